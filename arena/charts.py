@@ -49,10 +49,10 @@ class PlotArea:
         path = " ".join(f"{self.get_svg_x(a):.1f},{self.get_svg_y(b):.1f}" for a, b in points)
         return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{svg_attributes}>{_render_tooltip(tooltip)}</polyline>'
 
-    def render_value_axis(self, label_by_value: Mapping[float, str], label_distance: float) -> list[str]:
+    def render_value_axis(self, label_by_value: Mapping[float, str], label_offset: float) -> list[str]:
         """Return SVG elements: for each value in `label_by_value`, a horizontal line across the area, and its label at the left.
 
-        label_distance  distance between a label and the area, in SVG units
+        label_offset  distance between a label and the area, in SVG units
         """
         return [
             *(
@@ -60,18 +60,18 @@ class PlotArea:
                 for y in label_by_value
             ),
             *(
-                render_text_element(self.left - label_distance, self.get_svg_y(y) + 4, label, anchor="end")
+                render_text_element(self.left - label_offset, self.get_svg_y(y) + 4, label, anchor="end")
                 for y, label in label_by_value.items()
             ),
         ]
 
-    def render_x_labels(self, x_values: Iterable[float], label_distance: float) -> list[str]:
+    def render_x_labels(self, x_values: Iterable[float], label_offset: float) -> list[str]:
         """Return SVG texts: for each x value in `x_values`, that number as a label below the area.
 
-        label_distance  distance between the area and the baseline of a label, in SVG units
+        label_offset  distance between the area and the baseline of a label, in SVG units
         """
         return [
-            render_text_element(self.get_svg_x(x), self.bottom + label_distance, f"{x:g}", anchor="middle")
+            render_text_element(self.get_svg_x(x), self.bottom + label_offset, f"{x:g}", anchor="middle")
             for x in x_values
         ]
 

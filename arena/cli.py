@@ -131,7 +131,7 @@ first line of the function's docstring, so that `arena --help` and shell complet
 
 COMMAND_ENTRY_BY_NAME = {name: entry for group in COMMANDS_BY_GROUP.values() for name, entry in group.items()}
 
-REPLACED_PARSER_TEXTS = {
+REPLACEMENT_BY_PARSER_TEXT = {
     "Value error, ": "",
     "Input should be greater than or equal to": "must be at least",
     "Input should be less than or equal to": "must be at most",
@@ -152,7 +152,7 @@ EXTRA_BY_PACKAGE: dict[str, str] = {
 """
 
 
-class CommandsByGroup(TyperGroup):
+class GroupWithSectionedHelp(TyperGroup):
     """The `arena` command, whose help lists its commands by group."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - click passes it by name
@@ -239,19 +239,19 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
-        _ignore_interrupts_if_exiting(arguments)
+        _ignore_interrupts_if_process_exits(arguments)
         err.print("arena: stopped")
         sys.exit(130)
-    _ignore_interrupts_if_exiting(arguments)
+    _ignore_interrupts_if_process_exits(arguments)
     sys.exit(exit_code if isinstance(exit_code, int) else 0)
 
 
 def _describe_usage_error(error: typer.TyperException) -> str:
-    """Return the message of typer's parser about a bad option or argument, with its texts replaced by REPLACED_PARSER_TEXTS."""
+    """Return the message of typer's parser about a bad option or argument, with its texts replaced by REPLACEMENT_BY_PARSER_TEXT."""
     format_message = getattr(error, "format_message", None)
     message: str = format_message() if format_message else str(error)
     message = re.sub(r"^Invalid value for '([^']+)': ", r"\1: ", message)
-    for text, replacement in REPLACED_PARSER_TEXTS.items():
+    for text, replacement in REPLACEMENT_BY_PARSER_TEXT.items():
         message = message.replace(text, replacement)
     context = getattr(error, "ctx", None)
     # If the parser gives a hint, it contains a question mark or parentheses: "Did you mean --map?"
@@ -276,18 +276,18 @@ def _exit_on_interrupt(_number: int, _frame: object) -> None:
     os._exit(130)
 
 
-def _ignore_interrupts_if_exiting(arguments: list[str] | None) -> None:
+def _ignore_interrupts_if_process_exits(command_line_arguments: list[str] | None) -> None:
     """Ignore further Ctrl-C while the process exits.
 
-    Do nothing if `arguments` is not None: a caller in this process passed them, and the process continues.
+    Do nothing if `command_line_arguments` is not None: a caller in this process passed them, and the process continues.
     """
-    if arguments is None:
+    if command_line_arguments is None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _make_app() -> typer.Typer:
     app = typer.Typer(
-        cls=CommandsByGroup,
+        cls=GroupWithSectionedHelp,
         help="Host matches between bots, connect a bot, run ladders.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,

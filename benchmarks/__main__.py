@@ -18,15 +18,15 @@ def main() -> None:
         "parts",
         nargs="*",
         metavar="NAME",
-        help=f"benchmarks to run, of {', '.join(raw.MEASURED_PARTS)}; default: all",
+        help=f"benchmarks to run, of {', '.join(raw.BENCHMARK_NAMES)}; default: all",
     )
     parser.add_argument("--page", action="store_true", help="only write RESULTS.md from the saved results")
     arguments = parser.parse_args()
-    unknown = set(arguments.parts) - set(raw.MEASURED_PARTS)
+    unknown = set(arguments.parts) - set(raw.BENCHMARK_NAMES)
     if unknown:
-        names = ", ".join(raw.MEASURED_PARTS)
+        names = ", ".join(raw.BENCHMARK_NAMES)
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {names}")
-    for name in () if arguments.page else arguments.parts or raw.MEASURED_PARTS:
+    for name in () if arguments.page else arguments.parts or raw.BENCHMARK_NAMES:
         raw.run_and_save_benchmark(name)
         print(*raw.format_figures(name).values(), sep="\n", flush=True)
         RESULTS.path.write_text(raw.render_results_page(), encoding="utf-8")

@@ -50,7 +50,7 @@ of work that ended late.
 """
 SETTLE_SECONDS = 0.03
 """Pause after each answer, in seconds, in which the server finishes its remaining work for that request."""
-MAX_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
+MAX_CALLS_BY_REQUEST = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
 """Promised upper bound of the calls per request, by kind of request."""
 TABLE_REQUEST = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
@@ -104,8 +104,8 @@ async def receive_type(client: Client, message_type: str) -> ServerMessage:
 
 
 async def count_calls_by_request() -> dict[str, Counter[CodeType]]:
-    """Return the number of calls of each function per request, for each kind of request in MAX_CALLS."""
-    calls = CallCounter()
+    """Return the number of calls of each function per request, for each kind of request in MAX_CALLS_BY_REQUEST."""
+    call_counter = CallCounter()
     pool = Pool(games=(PoolGame(make_game_on_map("riskless", MAP), TimeControl.parse("60+1")),))
     results = {}
     try:
@@ -118,15 +118,17 @@ async def count_calls_by_request() -> dict[str, Counter[CodeType]]:
                 limits=replace(PRIVATE_HOST_LIMITS, hello_seconds=60.0),
             )
             async with open_host(settings, pool=pool) as host:
-                results["a hello"] = await _count_hello_calls(host, calls)
-                results["a durable move"] = await _count_move_calls(host, calls)
-                results["a cached answer of /api/table"] = await _count_table_request_calls(host, calls)
+                results["a hello"] = await _count_hello_calls(host, call_counter)
+                results["a durable move"] = await _count_move_calls(host, call_counter)
+                results["a cached answer of /api/table"] = await _count_table_request_calls(
+                    host, call_counter
+                )
     finally:
-        calls.close()
-    return {kind: results[kind] for kind in MAX_CALLS}
+        call_counter.close()
+    return {kind: results[kind] for kind in MAX_CALLS_BY_REQUEST}
 
 
-async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
+async def _count_hello_calls(host: Host, call_counter: CallCounter) -> Counter[CodeType]:
     clients = [await open_client(host.url) for _ in range(SERIES * REPETITIONS + 1)]
 
     async def send_hello(client_index: int) -> None:
@@ -136,12 +138,12 @@ async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType
     await send_hello(SERIES * REPETITIONS)  # the first one finds nothing prepared
     # A real matchmaker pairs all bots that arrived within DELAY_FROM_CHANGE_TO_PAIRING_NS at once, so its work is not part of a hello.
     vars(core)["DELAY_FROM_CHANGE_TO_PAIRING_NS"] = 10**12
-    counts = await calls.count_calls(send_hello)
+    counts = await call_counter.count_calls(send_hello)
     vars(core)["DELAY_FROM_CHANGE_TO_PAIRING_NS"] = DELAY_FROM_CHANGE_TO_PAIRING_NS
     return counts
 
 
-async def _count_move_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
+async def _count_move_calls(host: Host, call_counter: CallCounter) -> Counter[CodeType]:
     pair = [await connect(host.url, name=name) for name in ("maxie", "minnie")]
     seats = {}
     for client in pair:
@@ -158,10 +160,10 @@ async def _count_move_calls(host: Host, calls: CallCounter) -> Counter[CodeType]
         await receive_type(opponent, "turn")
 
     make_scripted_moves()
-    return await calls.count_calls(play_move)
+    return await call_counter.count_calls(play_move)
 
 
-async def _count_table_request_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
+async def _count_table_request_calls(host: Host, call_counter: CallCounter) -> Counter[CodeType]:
     reader, writer = await open_socket(host.url)
 
     async def send_get(_number: int) -> None:
@@ -170,11 +172,11 @@ async def _count_table_request_calls(host: Host, calls: CallCounter) -> Counter[
         await reader.readexactly(int(re.findall(rb"Content-Length: (\d+)", head)[0]))
 
     await send_get(0)
-    return await calls.count_calls(send_get)
+    return await call_counter.count_calls(send_get)
 
 
 def main() -> int:
-    """Count the calls and print them. Return the exit code: 1 if there are more than MAX_CALLS."""
+    """Count the calls and print them. Return the exit code: 1 if there are more than MAX_CALLS_BY_REQUEST."""
     parser = make_argument_parser(__doc__)
     parser.add_argument(
         "--list", action="store_true", help="also print each called function with its number of calls"
@@ -183,8 +185,8 @@ def main() -> int:
     faults = []
     for kind, counts in uvloop.run(count_calls_by_request()).items():
         total = counts.total()
-        print(f"{kind}: {total} calls, promised at most {MAX_CALLS[kind]}")
-        if total > MAX_CALLS[kind]:
+        print(f"{kind}: {total} calls, promised at most {MAX_CALLS_BY_REQUEST[kind]}")
+        if total > MAX_CALLS_BY_REQUEST[kind]:
             faults.append(f"{kind}: {total} calls")
         for function_code, call_count in (+counts).items() if arguments.list else ():
             file = Path(function_code.co_filename).relative_to(PACKAGE_FOLDER)

@@ -41,7 +41,7 @@ SERVE_OPTIONS = (
     "--set=pool.concurrency=1000",
 )
 SINGLE_PROCESS_TITLE = "one process"
-MAX_CPU_RATIO = 2.0
+MAX_CPU_RATIO_TO_SINGLE_PROCESS = 2.0
 """Promised upper bound of the servers' CPU time per move with 4 edges, divided by that of one process."""
 EDGE_COUNT_BY_CONFIGURATION = {
     SINGLE_PROCESS_TITLE: 0,
@@ -187,7 +187,7 @@ def format_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
     ratios = [
         us / single_us for us, single_us in zip(server_us[last], server_us[SINGLE_PROCESS_TITLE], strict=True)
     ]
-    is_kept = statistics.median(ratios) <= MAX_CPU_RATIO
+    is_kept = statistics.median(ratios) <= MAX_CPU_RATIO_TO_SINGLE_PROCESS
     return {
         "cost.table": format_markdown_table(["", *rounds[0]], rows),
         "cost.ratio": format_verdict(f"{format_spread(ratios, 2)} ×", is_bound_kept=is_kept),

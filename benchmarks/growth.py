@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from benchmarks.kit.filling import STORE_KIND_TITLES, create_database, create_filled_store
-from benchmarks.kit.flat import RAISED_LIMIT_OPTIONS, WARM_UP_SECONDS, measure_moves_and_cpu
+from benchmarks.kit.full_speed import RAISED_LIMIT_OPTIONS, WARM_UP_SECONDS, measure_moves_and_cpu
 from benchmarks.kit.load_processes import ARENA, IDLE, LoadProcesses, run_loads
 from benchmarks.kit.measure import format_markdown_table, format_spread
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
@@ -24,13 +24,13 @@ from benchmarks.kit.running_server import RunningServer, list_server_cores, rais
 
 CONNECTION_COUNTS = (10, 100, 1_000, 5_000, 10_000)
 """Numbers of connections with which the cost of a move is measured."""
-PLAYING_CONNECTIONS = 10
+PLAYING_CONNECTION_COUNT = 10
 """Number of bots that play while the other connections are idle."""
 STORED_MATCH_COUNTS = (1, 10_000, 1_000_000)
 """Numbers of finished matches in the stores that are compared."""
 PLAYER_COUNT_PER_STORE = 100
 """Number of bots that play on each store."""
-CONSTANT_COST_CONNECTIONS = 100
+MIN_CONNECTIONS_WITH_CONSTANT_COST = 100
 """Number of connections beyond which the cost of a move must no longer grow."""
 MAX_RATIO, MAX_START_SECONDS = 1.3, 2.0
 """Promised upper bounds: growth of the cost of a move, and start-up time with the largest store in seconds."""
@@ -38,7 +38,7 @@ MAX_RATIO, MAX_START_SECONDS = 1.3, 2.0
 
 @dataclass(frozen=True)
 class CostBesideIdleConnections:
-    """Cost of a move with `connections` connections, of which all but PLAYING_CONNECTIONS are idle."""
+    """Cost of a move with `connections` connections, of which all but PLAYING_CONNECTION_COUNT are idle."""
 
     connections: int
     cpu_us: Sequence[float]
@@ -62,62 +62,68 @@ class CostOnStore:
 
 
 def measure_costs_beside_idle_connections(
-    connection_counts: Sequence[int], seconds: float, rounds: int
+    connection_counts: Sequence[int], seconds: float, round_count: int
 ) -> Iterator[CostBesideIdleConnections]:
-    """Yield the cost of a move at each number of connections in `connection_counts`, ascending, in `rounds` rounds of `seconds`."""
+    """Yield the cost of a move at each number of connections in `connection_counts`, ascending, in `round_count` rounds of `seconds`."""
     with (
         run_arena_server(
-            PLAYING_CONNECTIONS // 2, *RAISED_LIMIT_OPTIONS, cores=list_server_cores()
+            PLAYING_CONNECTION_COUNT // 2, *RAISED_LIMIT_OPTIONS, cores=list_server_cores()
         ) as running,
         ExitStack() as stack,
     ):
         idle_count = 0
         for size in connection_counts:
-            missing_count = size - PLAYING_CONNECTIONS - idle_count
+            missing_count = size - PLAYING_CONNECTION_COUNT - idle_count
             if missing_count > 0:
                 names = f"idle {size}"
                 stack.enter_context(
                     run_loads(running.url, missing_count, client_kind=IDLE, name_prefix=names)
                 ).wait_until_all_connected(missing_count)
                 idle_count += missing_count
-            with run_loads(running.url, PLAYING_CONNECTIONS, client_kind=ARENA) as load:
-                cpu, rates = measure_rounds(running, load, PLAYING_CONNECTIONS, seconds, rounds)
+            with run_loads(running.url, PLAYING_CONNECTION_COUNT, client_kind=ARENA) as load:
+                cpu, rates = measure_cpu_and_rate_by_round(
+                    running, load, PLAYING_CONNECTION_COUNT, seconds, round_count
+                )
             yield CostBesideIdleConnections(size, cpu, statistics.median(rates))
 
 
-def measure_rounds(
-    running: RunningServer, load: LoadProcesses, player_count: int, seconds: float, rounds: int
+def measure_cpu_and_rate_by_round(
+    running: RunningServer, load: LoadProcesses, player_count: int, seconds: float, round_count: int
 ) -> tuple[list[float], list[float]]:
     """Wait until `player_count` bots have connected. Return the CPU µs per move and the moves per second of each round."""
     load.wait_until_all_connected(player_count)
     time.sleep(WARM_UP_SECONDS)
-    figures = [measure_moves_and_cpu(running, load, seconds) for _ in range(rounds)]
+    figures = [measure_moves_and_cpu(running, load, seconds) for _ in range(round_count)]
     return [figure.cpu_us for figure in figures], [figure.moves_per_second for figure in figures]
 
 
-def measure_costs_with_store(store_kind: str, match_count: int, seconds: float, rounds: int) -> CostOnStore:
+def measure_costs_with_store(
+    store_kind: str, match_count: int, seconds: float, round_count: int
+) -> CostOnStore:
     """Fill a store (`sqlite` or `postgresql`) with `match_count` matches, let bots play, then kill and restart its server.
 
-    seconds, rounds: length and number of the periods of play that are measured
+    seconds, round_count: length and number of the periods of play that are measured
     """
-    with create_database(store_kind) as url:
-        asyncio.run(create_filled_store(url, match_count))
+    with create_database(store_kind) as database_url:
+        asyncio.run(create_filled_store(database_url, match_count))
         with (
-            _start_server(url) as (running, start),
+            _run_server_and_measure_start(database_url) as (running, start),
             run_loads(running.url, PLAYER_COUNT_PER_STORE, client_kind=ARENA) as load,
         ):
-            cpu = measure_rounds(running, load, PLAYER_COUNT_PER_STORE, seconds, rounds)[0]
+            cpu = measure_cpu_and_rate_by_round(running, load, PLAYER_COUNT_PER_STORE, seconds, round_count)[
+                0
+            ]
             running.process.kill()
             running.process.wait()
-        with _start_server(url) as (_, recovery):
+        with _run_server_and_measure_start(database_url) as (_, recovery):
             return CostOnStore(store_kind, match_count, cpu, start, recovery)
 
 
 @contextmanager
-def _start_server(url: str) -> Iterator[tuple[RunningServer, float]]:
+def _run_server_and_measure_start(database_url: str) -> Iterator[tuple[RunningServer, float]]:
     start_time = time.perf_counter()
     with run_arena_server(
-        PLAYER_COUNT_PER_STORE // 2, *RAISED_LIMIT_OPTIONS, database=url, cores=list_server_cores()
+        PLAYER_COUNT_PER_STORE // 2, *RAISED_LIMIT_OPTIONS, database=database_url, cores=list_server_cores()
     ) as running:
         yield running, time.perf_counter() - start_time
 
@@ -142,7 +148,7 @@ def format_figures(
         "growth.connections": format_markdown_table(["connections", "CPU of a move", "moves/s"], idle_rows),
         "growth.stores": format_markdown_table(store_head, store_rows),
     }
-    grown_costs = [cost for cost in idle_costs if cost.connections >= CONSTANT_COST_CONNECTIONS]
+    grown_costs = [cost for cost in idle_costs if cost.connections >= MIN_CONNECTIONS_WITH_CONSTANT_COST]
     if len(grown_costs) > 1:
         ratios = {
             cost.connections: statistics.median(cost.cpu_us) / statistics.median(grown_costs[0].cpu_us)

@@ -126,15 +126,15 @@ def play_local_match(env: Environment, seeds: Iterator[int]) -> int:
     return 1
 
 
-def measure_command_matches_per_second(rounds: int) -> float:
-    """Play `rounds` pairs of matches with `arena match`. Return the matches per second of CPU time of all its processes."""
+def measure_matches_per_second_of_command(round_count: int) -> float:
+    """Play `round_count` pairs of matches with `arena match`. Return the matches per second of CPU time of all its processes."""
     match = [sys.executable, "-m", "arena", "match", "random", "random"]
-    matches = ["--map", MAP, "--openings", "4", "--rounds", str(rounds), "--tc", "60+1"]
+    matches = ["--map", MAP, "--openings", "4", "--rounds", str(round_count), "--tc", "60+1"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:  # for its record
         subprocess.run([*match, *matches], check=True, capture_output=True, cwd=folder)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return 2 * rounds / (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return 2 * round_count / (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def main() -> None:
@@ -161,7 +161,7 @@ def main() -> None:
     pairs = [
         (
             measure_plays_per_cpu_second(local, arguments.seconds),
-            measure_command_matches_per_second(arguments.rounds),
+            measure_matches_per_second_of_command(arguments.rounds),
         )
         for _ in range(MEASUREMENT_COUNT)
     ]

@@ -35,15 +35,15 @@ from playwright.sync_api import Browser, Page, Response
 
 from arena.protocol.record import format_record_line
 from benchmarks.kit.results import make_argument_parser
-from benchmarks.kit.running_server import fetch_histogram
+from benchmarks.kit.running_server import fetch_move_time_histogram
 from testkit.browser import MEASURE_SHIFT_SCRIPT, BrowserArena, open_chromium, run_arena, wait_until
 from testkit.parts import find_browser as chromium_path
 from testkit.parts import find_program
 from tests.web.screenshots import made_up
 
-ROUND_TRIP_MS = 400
+SLOW_NETWORK_ROUND_TRIP_MS = 400
 """Round trip time of the simulated slow network, in ms."""
-BYTES_PER_SECOND = 400_000 / 8
+SLOW_NETWORK_BYTES_PER_SECOND = 400_000 / 8
 """Speed of the simulated slow network in each direction, in bytes per second."""
 MIN_LIVE_MATCHES = 25
 """Number of matches that must be in progress before live boards are measured. The bots can play 30 in parallel."""
@@ -199,9 +199,13 @@ def measure_slow_network(browser: Browser, folder: Path, load_count: int) -> Non
             page = context.new_page()
             session = context.new_cdp_session(page)
             session.send("Network.enable")
-            throughput = {"downloadThroughput": BYTES_PER_SECOND, "uploadThroughput": BYTES_PER_SECOND}
+            throughput = {
+                "downloadThroughput": SLOW_NETWORK_BYTES_PER_SECOND,
+                "uploadThroughput": SLOW_NETWORK_BYTES_PER_SECOND,
+            }
             session.send(
-                "Network.emulateNetworkConditions", {"offline": False, "latency": ROUND_TRIP_MS, **throughput}
+                "Network.emulateNetworkConditions",
+                {"offline": False, "latency": SLOW_NETWORK_ROUND_TRIP_MS, **throughput},
             )
             start_time = time.perf_counter()
             page.goto(running.url, wait_until="commit")
@@ -211,7 +215,9 @@ def measure_slow_network(browser: Browser, folder: Path, load_count: int) -> Non
             live_times.append(time.perf_counter() - start_time)
             paint_times.append(page.evaluate(FIRST_PAINT_SCRIPT) / 1000)
             context.close()
-    print(f"first view at {ROUND_TRIP_MS} ms and 400 kbit/s, {load_count} loads with an empty cache:")
+    print(
+        f"first view at {SLOW_NETWORK_ROUND_TRIP_MS} ms and 400 kbit/s, {load_count} loads with an empty cache:"
+    )
     print(
         f"  painted after {statistics.median(paint_times):.2f} s (median), {max(paint_times):.2f} s at most"
     )
@@ -343,7 +349,7 @@ def run_lighthouse_audit(tool: str, url: str, options: list[str]) -> tuple[list[
 
 def count_accepted_moves(running: BrowserArena) -> float:
     """Return the number of moves that the server has accepted so far."""
-    return fetch_histogram(running.url.rstrip("/"))[float("inf")]
+    return fetch_move_time_histogram(running.url.rstrip("/"))[float("inf")]
 
 
 def measure_cpu_share(browser: Browser, page: Page) -> float:

@@ -43,19 +43,19 @@ class NullCore:
 class RelayPairs:
     """Pairing of a relay's connections, in the order in which they arrive."""
 
-    def __init__(self, answer: bytes, turn: bytes) -> None:
+    def __init__(self, answer_message: bytes, turn_message: bytes) -> None:
         """Start without connections.
 
-        answer: message for the sender of a frame
-        turn: message for the other connection of the pair
+        answer_message: message for the sender of a frame
+        turn_message: message for the other connection of the pair
         """
-        self._answer = answer
-        self._turn = turn
+        self._answer_message = answer_message
+        self._turn_message = turn_message
         self._waiting: RelaySession | None = None
 
     def make_session(self, edge: Edge, connection: Connection) -> RelaySession:
         """Return the session of a new connection, paired with the session that waits for a partner, if there is one."""
-        session = RelaySession(edge, connection, self._answer, self._turn)
+        session = RelaySession(edge, connection, self._answer_message, self._turn_message)
         if self._waiting is None:
             self._waiting = session
         else:
@@ -70,18 +70,20 @@ class RelaySession(Session):
     The relay answers each frame of the connection, and sends the other connection of the pair a turn.
     """
 
-    def __init__(self, edge: Edge, connection: Connection, answer: bytes, turn: bytes) -> None:
+    def __init__(
+        self, edge: Edge, connection: Connection, answer_message: bytes, turn_message: bytes
+    ) -> None:
         super().__init__(edge, connection)
         self.state = ADMITTED
         self.seats[""] = OwnMatchState()  # the frames of players are parsed immediately
-        self._answer = answer
-        self._turn = turn
+        self._answer_message = answer_message
+        self._turn_message = turn_message
         self._other: RelaySession | None = None
 
     def pair_with(self, partner: RelaySession) -> None:
         """Pair this session with `partner`, and send `partner` the first turn."""
         self._other, partner._other = partner, self
-        partner.write_message(self._turn)
+        partner.write_message(self._turn_message)
 
     def write_message(self, data: bytes) -> None:
         """Write a message in a websocket frame like the server's."""
@@ -91,23 +93,23 @@ class RelaySession(Session):
         """Answer the sender of a frame, and send the other session of the pair a turn."""
         if frame.opcode is not BINARY_OPCODE:
             return
-        self.write_message(self._answer)
+        self.write_message(self._answer_message)
         if self._other is not None:
-            self._other.write_message(self._turn)
+            self._other.write_message(self._turn_message)
 
     def handle_hello_timeout(self) -> None:
         """Do nothing: clients of a relay send no hello."""
 
 
-async def run_relay(port: int, answer_frame: bytes, turn_frame: bytes) -> None:
-    """Run a relay until cancelled. Send `answer_frame` to a frame's sender, and `turn_frame` to the other session of the pair.
+async def run_relay(port: int, answer_message: bytes, turn_message: bytes) -> None:
+    """Run a relay until cancelled. Send `answer_message` to a frame's sender, and `turn_message` to the other session of the pair.
 
     port: port of this machine on which to listen
     """
     metrics = Metrics()
     lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)
     async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, server_program="relay", lag=lag) as edge:
-        edge.make_session = RelayPairs(answer_frame, turn_frame).make_session
+        edge.make_session = RelayPairs(answer_message, turn_message).make_session
         await edge.start_listening(RELAY_HOST, port)
         with tune_interpreter():
             await anyio.sleep_forever()
@@ -116,9 +118,9 @@ async def run_relay(port: int, answer_frame: bytes, turn_frame: bytes) -> None:
 def main() -> None:
     """Run a relay at the address given on the command line, until the process is killed."""
     port, answer_bytes, turn_bytes = map(int, sys.argv[1:4])
-    answer = bytes([ANSWER]) + bytes(answer_bytes - 1)
-    turn = bytes([TURN]) + bytes(turn_bytes - 1)
-    uvloop.run(run_relay(port, answer, turn))
+    answer_message = bytes([ANSWER]) + bytes(answer_bytes - 1)
+    turn_message = bytes([TURN]) + bytes(turn_bytes - 1)
+    uvloop.run(run_relay(port, answer_message, turn_message))
 
 
 if __name__ == "__main__":

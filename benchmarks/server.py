@@ -21,12 +21,12 @@ from typing import Any
 
 import uvloop
 
-from benchmarks.kit.flat import RAISED_LIMIT_OPTIONS, measure_all_at_full_speed, serve_relay
+from benchmarks.kit.full_speed import RAISED_LIMIT_OPTIONS, measure_all_at_full_speed, serve_relay
 from benchmarks.kit.load import Load, measure_moves_per_second, run_arena_bot, run_bots, run_relay_bot
 from benchmarks.kit.measure import compute_quantile, format_markdown_table
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import (
-    fetch_histogram,
+    fetch_move_time_histogram,
     interpolate_quantile,
     raise_file_limit,
     run_arena_server,
@@ -84,9 +84,9 @@ async def _measure_at_move_rate(bot_count: int, moves_per_second: float, seconds
             ]
             async with run_bots(load, playing):
                 await asyncio.sleep(min(5.0, 2 * pause_seconds))
-                before = await asyncio.to_thread(fetch_histogram, running.url)
+                before = await asyncio.to_thread(fetch_move_time_histogram, running.url)
                 measured_rate = await measure_moves_per_second(load, seconds)
-                after = await asyncio.to_thread(fetch_histogram, running.url)
+                after = await asyncio.to_thread(fetch_move_time_histogram, running.url)
                 playing_bytes = running.memory_bytes
     if load.errors:
         print(f"  {len(load.errors)} errors, the first: {load.errors[0]}")

@@ -52,7 +52,7 @@ UNLIMITED_OPTIONS = (
 """Options of `arena serve` that practically lift its rate limits."""
 MIN_REQUESTS_PER_CLIENT = 40
 """Minimum number of requests of each kind from each of the CLIENT_COUNT parallel clients."""
-UNSHARED_RECORD_COUNT = 200
+MATCHES_WITH_OWN_RECORD_COUNT = 200
 """Number of matches with records of their own, which the requests for a record read. All others share sample records."""
 
 MAX_STORED_MATCHES = 1_000_000
@@ -116,8 +116,8 @@ def make_url_path_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str
             f"/api/records?limit=50&bot={draw_bot(rng)}&before={draw_cursor(rng)}"
         ),
         "records of a game": lambda rng: f"/api/records?limit=50&game=tictactoe&before={draw_cursor(rng)}",
-        "record": lambda rng: f"/api/record/{rng.choice(matches[:UNSHARED_RECORD_COUNT])[0]}",
-        "log": lambda rng: f"/api/log/{rng.choice(matches[:UNSHARED_RECORD_COUNT])[0][:16]}",
+        "record": lambda rng: f"/api/record/{rng.choice(matches[:MATCHES_WITH_OWN_RECORD_COUNT])[0]}",
+        "log": lambda rng: f"/api/log/{rng.choice(matches[:MATCHES_WITH_OWN_RECORD_COUNT])[0][:16]}",
     }
 
 
@@ -179,7 +179,7 @@ async def measure_store_latencies(
         stats = await load_store_stats(engine)
         sample_matches = await load_sample_matches(engine, match_count)
         await replace_sample_records(
-            engine, [match for match, _, _ in sample_matches[:UNSHARED_RECORD_COUNT]]
+            engine, [match for match, _, _ in sample_matches[:MATCHES_WITH_OWN_RECORD_COUNT]]
         )
         async with engine.connect() as connection:
             length = sa.func.avg(sa.func.length(records.c.packed))

@@ -40,7 +40,9 @@ async def measure_p99_ms(load: Load) -> float:
     return 1000 * compute_quantile(load.seconds, 0.99)
 
 
-async def measure_rounds(spectator_count: int, round_count: int) -> tuple[list[float], list[float]]:
+async def measure_p99s_without_and_with_spectators(
+    spectator_count: int, round_count: int
+) -> tuple[list[float], list[float]]:
     """Let two bots play, alternately without and with spectators.
 
     Return two lists: the p99 of each round without spectators, and with spectators, in ms.
@@ -75,7 +77,9 @@ def main() -> None:
     )
     arguments = SERVER.parse_arguments(parser)
     conditions = start_measurement()
-    p99_without, p99_with = uvloop.run(measure_rounds(arguments.spectators, arguments.rounds))
+    p99_without, p99_with = uvloop.run(
+        measure_p99s_without_and_with_spectators(arguments.spectators, arguments.rounds)
+    )
     ratio = Ratio([with_them / without for without, with_them in zip(p99_without, p99_with, strict=True)])
     without, with_them = (f"{statistics.median(figures):.2f} ms" for figures in (p99_without, p99_with))
     headings = ["spectators", "p99 without them", "p99 with them", "ratio"]

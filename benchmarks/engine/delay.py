@@ -35,7 +35,7 @@ ROW_TITLES = (
     "a stopped search, 1 thread",
     "a stopped search, 2 threads",
 )
-MIN_TIMES_ABOVE_QUANTILE = 10
+MIN_SAMPLES_ABOVE_QUANTILE = 10
 """Number of measured times that must lie above a quantile. With fewer, the quantile would be a guess and is not shown."""
 
 
@@ -84,7 +84,7 @@ def _measure_stop_delays(searcher: Searcher[Any, Any], positions: Sequence[Any])
 def format_quantile_ms(times_ms: Sequence[float], quantile: float) -> str:
     """Return the quantile `quantile` (0 to 1) of the times as text; empty if too few times lie above it."""
     times_above = round(len(times_ms) * (1 - quantile))
-    return f"{sorted(times_ms)[-1 - times_above]:.2f}" if times_above >= MIN_TIMES_ABOVE_QUANTILE else ""
+    return f"{sorted(times_ms)[-1 - times_above]:.2f}" if times_above >= MIN_SAMPLES_ABOVE_QUANTILE else ""
 
 
 def measure() -> dict[str, Any]:

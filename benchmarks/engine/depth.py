@@ -24,7 +24,7 @@ SEARCH_TITLES = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exa
 """Compared searches: alpha-beta in Python, the compiled exact search, and the compiled search as an engine uses it."""
 
 
-def _make_cpu_time_limit() -> Callable[[], bool]:
+def _make_cpu_deadline_predicate() -> Callable[[], bool]:
     """Return a function that returns True once this process has used SEARCH_SECONDS of CPU time from now on."""
     deadline = time.process_time() + SEARCH_SECONDS
     return lambda: time.process_time() > deadline
@@ -46,13 +46,13 @@ def measure() -> dict[str, Any]:
     for position in make_middle_games(board, POSITION_COUNT):
         search: Search[Any, Any] = AlphaBeta(evaluator_for(board, "features"), table=Table())
         depths[REFERENCE].append(
-            _find_last_completed_depth(deepen(board, position, search, stop=_make_cpu_time_limit()))
+            _find_last_completed_depth(deepen(board, position, search, stop=_make_cpu_deadline_predicate()))
         )
         for name, searcher in zip((EXACT, SELECTIVE), compiled_searchers, strict=True):
             searcher.warm_up()
             searcher.clear()
             depths[name].append(
-                _find_last_completed_depth(searcher.deepen(position, stop=_make_cpu_time_limit()))
+                _find_last_completed_depth(searcher.deepen(position, stop=_make_cpu_deadline_predicate()))
             )
     for searcher in compiled_searchers:
         searcher.close()

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 
 from benchmarks.kit.results import BENCHMARKS_FOLDER, RESULTS, Conditions, start_measurement
 
-MEASURED_PARTS = ("devices", "depth", "threads", "delay")
+BENCHMARK_NAMES = ("devices", "depth", "threads", "delay")
 """Names of the benchmarks, in the order of RESULTS.md."""
 
 
@@ -56,5 +56,5 @@ def format_figures(benchmark_name: str) -> dict[str, str]:
 def render_results_page() -> str:
     """Return the text of RESULTS.md with the figures of all saved results."""
     return RESULTS.fill_placeholders(
-        {place: figure for name in MEASURED_PARTS for place, figure in format_figures(name).items()}
+        {place: figure for name in BENCHMARK_NAMES for place, figure in format_figures(name).items()}
     )

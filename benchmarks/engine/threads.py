@@ -66,13 +66,13 @@ def search_to_depth(
     return time.perf_counter() - start_time, last
 
 
-def pin_search_threads(searcher: Searcher[Any, Any], position: Any) -> None:
+def pin_search_threads(searcher: Searcher[Any, Any], warm_up_position: Any) -> None:
     """Pin each search thread to a core of its own, if the system allows it.
 
     Without pinning, a loaded machine may run two threads on one core for a second.
     """
     before = set(threading.enumerate())
-    search_to_depth(searcher, position, 6, 10)
+    search_to_depth(searcher, warm_up_position, 6, 10)
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         for number, thread in enumerate(
@@ -96,7 +96,7 @@ class SearchTimes:
     work: Mapping[str, float]
 
 
-class MapSearches:
+class MapSearchers:
     """Searchers for one map: a sequential one, and one for each variant with each number of threads in `thread_counts`."""
 
     def __init__(self, map: str, thread_counts: Sequence[int]) -> None:
@@ -148,9 +148,9 @@ def measure() -> dict[str, Any]:
     threads = sorted({1, 2, cores})
     results: list[SearchTimes] = []
     for map in MAPS:
-        with closing(MapSearches(map, threads)) as searches:
+        with closing(MapSearchers(map, threads)) as map_searchers:
             positions = make_middle_games(make_riskless(map), POSITION_COUNT)
-            results += [searches.measure_position(position) for position in positions]
+            results += [map_searchers.measure_position(position) for position in positions]
     return {
         "cores": cores,
         "faster": {

@@ -24,7 +24,7 @@ HONEST_ADDRESS_COUNT = 4
 """Number of addresses from which the honest bots connect. The server allows 64 connections per address."""
 
 
-MOVES_PER_PERCENTILE = 100
+MOVES_PER_P99_SAMPLE = 100
 """Number of consecutive moves whose 99th percentile is computed together. They take a third of a second."""
 
 
@@ -33,7 +33,7 @@ class PeriodFigures:
     """Latencies of the honest bots' moves over one quiet or hostile period, from sending a move to its acknowledgement."""
 
     p99: float
-    """Median, in ms, of the 99th percentiles of all runs, where a run is MOVES_PER_PERCENTILE consecutive moves.
+    """Median, in ms, of the 99th percentiles of all runs, where a run is MOVES_PER_P99_SAMPLE consecutive moves.
 
     Strangers affect every run, because the server limits their rate. A pause of the machine affects only one or two.
     """
@@ -71,20 +71,20 @@ async def measure_period(server: RunningServer, load: Load, seconds: float) -> P
     # If no move was acknowledged, each one took longer than the whole period.
     durations = [1000 * latency for latency in load.seconds] or [1000 * duration]
     return PeriodFigures(
-        compute_median_p99_of_runs(durations), compute_quantile(durations, 0.99), cpu_seconds / duration
+        compute_median_of_run_p99s(durations), compute_quantile(durations, 0.99), cpu_seconds / duration
     )
 
 
-def compute_median_p99_of_runs(values: Sequence[float]) -> float:
-    """Return the median of the 99th percentiles of all runs of MOVES_PER_PERCENTILE consecutive values.
+def compute_median_of_run_p99s(latencies_ms: Sequence[float]) -> float:
+    """Return the median of the 99th percentiles of all runs of MOVES_PER_P99_SAMPLE consecutive latencies.
 
-    The values after the last full run belong to that run.
+    The latencies after the last full run belong to that run.
     """
-    run_count = max(1, len(values) // MOVES_PER_PERCENTILE)
+    run_count = max(1, len(latencies_ms) // MOVES_PER_P99_SAMPLE)
     return statistics.median(
         compute_quantile(
-            values[
-                run * MOVES_PER_PERCENTILE : (run + 1) * MOVES_PER_PERCENTILE if run + 1 < run_count else None
+            latencies_ms[
+                run * MOVES_PER_P99_SAMPLE : (run + 1) * MOVES_PER_P99_SAMPLE if run + 1 < run_count else None
             ],
             0.99,
         )

@@ -20,7 +20,7 @@ import msgspec
 from arena.bots.client.state.moves import MAX_MAIN_LINE_MOVES
 from arena.server.web.credentials import make_basic_header
 from benchmarks.hostile.stranger import (
-    RequestSubjects,
+    RequestMaterial,
     Stranger,
     repeat_until_cancelled,
     send_http_request,
@@ -54,7 +54,7 @@ class RequestKind:
     answers: frozenset[str] = frozenset()
     role: str = "bot"
     """Role in the clients' hello; empty if the kind opens its own connections."""
-    options: tuple[str, ...] = ()
+    server_options: tuple[str, ...] = ()
     """Further options of `arena serve`. Kinds with the same options share a server."""
 
     @property
@@ -82,21 +82,21 @@ def make_message_kind(
     return RequestKind(message_type, send_requests, frozenset(answer_types), role)
 
 
-MakeTarget = Callable[[RequestSubjects, int], str]
+MakeTarget = Callable[[RequestMaterial, int], str]
 """Function that returns the URL path of request number n, which asks for one of the given matches, bots or files."""
 
 
 def make_http_request_kind(
     route: str,
     target: str | MakeTarget,
-    make_authorization: Callable[[RequestSubjects, int], str] | None = None,
+    make_authorization: Callable[[RequestMaterial, int], str] | None = None,
     method: str = "GET",
 ) -> RequestKind:
     """Return the kind of request in which strangers repeat an HTTP request, each time on a new connection.
 
     route: name of the request in the server's cost table
     target: URL path to request, or a function that returns it
-    make_authorization: function that returns the Authorization header, given the subjects and the request's number
+    make_authorization: function that returns the Authorization header, given the material of requests and the request's number
     """
 
     async def send_requests(stranger: Stranger) -> None:
@@ -104,10 +104,10 @@ def make_http_request_kind(
 
         async def send_next_request() -> None:
             number = next(numbers)
-            authorization = make_authorization(stranger.subjects, number) if make_authorization else ""
-            path = target if isinstance(target, str) else target(stranger.subjects, number)
+            authorization = make_authorization(stranger.material, number) if make_authorization else ""
+            path = target if isinstance(target, str) else target(stranger.material, number)
             await send_http_request(
-                stranger.subjects.url, stranger.source, path, stranger.counts, authorization, method
+                stranger.material.url, stranger.source, path, stranger.counts, authorization, method
             )
 
         await repeat_until_cancelled(send_next_request, stranger.counts)
@@ -125,7 +125,7 @@ def make_hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> Requ
         async def connect_once() -> None:
             stranger.counts.sent += 1
             hello = make_hello(stranger)
-            with closing(await connect(stranger.subjects.url, stranger.source, **hello)):
+            with closing(await connect(stranger.material.url, stranger.source, **hello)):
                 if hello["name"] in REVOKED_NAMES:
                     raise RuntimeError("the server accepted a revoked token")
                 stranger.counts.answered += 1
@@ -166,20 +166,24 @@ MatchStep = Callable[[Stranger, ServerMessage], Awaitable[None]]
 """Function that acts for a stranger on a `start` or `turn` message, which is its second argument."""
 
 
-def make_mutual_match_kind(
-    request: str, start: MatchStep, turn: MatchStep | None = None, *answers: str, **content: object
+def make_match_between_strangers_kind(
+    request_name: str,
+    on_start: MatchStep,
+    on_turn: MatchStep | None = None,
+    *answer_types: str,
+    **content: object,
 ) -> RequestKind:
     """Return the kind of request in which pairs of strangers play match after match, by challenges.
 
-    request: name of the measured request in the cost tables
-    start: action at the start of a match
-    turn: action on each turn; None to do nothing
-    answers: types of the messages that count as answers
+    request_name: name of the measured request in the cost tables
+    on_start: action at the start of a match
+    on_turn: action on each turn; None to do nothing
+    answer_types: types of the messages that count as answers
     content: game or map to play
     """
 
     async def play_matches(stranger: Stranger) -> None:
-        names = stranger.subjects.names
+        names = stranger.material.bot_names
         is_challenger, opponent = stranger.number % 2 == 0, names[stranger.number ^ 1]
 
         async def send_challenge() -> None:
@@ -204,13 +208,13 @@ def make_mutual_match_kind(
                         else stranger.send(type="accept", challenge=to_accept)
                     )
                 elif message.type == "start":
-                    tasks.create_task(_await_ignoring_os_errors(start(stranger, message)))
-                elif message.type == "turn" and turn is not None:
-                    await turn(stranger, message)
+                    tasks.create_task(_await_ignoring_os_errors(on_start(stranger, message)))
+                elif message.type == "turn" and on_turn is not None:
+                    await on_turn(stranger, message)
                 elif message.type == "end" and is_challenger:
                     await send_challenge()
 
-    return RequestKind(request, play_matches, frozenset(answers))
+    return RequestKind(request_name, play_matches, frozenset(answer_types))
 
 
 async def _await_ignoring_os_errors(awaitable: Awaitable[None]) -> None:
@@ -234,11 +238,15 @@ async def send_resignation(stranger: Stranger, message: ServerMessage) -> None:
     await stranger.send(type="resign", match=message.match)
 
 
-async def play_move(stranger: Stranger, message: ServerMessage, **more: object) -> None:
-    """Answer a turn at once with the ply's move from `make_scripted_moves`. `more`: additional fields of the `move` message."""
+async def play_move(stranger: Stranger, message: ServerMessage, **extra_content: object) -> None:
+    """Answer a turn at once with the ply's move from `make_scripted_moves`. `extra_content`: additional fields of the `move` message."""
     stranger.counts.sent += 1
     await stranger.send_unlimited(
-        type="move", match=message.match, ply=message.ply, move=make_scripted_moves()[message.ply], **more
+        type="move",
+        match=message.match,
+        ply=message.ply,
+        move=make_scripted_moves()[message.ply],
+        **extra_content,
     )
 
 
@@ -253,7 +261,7 @@ async def watch_live_matches_repeatedly(stranger: Stranger) -> None:
 
     async def send_until_cancelled() -> None:
         while True:
-            for match in stranger.subjects.live or ["none"]:
+            for match in stranger.material.live or ["none"]:
                 await stranger.send(type="watch", match=match)
 
     await stranger.send_while_reading(send_until_cancelled)
@@ -290,16 +298,16 @@ def _pick_by_number(choices: Sequence[str], request_number: int) -> str:
     return choices[request_number % len(choices)] if choices else "none"
 
 
-def _make_authorization(subjects: RequestSubjects, request_number: int) -> str:
-    name = subjects.own_matches[request_number % len(subjects.own_matches)][1]
-    return make_basic_header(name, subjects.tokens[name])
+def _make_authorization(material: RequestMaterial, request_number: int) -> str:
+    name = material.own_matches[request_number % len(material.own_matches)][1]
+    return make_basic_header(name, material.tokens[name])
 
 
 ATTACKER_COUNT = 16
 """Number of parallel attackers of one kind, all from one address."""
 HELLO_LIMIT_SECONDS = 2.0
 """Server's time limit for a hello, in seconds. It is so short that attackers are disconnected within a round."""
-ALL_ATTACKS = "attack: all at once"
+ALL_ATTACKS_KIND = "attack: all at once"
 
 
 def make_attack_kind(*attack_names: str) -> RequestKind:
@@ -307,16 +315,16 @@ def make_attack_kind(*attack_names: str) -> RequestKind:
 
     async def run_attacks(stranger: Stranger) -> None:
         name = attack_names[stranger.number // ATTACKER_COUNT]
-        await horde.run_attacker(name, stranger.subjects.url, stranger.source, stranger.counts)
+        await horde.run_attacker(name, stranger.material.url, stranger.source, stranger.counts)
 
-    options = ("--anyone", f"--set=limits.hello_seconds={HELLO_LIMIT_SECONDS}")
-    return RequestKind("", run_attacks, role="", options=options)
+    server_options = ("--anyone", f"--set=limits.hello_seconds={HELLO_LIMIT_SECONDS}")
+    return RequestKind("", run_attacks, role="", server_options=server_options)
 
 
-GET_PATHS: dict[str, str | MakeTarget] = {
+GET_TARGET_BY_ROUTE: dict[str, str | MakeTarget] = {
     "/": "/",
-    "/match/": lambda subjects, number: f"/match/{_pick_by_number(subjects.finished, number)}/{number}",
-    "/embed/": lambda subjects, number: f"/embed/{_pick_by_number(subjects.finished, number)}",
+    "/match/": lambda material, number: f"/match/{_pick_by_number(material.finished, number)}/{number}",
+    "/embed/": lambda material, number: f"/embed/{_pick_by_number(material.finished, number)}",
     "/bot/": lambda _, number: f"/bot/bot%20{number % 100}",
     "/event/": "/event/serve",
     "/table/": lambda _, number: "/table/serve" if number % 2 else "/table",
@@ -327,24 +335,24 @@ GET_PATHS: dict[str, str | MakeTarget] = {
     "/search/": "/search?map=m2",
     "/tv/": "/tv",
     "/sw.js": "/sw.js",
-    "/picture/": lambda subjects, number: (
-        f"/picture/match/{_pick_by_number(subjects.finished, number)}/{number % 40}.png"
+    "/picture/": lambda material, number: (
+        f"/picture/match/{_pick_by_number(material.finished, number)}/{number % 40}.png"
     ),
-    "/film/": lambda subjects, number: f"/film/{_pick_by_number(subjects.finished, number)}.gif",
-    "/web/": lambda subjects, _: subjects.file,
+    "/film/": lambda material, number: f"/film/{_pick_by_number(material.finished, number)}.gif",
+    "/web/": lambda material, _: material.file,
     "/healthz": "/healthz",
     "/readyz": "/readyz",
     "/metrics": "/metrics",
     "/api/about": "/api/about",
-    "/api/truth/": lambda subjects, number: f"/api/truth/{_pick_by_number(subjects.finished, number)}",
+    "/api/truth/": lambda material, number: f"/api/truth/{_pick_by_number(material.finished, number)}",
     "/api/game/": lambda _, number: f"/api/game/connect4?moves=[{number % 7}]",
     "/api/advice/": lambda _, number: f"/api/advice/path4?position={_make_position_parameter(number)}",
-    "/api/review/": lambda subjects, number: f"/api/review/{_pick_by_number(subjects.finished, number)}",
+    "/api/review/": lambda material, number: f"/api/review/{_pick_by_number(material.finished, number)}",
     "/api/review": lambda _, number: f"/api/review?game=tictactoe&moves=[{number % 9}]",
     "/api/openings/": lambda _, number: f"/api/openings/path4?position={_make_position_parameter(number)}",
     "/api/map/": "/api/map/world",
     "/api/records": lambda _, number: f"/api/records?limit={1 + number % 50}",
-    "/api/record/": lambda subjects, number: f"/api/record/{_pick_by_number(subjects.finished, number)}",
+    "/api/record/": lambda material, number: f"/api/record/{_pick_by_number(material.finished, number)}",
     "/api/table": lambda _, number: "/api/table" if number % 2 else "/api/table?event=serve",
     "/api/maps": "/api/maps",
     "/api/search": lambda _, number: f"/api/search?map=m2&result=drawn&bot=bot%20{number % 100}",
@@ -359,7 +367,7 @@ GET_PATHS: dict[str, str | MakeTarget] = {
     "/host/": "/host",
 }
 """URL path for a GET, or a function that returns this path, by route that needs no token."""
-POST_PATHS = {
+POST_TARGET_BY_ROUTE = {
     "/api/host": "/api/host",
     "/api/me": "/api/me",
     "/api/me/enter": "/api/me/enter?event=none&name=one",
@@ -382,18 +390,18 @@ KINDS: dict[str, RequestKind] = {
     CONTROL_KIND: RequestKind(CONTROL_KIND, stay_silent),
     "hello": make_hello_kind(lambda _: {"name": "visitor", "role": "spectator"}),
     "names": replace(
-        make_hello_kind(lambda _: {"name": uuid.uuid4().hex, "pool": False}), options=("--anyone",)
+        make_hello_kind(lambda _: {"name": uuid.uuid4().hex, "pool": False}), server_options=("--anyone",)
     ),
     "names of guests": make_hello_kind(lambda _: {"name": f"guest-{random.randrange(10**6)}", "pool": False}),
     "names whose token was revoked": make_hello_kind(
         lambda stranger: {"name": REVOKED_NAMES[stranger.number % len(REVOKED_NAMES)], "token": "x" * 32}
     ),
-    "ready": make_mutual_match_kind("ready", send_ready_repeatedly, game="tictactoe"),
-    "move": make_mutual_match_kind("move", send_ready, play_move, "accepted", map="m2"),
-    "move, thinking at its bound": make_mutual_match_kind(
+    "ready": make_match_between_strangers_kind("ready", send_ready_repeatedly, game="tictactoe"),
+    "move": make_match_between_strangers_kind("move", send_ready, play_move, "accepted", map="m2"),
+    "move, thinking at its bound": make_match_between_strangers_kind(
         "move", send_ready, play_move_with_analysis, "accepted", map="m2"
     ),
-    "resign": make_mutual_match_kind("resign", send_resignation, None, "end", game="tictactoe"),
+    "resign": make_match_between_strangers_kind("resign", send_resignation, None, "end", game="tictactoe"),
     "ready, of a match that is over": make_message_kind("ready", match="none"),
     "move, of a match that is over": make_message_kind("move", match="none", ply=0, move=0),
     "resign, of a match that is over": make_message_kind("resign", match="none"),
@@ -401,7 +409,7 @@ KINDS: dict[str, RequestKind] = {
     "status": make_message_kind("status", "standing"),
     "challenge": make_withdrawn_challenge_kind(game="tictactoe"),
     "challenge, the largest map": make_withdrawn_challenge_kind(map="grid:10x20"),
-    "accept, the largest map": make_mutual_match_kind(
+    "accept, the largest map": make_match_between_strangers_kind(
         "accept", send_resignation, None, "challenge_over", map="ring:200"
     ),
     "decline": make_message_kind("decline", challenge="c0"),
@@ -412,24 +420,26 @@ KINDS: dict[str, RequestKind] = {
     "enter": make_message_kind("enter", event="none"),
     "leave": make_message_kind("leave", event="none"),
     "ping": make_message_kind("ping", "pong", role="spectator"),
-    **{f"GET {route}": make_http_request_kind(route, target) for route, target in GET_PATHS.items()},
+    **{
+        f"GET {route}": make_http_request_kind(route, target) for route, target in GET_TARGET_BY_ROUTE.items()
+    },
     "GET /api/records, thinking at its bound": make_http_request_kind(
         "/api/records", lambda _, number: f"/api/records?limit={1 + number % 50}&bot={THINKING_BOT_NAMES[0]}"
     ),
     "GET /api/record/, thinking at its bound": make_http_request_kind(
-        "/api/record/", lambda subjects, number: f"/api/record/{_pick_by_number(subjects.long, number)}"
+        "/api/record/", lambda material, number: f"/api/record/{_pick_by_number(material.long, number)}"
     ),
     "GET /api/log/": make_http_request_kind(
         "/api/log/",
-        lambda subjects, number: f"/api/log/{subjects.own_matches[number % len(subjects.own_matches)][0]}",
+        lambda material, number: f"/api/log/{material.own_matches[number % len(material.own_matches)][0]}",
         _make_authorization,
     ),
     **{
         f"POST {route}": make_http_request_kind(route, target, _make_authorization, "POST")
-        for route, target in POST_PATHS.items()
+        for route, target in POST_TARGET_BY_ROUTE.items()
     },
     "POST /api/join": make_http_request_kind("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),
     **{f"attack: {name}": make_attack_kind(name) for name in horde.ATTACK_BY_KIND},
-    ALL_ATTACKS: make_attack_kind(*horde.ATTACK_BY_KIND),
+    ALL_ATTACKS_KIND: make_attack_kind(*horde.ATTACK_BY_KIND),
 }

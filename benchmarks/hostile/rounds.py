@@ -26,7 +26,7 @@ from benchmarks.hostile.honest import (
     measure_period,
 )
 from benchmarks.hostile.kinds import (
-    ALL_ATTACKS,
+    ALL_ATTACKS_KIND,
     ATTACKER_COUNT,
     CONTROL_KIND,
     HOUSE_BOT,
@@ -34,7 +34,7 @@ from benchmarks.hostile.kinds import (
 )
 from benchmarks.hostile.seeds import fill_store
 from benchmarks.hostile.stranger import TrafficCounts
-from benchmarks.hostile.strangers import RequestOrder, run_strangers
+from benchmarks.hostile.strangers import RequestJob, run_strangers
 from benchmarks.kit.load import Load, run_bots
 from benchmarks.kit.load_processes import SPAWN_CONTEXT
 from benchmarks.kit.measure import Ratio, format_markdown_table, format_short
@@ -66,7 +66,7 @@ Figure = Literal["p99", "overall_p99"]
 """Name of the field of `PeriodFigures` whose ratio is computed."""
 ROUNDS, MORE_ROUNDS = 3, 4
 """Number of rounds of every kind, and number of further rounds of a kind with a ratio of MAX_MEDIAN_P99_RATIO or more."""
-MAX_REPEATED_KINDS = 12
+MAX_KINDS_TO_REPEAT = 12
 """Maximum number of kinds that get further rounds: those with the highest ratios."""
 MAX_MEMORY_RATIO = 1.2
 """Upper bound of the server's memory at the end of a hostile period, divided by that before the round."""
@@ -85,7 +85,7 @@ The time covers three delays. The server reads from clients without a match in t
 has read more than its limits allow. Its time limits for a hello, for a full buffer and for the closing handshake are about
 two seconds each. An attacker that polls slowly notices the end of its connection only later.
 
-In the kind ALL_ATTACKS, a connection may last as long as the attack. The server then reads from six addresses in turns,
+In the kind ALL_ATTACKS_KIND, a connection may last as long as the attack. The server then reads from six addresses in turns,
 and may read so little from each that even a flood stays below the limits. Data that is not read costs the server nothing.
 """
 ATTACK_SECONDS = MAX_ATTACKER_CONNECTION_SECONDS + 0.5
@@ -111,7 +111,7 @@ class KindRounds:
     sessions: list[int] = field(default_factory=list)
     """Number of sessions in the store at the end of each hostile period."""
 
-    def compute_ratio(self, figure: Figure = "p99") -> Ratio:
+    def compute_ratio_to_quiet(self, figure: Figure = "p99") -> Ratio:
         """Return, for each hostile period, its value of `figure` divided by the median value of the quiet periods around it."""
         return Ratio(
             [
@@ -130,20 +130,20 @@ class KindRounds:
     @property
     def second_highest_p99_ratio(self) -> float:
         """Second highest of the rounds' ratios of hostile to quiet p99. A single pause of the machine can decide only the highest."""
-        return sorted(self.compute_ratio().values)[-2:][0]
+        return sorted(self.compute_ratio_to_quiet().values)[-2:][0]
 
     @property
     def lowest_overall_p99_ratio(self) -> float:
         """Lowest of the rounds' ratios of hostile to quiet p99 of all moves; high only if every hostile period has pauses."""
-        return min(self.compute_ratio("overall_p99").values)
+        return min(self.compute_ratio_to_quiet("overall_p99").values)
 
     @property
-    def memory_growth(self) -> float:
+    def max_memory_ratio(self) -> float:
         """Largest ratio, over all rounds, of the server's memory at the end of the hostile period to that before the round."""
         return max(after / before for before, after in self.memory)
 
     @property
-    def median_cpu_shares(self) -> tuple[float, float]:
+    def median_quiet_and_hostile_cpu_shares(self) -> tuple[float, float]:
         """Median CPU usage of the server in quiet and in hostile periods, each as a share of one core."""
         return statistics.median(
             self.quiet[quiet_index].cpu for quiet_index in self.quiet_indexes
@@ -159,7 +159,7 @@ class KindRounds:
         max_connection_seconds: longest time for which an attacker may stay connected, in seconds; None if the kind is no attack
         is_control: True for the control, in which the strangers send nothing
         """
-        ratio = self.compute_ratio()
+        ratio = self.compute_ratio_to_quiet()
         faults = []
         if ratio.median >= MAX_MEDIAN_P99_RATIO:
             faults.append(f"p99 is {ratio} times the quiet one")
@@ -173,8 +173,8 @@ class KindRounds:
             )
         if not is_control and not self.sum_counts("sent"):
             faults.append("nothing was sent")
-        if self.memory_growth >= MAX_MEMORY_RATIO:
-            faults.append(f"memory is {format_short(self.memory_growth)} times what it was before")
+        if self.max_memory_ratio >= MAX_MEMORY_RATIO:
+            faults.append(f"memory is {format_short(self.max_memory_ratio)} times what it was before")
         if max(self.sessions) > MAX_SESSIONS:
             faults.append(f"{max(self.sessions)} sessions are in the store")
         if max_connection_seconds is None:
@@ -208,7 +208,7 @@ class RoundResults:
 
 @contextmanager
 def _run_strangers(url: str, tokens: dict[str, str]) -> Iterator[Connection]:
-    """Run the process of strangers (hostile clients) until the end of the block, and yield the connection for its orders."""
+    """Run the process of strangers (hostile clients) until the end of the block, and yield the connection for its jobs."""
     pipe, other_end = SPAWN_CONTEXT.Pipe()
     process = SPAWN_CONTEXT.Process(target=run_strangers, args=(url, tokens, other_end), daemon=True)
     process.start()
@@ -235,34 +235,34 @@ async def play_all_rounds(folder: str, kinds: list[str]) -> RoundResults:
         f"stranger {number:03}" for number in range(STRANGER_ADDRESS_COUNT * CLIENTS_PER_ADDRESS)
     ]
     results = RoundResults()
-    for number, options in enumerate(sorted({KINDS[kind].options for kind in kinds})):
-        kinds_on_server = [kind for kind in kinds if KINDS[kind].options == options]
-        database = f"sqlite:///{folder}/{number}.db"
-        tokens = await fill_store(database, [*HONEST_NAMES, *stranger_names, VICTIM_NAME])
-        await _play_rounds(database, results, kinds_on_server, tokens, options)
+    for number, server_options in enumerate(sorted({KINDS[kind].server_options for kind in kinds})):
+        kinds_on_server = [kind for kind in kinds if KINDS[kind].server_options == server_options]
+        database_url = f"sqlite:///{folder}/{number}.db"
+        tokens = await fill_store(database_url, [*HONEST_NAMES, *stranger_names, VICTIM_NAME])
+        await _play_rounds(database_url, results, kinds_on_server, tokens, server_options)
     return results
 
 
 async def _play_rounds(
-    database: str,
+    database_url: str,
     results: RoundResults,
     kinds: list[str],
     tokens: dict[str, str],
-    options: tuple[str, ...],
+    server_options: tuple[str, ...],
 ) -> None:
     """Play the rounds of these kinds on one server, and add them to `results`.
 
-    database: URL of the server's store
+    database_url: URL of the server's store
     tokens: tokens of honest bots and strangers, by name
-    options: further options of `arena serve`
+    server_options: further options of `arena serve`
     """
-    command = ("arena", "serve", "--port", "PORT", "--map", MAP, *options)
+    command = ("arena", "serve", "--port", "PORT", "--map", MAP, *server_options)
     house = f"--set=house.engines={HOUSE_BOT.removeprefix('house-')}"
     pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
-    limits = (f"--set=pool.concurrency={MAX_MATCHES}", "--db", database)
+    limits = (f"--set=pool.concurrency={MAX_MATCHES}", "--db", database_url)
     stranger_tokens = {name: token for name, token in tokens.items() if name not in HONEST_NAMES}
     with run_server(*command, house, *pool, *limits) as server:
-        server.database = database
+        server.database = database_url
         set_real_time_priority(server.process.pid)
         async with run_bots(results.load, make_honest_bots(server.url, results.load, tokens)):
             with _run_strangers(server.url, stranger_tokens) as strangers:
@@ -287,12 +287,12 @@ def _count_stored_sessions(server: RunningServer) -> int:
 def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[str]:
     """Return the kinds whose hostile p99 was at least MAX_MEDIAN_P99_RATIO times the quiet one in one of their rounds.
 
-    At most MAX_REPEATED_KINDS kinds are returned, the kind with the highest ratio first.
+    At most MAX_KINDS_TO_REPEAT kinds are returned, the kind with the highest ratio first.
     """
-    highest = {kind: max(results.rounds[kind].compute_ratio().values) for kind in kinds}
+    highest = {kind: max(results.rounds[kind].compute_ratio_to_quiet().values) for kind in kinds}
     return sorted(
         (kind for kind in highest if highest[kind] >= MAX_MEDIAN_P99_RATIO), key=lambda kind: -highest[kind]
-    )[:MAX_REPEATED_KINDS]
+    )[:MAX_KINDS_TO_REPEAT]
 
 
 class RoundPlayer:
@@ -314,11 +314,11 @@ class RoundPlayer:
         seconds, address_count, clients = PERIOD_SECONDS, STRANGER_ADDRESS_COUNT, CLIENTS_PER_ADDRESS
         if KINDS[kind].is_attack:
             seconds, clients = ATTACK_SECONDS, ATTACKER_COUNT
-            address_count = len(horde.ATTACK_BY_KIND) if kind == ALL_ATTACKS else 1
+            address_count = len(horde.ATTACK_BY_KIND) if kind == ALL_ATTACKS_KIND else 1
         self._number += 1
         subnet = f"127.{20 + self._number // 250}.{self._number % 250}"
         sources = [f"{subnet}.{address}" for address in range(1, 1 + address_count) for _ in range(clients)]
-        self._strangers.send(RequestOrder(kind, sources, seconds))
+        self._strangers.send(RequestJob(kind, sources, seconds))
         await asyncio.to_thread(self._strangers.recv)
         await asyncio.sleep(SETTLE_SECONDS)
         self._quiet.append(await measure_period(self._server, self._results.load, PERIOD_SECONDS))
@@ -341,7 +341,7 @@ def get_max_connection_seconds(kind: str) -> float | None:
     """Return the longest time for which an attacker may stay connected, in seconds; None if the kind is no attack."""
     if not KINDS[kind].is_attack:
         return None
-    return math.inf if kind == ALL_ATTACKS else MAX_ATTACKER_CONNECTION_SECONDS
+    return math.inf if kind == ALL_ATTACKS_KIND else MAX_ATTACKER_CONNECTION_SECONDS
 
 
 def list_faults(results: RoundResults) -> list[str]:
@@ -361,11 +361,12 @@ def format_figures(results: RoundResults) -> dict[str, str]:
     costliest_kind = max(
         results.rounds,
         key=lambda name: (
-            results.rounds[name].median_cpu_shares[1] - results.rounds[name].median_cpu_shares[0]
+            results.rounds[name].median_quiet_and_hostile_cpu_shares[1]
+            - results.rounds[name].median_quiet_and_hostile_cpu_shares[0]
         ),
     )
-    quiet, hostile = results.rounds[costliest_kind].median_cpu_shares
-    memory_growth = max(rounds.memory_growth for rounds in results.rounds.values())
+    quiet, hostile = results.rounds[costliest_kind].median_quiet_and_hostile_cpu_shares
+    max_memory_ratio = max(rounds.max_memory_ratio for rounds in results.rounds.values())
     most_sessions = max(max(rounds.sessions) for rounds in results.rounds.values())
     headings = ["request", "p99 ms quiet", "hostile", "ratio", "all moves"]
     headings += ["CPU", "sent", "answered", "refused", "lost", "MiB"]
@@ -377,7 +378,7 @@ def format_figures(results: RoundResults) -> dict[str, str]:
         "hostile.cpu": f"{hostile - quiet:.0%} of a core (`{costliest_kind}`)",
         **_make_verdicts(results),
         "hostile.growth": format_verdict(
-            f"{memory_growth:.2f} ×", is_bound_kept=memory_growth < MAX_MEMORY_RATIO
+            f"{max_memory_ratio:.2f} ×", is_bound_kept=max_memory_ratio < MAX_MEMORY_RATIO
         ),
     }
 
@@ -396,12 +397,12 @@ def _make_verdicts(results: RoundResults) -> dict[str, str]:
         if not kinds:
             continue
         repeated_kind = max(kinds, key=lambda name: kinds[name].second_highest_p99_ratio)
-        median_kind = max(kinds, key=lambda name: kinds[name].compute_ratio().median)
+        median_kind = max(kinds, key=lambda name: kinds[name].compute_ratio_to_quiet().median)
         repeated, median = (
             kinds[repeated_kind].second_highest_p99_ratio,
-            kinds[median_kind].compute_ratio().median,
+            kinds[median_kind].compute_ratio_to_quiet().median,
         )
-        highest = max(max(rounds.compute_ratio().values) for rounds in kinds.values())
+        highest = max(max(rounds.compute_ratio_to_quiet().values) for rounds in kinds.values())
         verdicts[placeholder] = format_verdict(
             f"at worst a median of {format_short(median)} (`{median_kind}`), a second highest ratio of "
             f"{format_short(repeated)} (`{repeated_kind}`), and a single round of {format_short(highest)}",
@@ -415,9 +416,9 @@ def _make_table_row(kind: str, rounds: KindRounds) -> list[str]:
         f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1)),
         f"{rounds.median_quiet_p99_ms:.1f}",
         f"{statistics.median(one_round.p99 for one_round in rounds.hostile):.1f}",
-        str(rounds.compute_ratio()),
+        str(rounds.compute_ratio_to_quiet()),
         format_short(rounds.lowest_overall_p99_ratio),
-        " → ".join(f"{share:.0%}" for share in rounds.median_cpu_shares),
+        " → ".join(f"{share:.0%}" for share in rounds.median_quiet_and_hostile_cpu_shares),
         *(f"{rounds.sum_counts(name):,}" for name in ("sent", "answered", "refused", "lost")),
         " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory[-1]),
     ]

@@ -32,7 +32,7 @@ class TrafficCounts(ConnectionCounts):
 
 
 @dataclass
-class RequestSubjects:
+class RequestMaterial:
     """Ids, names and URL paths that requests can refer to.
 
     tokens: by client's name; finished: ids of finished matches; file: URL path of the web site's script
@@ -50,7 +50,7 @@ class RequestSubjects:
     file: str = "/web/"
 
     @property
-    def names(self) -> list[str]:
+    def bot_names(self) -> list[str]:
         """Names of the clients that have a token, sorted."""
         return sorted(self.tokens)
 
@@ -63,7 +63,7 @@ class Stranger:
     client: connection; None if the kind opens its own connections, or if the server refused this one
     """
 
-    subjects: RequestSubjects
+    material: RequestMaterial
     number: int
     source: str
     counts: TrafficCounts
@@ -80,7 +80,7 @@ class Stranger:
         Raises OSError if the server cannot be reached, and EOFError if it refuses the connection or the hello.
         """
         self.name = hello["name"]
-        self.client = await connect(self.subjects.url, self.source, **hello)
+        self.client = await connect(self.material.url, self.source, **hello)
 
     async def send(self, **content: object) -> None:
         """Send a message with these fields as soon as the rate limit allows. Raises OSError if the connection is lost."""

@@ -1,7 +1,7 @@
 """Process of strangers: clients that send as many requests as a server's limits allow.
 
-The process gets its orders through a pipe. It reports when it knows what to request. For each order, it connects the
-clients, reports this, waits for the signal to start, sends requests for the ordered duration, and returns the counts.
+The process gets its jobs through a pipe. It reports when it knows what to request. For each job, it connects the
+clients, reports this, waits for the signal to start, sends requests for the duration of the job, and returns the counts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import uvloop
 
 from benchmarks.hostile.kinds import KINDS, THINKING_BOT_NAMES, RequestKind
-from benchmarks.hostile.stranger import RequestSubjects, Stranger, TrafficCounts, send_http_request
+from benchmarks.hostile.stranger import RequestMaterial, Stranger, TrafficCounts, send_http_request
 from benchmarks.kit.client import connect
 from benchmarks.kit.script import make_scripted_moves
 
@@ -33,41 +33,41 @@ MAX_LOOKUP_TRIES = 100
 
 
 @dataclass(frozen=True)
-class RequestOrder:
-    """Order to send requests of one kind for `seconds`. `sources`: local address of each client."""
+class RequestJob:
+    """Job to send requests of one kind for `seconds`. `sources`: local address of each client."""
 
     kind: str
     sources: list[str]
     seconds: float
 
 
-async def fill_request_subjects(subjects: RequestSubjects) -> None:
+async def fill_request_material(material: RequestMaterial) -> None:
     """Look up ids and URL paths to request, and play one match, whose players may request its log.
 
     Raises RuntimeError if the server does not answer as expected.
     """
-    _, page = await send_http_request(subjects.url, LOOKUP_SOURCE_ADDRESS, "/", TrafficCounts())
+    _, page = await send_http_request(material.url, LOOKUP_SOURCE_ADDRESS, "/", TrafficCounts())
     script_path = re.search(r"/web/\w+/js/main\.bundle\.js", page.decode())
     if script_path is None:
         raise RuntimeError("the page / does not load main.bundle.js")
-    subjects.file = script_path[0]
-    subjects.long = await fetch_finished_match_ids(subjects, f"limit=50&bot={THINKING_BOT_NAMES[0]}")
-    await _play_sample_match(subjects)
-    for name in subjects.names[:2]:
+    material.file = script_path[0]
+    material.long = await fetch_finished_match_ids(material, f"limit=50&bot={THINKING_BOT_NAMES[0]}")
+    await _play_sample_match(material)
+    for name in material.bot_names[:2]:
         query = f"limit=1&bot={name.replace(' ', '%20')}"
-        while not (played := await fetch_finished_match_ids(subjects, query)):  # noqa: ASYNC110
+        while not (played := await fetch_finished_match_ids(material, query)):  # noqa: ASYNC110
             await asyncio.sleep(0.1)  # the match has ended, and is not in the store yet
-        subjects.own_matches += [(match, name) for match in played]
+        material.own_matches += [(match, name) for match in played]
 
 
-async def fetch_finished_match_ids(subjects: RequestSubjects, query: str) -> list[str]:
+async def fetch_finished_match_ids(material: RequestMaterial, query: str) -> list[str]:
     """Return the ids of finished matches that `/api/records` lists. `query`: query of the request, such as `limit=50`.
 
     Raises RuntimeError if the server does not answer with JSON.
     """
     for _ in range(MAX_LOOKUP_TRIES):
         _, answer = await send_http_request(
-            subjects.url, LOOKUP_SOURCE_ADDRESS, f"/api/records?{query}", TrafficCounts()
+            material.url, LOOKUP_SOURCE_ADDRESS, f"/api/records?{query}", TrafficCounts()
         )
         if answer.startswith(b"{"):
             return [row["match"] for row in json.loads(answer)["matches"]]
@@ -75,12 +75,12 @@ async def fetch_finished_match_ids(subjects: RequestSubjects, query: str) -> lis
     raise RuntimeError(f"/api/records did not answer with JSON: {answer!r:.100}")
 
 
-async def _play_sample_match(subjects: RequestSubjects) -> None:
+async def _play_sample_match(material: RequestMaterial) -> None:
     """Play one match between two clients of this process, to its end."""
     tally, kind = TrafficCounts(), KINDS["move"]
     with ExitStack() as stack:
         players = [
-            Stranger(subjects, number, LOOKUP_SOURCE_ADDRESS, tally, kind.answers) for number in range(2)
+            Stranger(material, number, LOOKUP_SOURCE_ADDRESS, tally, kind.answers) for number in range(2)
         ]
         for player in players:
             stack.callback(player.close)
@@ -95,39 +95,39 @@ async def _play_sample_match(subjects: RequestSubjects) -> None:
         await asyncio.gather(*playing, return_exceptions=True)
 
 
-async def track_live_matches(subjects: RequestSubjects) -> None:
-    """Keep `subjects.live` up to date with the matches in progress, at most MAX_WATCHED_MATCHES of them, until cancelled."""
+async def track_live_matches(material: RequestMaterial) -> None:
+    """Keep `material.live` up to date with the matches in progress, at most MAX_WATCHED_MATCHES of them, until cancelled."""
     with closing(
-        await connect(subjects.url, LOOKUP_SOURCE_ADDRESS, name="learner", role="spectator")
+        await connect(material.url, LOOKUP_SOURCE_ADDRESS, name="learner", role="spectator")
     ) as learner:
         await learner.send(type="browse")
         while True:
             message = await learner.receive()
             if message.type == "listing":
-                subjects.live = [entry["match"] for entry in message.matches][:MAX_WATCHED_MATCHES]
+                material.live = [entry["match"] for entry in message.matches][:MAX_WATCHED_MATCHES]
 
 
 async def _connect_with_role(stranger: Stranger, role: str) -> None:
-    name = f"guest-{stranger.number}" if role == "guest" else stranger.subjects.names[stranger.number]
+    name = f"guest-{stranger.number}" if role == "guest" else stranger.material.bot_names[stranger.number]
     fields: dict[str, Any] = {"role": "spectator"} if role == "spectator" else {}
     if role == "bot":
-        fields = {"token": stranger.subjects.tokens[name], "pool": False, "matches": 8}
+        fields = {"token": stranger.material.tokens[name], "pool": False, "matches": 8}
     await stranger.connect(name=name, **fields)
 
 
-async def execute_order(
-    subjects: RequestSubjects, order: RequestOrder, wait_for_start: Callable[[], Awaitable[None]]
+async def execute_job(
+    material: RequestMaterial, job: RequestJob, wait_for_start: Callable[[], Awaitable[None]]
 ) -> TrafficCounts:
-    """Connect the clients of an order, await `wait_for_start()`, and send requests for the ordered duration.
+    """Connect the clients of a job, await `wait_for_start()`, and send requests for the duration of the job.
 
     Return the counts of all clients.
     """
-    kind = KINDS[order.kind]
+    kind = KINDS[job.kind]
     tally = TrafficCounts()
     with ExitStack() as stack:
         strangers = [
-            Stranger(subjects, number, source, tally, kind.answers)
-            for number, source in enumerate(order.sources)
+            Stranger(material, number, source, tally, kind.answers)
+            for number, source in enumerate(job.sources)
         ]
         for stranger in strangers if kind.role else ():
             stack.callback(stranger.close)
@@ -139,7 +139,7 @@ async def execute_order(
         working = [
             asyncio.create_task(_send_requests_until_disconnected(kind, stranger)) for stranger in strangers
         ]
-        await asyncio.sleep(order.seconds)
+        await asyncio.sleep(job.seconds)
         for task in working:
             task.cancel()
         await asyncio.gather(*working, return_exceptions=True)
@@ -157,16 +157,16 @@ async def _send_requests_until_disconnected(kind: RequestKind, stranger: Strange
 
 
 def run_strangers(url: str, tokens: dict[str, str], pipe: Connection) -> None:
-    """Carry out the orders that arrive through `pipe`, until killed.
+    """Carry out the jobs that arrive through `pipe`, until killed.
 
     url: URL of the server; tokens: tokens of the clients, by name
     """
-    uvloop.run(_execute_orders(RequestSubjects(url, tokens), pipe))
+    uvloop.run(_execute_jobs(RequestMaterial(url, tokens), pipe))
 
 
-async def _execute_orders(subjects: RequestSubjects, pipe: Connection) -> None:
-    await fill_request_subjects(subjects)
-    live_matches_task = asyncio.create_task(track_live_matches(subjects))
+async def _execute_jobs(material: RequestMaterial, pipe: Connection) -> None:
+    await fill_request_material(material)
+    live_matches_task = asyncio.create_task(track_live_matches(material))
 
     async def wait_for_start() -> None:
         pipe.send("ready")
@@ -174,9 +174,9 @@ async def _execute_orders(subjects: RequestSubjects, pipe: Connection) -> None:
 
     pipe.send("prepared")
     while True:
-        order: RequestOrder = await asyncio.to_thread(pipe.recv)
-        if KINDS[order.kind].request == "GET /api/record/":
-            subjects.finished = await fetch_finished_match_ids(subjects, "limit=50")
-        pipe.send(await execute_order(subjects, order, wait_for_start))
+        job: RequestJob = await asyncio.to_thread(pipe.recv)
+        if KINDS[job.kind].request == "GET /api/record/":
+            material.finished = await fetch_finished_match_ids(material, "limit=50")
+        pipe.send(await execute_job(material, job, wait_for_start))
         if live_matches_task.done():
             live_matches_task.result()

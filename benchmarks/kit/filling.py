@@ -96,7 +96,7 @@ async def fill_store(engine: AsyncEngine, match_count: int) -> None:
             await connection.execute(sa.text(_make_insert_matches_sql(kind)), variables | {"first": first})
             for statement in (_INSERT_RECORDS_SQL, *_INSERT_RATING_STEPS_SQL):
                 await connection.execute(sa.text(statement), variables)
-        for statement in _INSERT_TOTALS_SQL:
+        for statement in _INSERT_AGGREGATES_SQL:
             await connection.execute(sa.text(statement))
         await _advance_id_sequences(connection)
         # On a store that has grown over months, PostgreSQL has done this by itself for almost all rows.
@@ -168,7 +168,7 @@ def _make_scores_query_sql(seat: str, other_seat: str) -> str:
 
 _SCORED_MATCHES_SQL = f"({_make_scores_query_sql('maxie', 'minnie')} UNION ALL {_make_scores_query_sql('minnie', 'maxie')}) AS scored"
 _SCORE_COUNTS_SQL = ", ".join(f"sum(CASE WHEN score = {score} THEN 1 ELSE 0 END)" for score in (1, 0, -1))
-_INSERT_TOTALS_SQL = (
+_INSERT_AGGREGATES_SQL = (
     (
         "INSERT INTO standings (game, bot, rating, deviation, volatility, matches, wins, draws, losses, forfeits, last)"
         f" SELECT game, bot, 1500, 60, 0.06, count(*), {_SCORE_COUNTS_SQL}, 0, max(finished) FROM {_SCORED_MATCHES_SQL} GROUP BY game, bot"

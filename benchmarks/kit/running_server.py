@@ -151,7 +151,7 @@ def run_arena_server(
             yield running
 
 
-def fetch_histogram(url: str) -> dict[float, float]:
+def fetch_move_time_histogram(url: str) -> dict[float, float]:
     """Return the cumulative counts of the server's times from a move's arrival to its announcement, by upper bound in seconds."""
     with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
         text: str = answer.read().decode()
@@ -160,7 +160,7 @@ def fetch_histogram(url: str) -> dict[float, float]:
 
 
 def interpolate_quantile(bucket_counts: dict[float, float], quantile: float) -> float:
-    """Return the quantile `quantile`, 0 to 1, of counts as `fetch_histogram` returns them, interpolated within the bucket.
+    """Return the quantile `quantile`, 0 to 1, of counts as `fetch_move_time_histogram` returns them, interpolated within the bucket.
 
     In the last bucket, which has no upper bound, the quantile is the lower bound.
     """

@@ -51,7 +51,7 @@ def make_moves_of_longest_match() -> list[Data]:
     return moves
 
 
-def measure_frame_sizes() -> tuple[int, int]:
+def measure_accepted_and_turn_bytes() -> tuple[int, int]:
     """Return the mean bytes of the server's two messages about a move: the acknowledgement, and the opponent's turn."""
     moves = make_scripted_moves()
     accepted_sizes = [len(encode(Accepted(SAMPLE_MATCH_ID, ply, 0.2, 60_000))) for ply in range(len(moves))]

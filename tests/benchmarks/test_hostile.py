@@ -13,9 +13,9 @@ from arena.server.edge.connection import CLOSE_TIMEOUT_SECONDS
 from arena.server.edge.message_costs import MESSAGE_COSTS
 from arena.server.edge.session import MESSAGE_BURST_SECONDS
 from arena.server.web.routes import ROUTES
-from benchmarks.hostile.honest import PeriodFigures, compute_median_p99_of_runs
+from benchmarks.hostile.honest import PeriodFigures, compute_median_of_run_p99s
 from benchmarks.hostile.kinds import (
-    ALL_ATTACKS,
+    ALL_ATTACKS_KIND,
     ATTACKER_COUNT,
     CONTROL_KIND,
     HELLO_LIMIT_SECONDS,
@@ -79,8 +79,8 @@ def test_a_kind_that_delays_honest_bots_in_its_median_or_in_two_rounds_is_a_faul
 def test_a_round_is_compared_with_the_median_of_the_quiet_periods_around_it() -> None:
     quiet = [PeriodFigures(p99, 2 * p99, 0.2) for p99 in [*[1.0] * 20, 9.0, *[2.0] * 20]]
     rounds = KindRounds(quiet, [PeriodFigures(2.4, 9.6, 0.4)] * 3, quiet_indexes=[3, 20, 40])
-    assert rounds.compute_ratio().values == pytest.approx([2.4, 1.2, 1.2])
-    assert rounds.compute_ratio("overall_p99").values == pytest.approx([4.8, 2.4, 2.4])
+    assert rounds.compute_ratio_to_quiet().values == pytest.approx([2.4, 1.2, 1.2])
+    assert rounds.compute_ratio_to_quiet("overall_p99").values == pytest.approx([4.8, 2.4, 2.4])
     assert rounds.median_quiet_p99_ms == 2.0
 
 
@@ -92,14 +92,14 @@ def test_only_the_control_may_send_nothing() -> None:
 
 def test_a_pause_of_the_machine_decides_no_percentile_but_slow_moves_throughout_do() -> None:
     quiet = [float(number % 10) for number in range(1000)]
-    assert compute_median_p99_of_runs(quiet) == 9.0
-    assert compute_median_p99_of_runs([*quiet[:500], *12 * [50.0], *quiet[500:]]) == 9.0
+    assert compute_median_of_run_p99s(quiet) == 9.0
+    assert compute_median_of_run_p99s([*quiet[:500], *12 * [50.0], *quiet[500:]]) == 9.0
     assert compute_quantile([*quiet[:500], *12 * [50.0], *quiet[500:]], 0.99) == 50.0
     assert (
-        compute_median_p99_of_runs([30.0 if number % 50 == 7 else each for number, each in enumerate(quiet)])
+        compute_median_of_run_p99s([30.0 if number % 50 == 7 else each for number, each in enumerate(quiet)])
         == 30.0
     )
-    assert compute_median_p99_of_runs([1.0, 5.0]) == 1.0, "fewer moves than a run"
+    assert compute_median_of_run_p99s([1.0, 5.0]) == 1.0, "fewer moves than a run"
 
 
 def test_pauses_in_every_round_are_a_fault() -> None:
@@ -125,7 +125,7 @@ ATTACKS = [kind for kind in KINDS if KINDS[kind].is_attack]
 def test_only_attackers_connections_must_end_unless_all_attack_at_once() -> None:
     most = {kind: get_max_connection_seconds(kind) for kind in KINDS}
     assert {kind for kind, seconds in most.items() if seconds is not None} == set(ATTACKS)
-    assert most[ALL_ATTACKS] == math.inf > MAX_ATTACKER_CONNECTION_SECONDS == most["attack: messages"]
+    assert most[ALL_ATTACKS_KIND] == math.inf > MAX_ATTACKER_CONNECTION_SECONDS == most["attack: messages"]
     # Who never says hello is told so in time, and has as long again as a closing handshake may take.
     assert MAX_ATTACKER_CONNECTION_SECONDS > HELLO_LIMIT_SECONDS + CLOSE_TIMEOUT_SECONDS
 
@@ -141,8 +141,8 @@ def test_an_attack_that_is_not_cut_off_is_a_fault() -> None:
         "attack: frames: a connection lasted 8.1 s",
         "attack: frames: only 15 connections were cut off",
     ]
-    assert list_faults(RoundResults({ALL_ATTACKS: attacked})) == [
-        f"{ALL_ATTACKS}: only 15 connections were cut off"
+    assert list_faults(RoundResults({ALL_ATTACKS_KIND: attacked})) == [
+        f"{ALL_ATTACKS_KIND}: only 15 connections were cut off"
     ]
 
 

@@ -11,27 +11,27 @@ import pytest
 from benchmarks import cluster, cluster_kill, growth, server, simulation, size, spectators
 from benchmarks.engine import delay, depth, devices, raw, threads
 from benchmarks.hostile import rounds
-from benchmarks.kit import flat
+from benchmarks.kit import full_speed
 from benchmarks.kit.results import BENCHMARKS_FOLDER, CLUSTER, RESULTS, SERVER, SIMULATION, ResultsPage
 from testkit.simulation.defects import DEFECTS
 
 PAGES = {RESULTS, SERVER, CLUSTER, SIMULATION}
 PROMISES = {
-    "devices.fewer": f"{devices.MIN_NODE_RATIO} × fewer",
+    "devices.fewer": f"{devices.MIN_NODE_RATIO_WITHOUT_TECHNIQUES} × fewer",
     "depth.gain": f"{depth.MIN_DEPTH_GAIN} plies more",
     "threads.speedup": f"at least {threads.MIN_SPEEDUP:g} ×",
     "delay.loop": f"at most {delay.MAX_P99_DELAY_MS:g} ms",
     **{
         f"speed.ratio {bots}": f"at most {ratio:g} ×"
-        for bots, ratio in flat.MAX_CPU_RATIO_BY_BOT_COUNT.items()
+        for bots, ratio in full_speed.MAX_CPU_RATIO_BY_BOT_COUNT.items()
     },
     "lone.answer": f"at most {server.MAX_EXTRA_LATENCY_MS:g} ms longer than a commit of the disk",
     "paced.p99": f"p99 at most {server.MAX_P99_MS:g} ms, and no forfeits",
     "paced.idle": f"at most {server.MAX_IDLE_KIB:g} KiB",
     "paced.playing": f"at most {server.MAX_PLAYING_KIB:g} KiB",
     "growth.ratio connections": (
-        f"with {growth.CONSTANT_COST_CONNECTIONS} to {growth.CONNECTION_COUNTS[-1]:,} connections, "
-        f"compared with {growth.CONSTANT_COST_CONNECTIONS} connections | at most {growth.MAX_RATIO:g} ×"
+        f"with {growth.MIN_CONNECTIONS_WITH_CONSTANT_COST} to {growth.CONNECTION_COUNTS[-1]:,} connections, "
+        f"compared with {growth.MIN_CONNECTIONS_WITH_CONSTANT_COST} connections | at most {growth.MAX_RATIO:g} ×"
     ),
     **{
         f"growth.ratio {store.lower()}": (
@@ -56,7 +56,7 @@ PROMISES = {
         for each in ("requests", "attacks")
     },
     "hostile.growth": f"less than {rounds.MAX_MEMORY_RATIO:g} ×",
-    "cost.ratio": f"at most {cluster.MAX_CPU_RATIO:g} × that of one process",
+    "cost.ratio": f"at most {cluster.MAX_CPU_RATIO_TO_SINGLE_PROCESS:g} × that of one process",
     "failures.effect": (
         f"effect of {cluster_kill.FAILURE_COUNT} failures during matches of Riskless on italy | "
         "no acknowledged move lost, no match doubled, no wrong forfeit"
@@ -79,7 +79,7 @@ def test_the_figures_of_results_are_what_the_raw_results_give() -> None:
 
 
 def test_the_rows_of_results_are_those_of_the_programs() -> None:
-    data = {name: raw.load_results(name).data for name in raw.MEASURED_PARTS}
+    data = {name: raw.load_results(name).data for name in raw.BENCHMARK_NAMES}
     assert tuple(data["delay"]["ms"]) == delay.ROW_TITLES
     assert tuple(data["depth"]["depths"]) == depth.SEARCH_TITLES
     assert tuple(data["devices"]["nodes"]) == tuple(name for name, _ in devices.ADDED_TECHNIQUES)

@@ -8,7 +8,7 @@ from multiprocessing import resource_tracker
 
 import pytest
 
-from benchmarks.kit.flat import serve_relay
+from benchmarks.kit.full_speed import serve_relay
 from benchmarks.kit.load_processes import RELAY, run_loads
 from benchmarks.kit.running_server import list_load_cores, list_server_cores
 

@@ -20,7 +20,7 @@ from benchmarks.kit.running_server import (
     run_arena_server,
     run_server,
 )
-from benchmarks.kit.script import measure_frame_sizes
+from benchmarks.kit.script import measure_accepted_and_turn_bytes
 
 RAISED_LIMIT_OPTIONS = (
     "--set=limits.connections=10000",
@@ -62,7 +62,7 @@ def serve_arena(bot_count: int) -> AbstractContextManager[RunningServer]:
 
 def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:
     """Run a relay, which passes frames between pairs of clients. Its frames are as large as the server's."""
-    sizes = [str(size) for size in measure_frame_sizes()]
+    sizes = [str(size) for size in measure_accepted_and_turn_bytes()]
     return run_server("benchmarks.relay", "PORT", *sizes, cores=list_server_cores())
 
 
