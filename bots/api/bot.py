@@ -30,14 +30,14 @@ from arena.games.core import Game, Player
 from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 
-__all__ = ["Bot", "Clock", "Crash", "Ending", "Match", "Resign", "Thinking"]
+__all__ = ["Bot", "Clock", "Ending", "Match", "ProgramCrash", "Resign", "Thinking"]
 
 
 class Resign(Exception):
     """Raised by any method of a bot to resign the match. The message is a one-line reason for the bot's owner."""
 
 
-class Crash(Exception):
+class ProgramCrash(Exception):
     """Raised by a bot whose external program has failed. The message is one line for the bot's owner.
 
     The bot loses the match as with any other exception, but no traceback is printed.

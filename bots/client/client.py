@@ -43,7 +43,7 @@ from arena.bots.client.state.actions import (
     SendMessage,
     WarnOwner,
 )
-from arena.bots.client.state.machine import Machine
+from arena.bots.client.state.machine import ClientStateMachine
 from arena.bots.client.state.reconnection import compute_max_reconnect_pause_seconds, should_reconnect
 from arena.bots.client.status import ResultCounts, StatusReporter
 from arena.bots.client.worker import (
@@ -121,7 +121,7 @@ class Client:
         self._on_finished = on_finished
         self._on_problem = on_problem
         self._clock = clock
-        self._machine = Machine(
+        self._machine = ClientStateMachine(
             Hello(
                 settings.name,
                 token=settings.token,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from arena.bots.api.bot import Bot, Crash, Ending, Match, Resign, Thinking, assign_match, request_move
+from arena.bots.api.bot import Bot, Ending, Match, ProgramCrash, Resign, Thinking, assign_match, request_move
 from arena.bots.client.state.actions import ChooseMove
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 
@@ -51,7 +51,7 @@ class BotFailed:
     """Report that the bot of `match` resigned or raised an exception.
 
     `reason` is one line, and `trace` the traceback for the bot's author. `trace` is empty if the bot
-    resigned or its program failed (Crash), or if the traceback contains no line of the bot's code.
+    resigned or its program failed (ProgramCrash), or if the traceback contains no line of the bot's code.
     """
 
     match: str
@@ -146,7 +146,7 @@ class Worker:
             self._report(
                 BotFailed(self._match.id, str(resignation).partition("\n")[0], "", has_crashed=False)
             )
-        except Crash as crash:
+        except ProgramCrash as crash:
             self._report(BotFailed(self._match.id, str(crash).partition("\n")[0], ""))
         except BaseException as error:  # noqa: BLE001 - report everything that a bot raises, even SystemExit
             failure_text = f"{self.current_method} raised {type(error).__name__}: {error}".splitlines()[0]

@@ -182,29 +182,29 @@ def _output_analysis(
     game: Game[Any, Any],
     position: Any,
     spec: Spec,
-    reports: Sequence[Report[Any]],
-    best_reports: Sequence[Report[Any]],
+    reports_by_depth: Sequence[Report[Any]],
+    reports_of_best_moves: Sequence[Report[Any]],
     solved_position: SolvedPosition | None,
-    json: Path | None,
+    json_file: Path | None,
 ) -> None:
-    if json is not None:
+    if json_file is not None:
         summary = {
             "game": game.name,
             "position": game.position_to_text(position),
             "engine": spec.name,
             "options": dict(spec.values),
-            "reports": [_make_json_report(game, report) for report in reports],
+            "reports": [_make_json_report(game, report) for report in reports_by_depth],
             "truth": solved_position,
-            "lines": [_make_json_report(game, report) for report in best_reports],
+            "lines": [_make_json_report(game, report) for report in reports_of_best_moves],
         }
-        write_json(summary, json)
-        if str(json) == "-":
+        write_json(summary, json_file)
+        if str(json_file) == "-":
             return
-    _print_reports(game, reports)
-    if len(best_reports) > 1:
+    _print_reports(game, reports_by_depth)
+    if len(reports_of_best_moves) > 1:
         out.print()
-        _print_reports(game, best_reports)
-    _print_best_move(game, position, solved_position, best_reports[0])
+        _print_reports(game, reports_of_best_moves)
+    _print_best_move(game, position, solved_position, reports_of_best_moves[0])
 
 
 def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]]) -> None:

@@ -127,28 +127,30 @@ def split_comma_list(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def check_settings(settings: BotSettings, setting_name: Callable[[str], str] = "--{}".format) -> BotSettings:
+def check_settings(
+    settings: BotSettings, format_setting_name: Callable[[str], str] = "--{}".format
+) -> BotSettings:
     """Register user-defined games, and return the settings with games and time controls in the protocol's notation.
 
-    setting_name   returns the name of a setting as the user wrote it, such as `--game`, for error messages
+    format_setting_name   returns the name of a setting as the user wrote it, such as `--game`, for error messages
 
     Raises BadBotSettings if a setting is invalid.
     """
     try:
         games = tuple(CATALOGUE.register(spec) for spec in settings.game)
     except GameError as error:
-        raise BadBotSettings(f"{setting_name('game')}: {error}") from None
+        raise BadBotSettings(f"{format_setting_name('game')}: {error}") from None
     try:
         controls = tuple(str(TimeControl.parse(text)) for text in settings.tc)
     except BadTimeControl as error:
-        raise BadBotSettings(f"{setting_name('tc')}: {error}") from None
+        raise BadBotSettings(f"{format_setting_name('tc')}: {error}") from None
     try:
         parse_duration(settings.for_)
     except ValueError as error:
-        raise BadBotSettings(f"{setting_name('for')}: {error}") from None
+        raise BadBotSettings(f"{format_setting_name('for')}: {error}") from None
     if settings.casual and not settings.challenge:
         raise BadBotSettings(
-            f"{setting_name('casual')} needs {setting_name('challenge')}: in the pool, the server decides whether a match is rated"
+            f"{format_setting_name('casual')} needs {format_setting_name('challenge')}: in the pool, the server decides whether a match is rated"
         )
     return replace(settings, game=games, tc=controls)
 

@@ -23,15 +23,15 @@ from arena.bots.compiled.jamboree import SplitPoints, compute_threshold, is_sear
 from arena.bots.compiled.kernel import PLAYING, Kernel
 from arena.bots.compiled.last_ply import LastPlySearch, compute_end_value
 from arena.bots.compiled.memory_layout import (
-    FIRST_FRAME,
+    FIRST_FRAME_OFFSET,
     UNFIXED_ALPHA,
     Frame,
-    ListState,
-    Option,
+    MemorySizes,
+    MoveListState,
     Register,
+    SearchOption,
     SearchWindow,
-    Shared,
-    Sizes,
+    SharedField,
     Split,
     SplitPointRole,
 )
@@ -68,10 +68,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
     rules      rules of the game on its map, as an array
     table      transposition table
     is_helper  0 to search the root in frame 0, and to return DONE or STOPPED; 1 to help at split points (nodes whose
-               moves several threads search) of other threads until Shared.QUIT is set
+               moves several threads search) of other threads until SharedField.QUIT is set
     """
     words = kernel.words
-    frame_words = Sizes(words, 0).frame_words
+    frame_words = MemorySizes(words, 0).frame_words
     moves, play, status, estimate = kernel.moves, kernel.play, kernel.status, kernel.estimate
     hash_position = make_hash_function(kernel.key_words)
     order = MoveOrdering(kernel)
@@ -81,7 +81,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         order.move_hint_first,
     )
     selective = SelectivePruning(kernel)
-    find_settled_bound, may_skip_late_moves = selective.find_settled_bound, selective.may_skip_late_moves
+    find_estimate_bound, may_skip_late_moves = selective.find_estimate_bound, selective.may_skip_late_moves
     begin_probcut, find_probcut_bound = selective.begin_probcut, selective.find_probcut_bound
     reduce_late_move, reduce_without_hint = selective.reduce_late_move, selective.reduce_without_hint
     corrections = EstimateCorrections(kernel)
@@ -126,8 +126,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
         even an entry of the right depth may have one, taken over from a deeper entry.
         """
         depth = get(mem, node + Frame.DEPTH)
-        plies_left = get(shared, Option.PLIES_LEFT)
-        is_deeper_allowed = get(shared, Option.SELECTIVE) != 0 and entry_depth < plies_left - get(
+        plies_left = get(shared, SearchOption.PLIES_LEFT)
+        is_deeper_allowed = get(shared, SearchOption.SELECTIVE) != 0 and entry_depth < plies_left - get(
             mem, node + Frame.DISTANCE
         )
         is_before_limit = abs(value) <= ESTIMATE_LIMIT or WIN - abs(value) <= plies_left
@@ -138,8 +138,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
         """Add this thread's new nodes to the total of all threads. Return True if the search must stop."""
         new_nodes = get(mem, Register.NODES) - get(mem, Register.COUNTED)
         put(mem, Register.COUNTED, get(mem, Register.NODES))
-        if fetch_add(shared, Shared.NODES, new_nodes) + new_nodes >= get(shared, Option.NODE_LIMIT):
-            atomic_store(shared, Shared.STOP, 1)
+        if fetch_add(shared, SharedField.NODES, new_nodes) + new_nodes >= get(
+            shared, SearchOption.NODE_LIMIT
+        ):
+            atomic_store(shared, SharedField.STOP, 1)
         return is_search_interrupted(mem, shared)
 
     @inlined
@@ -160,28 +162,28 @@ def make_search_kernel(kernel: Kernel) -> Any:
         if can_foresee and is_above_leaves(mem, shared, node):
             return search_last_ply(mem, shared, rules, frame)
         depth = get(mem, node + Frame.DEPTH)
-        distance = get(mem, node + Frame.DISTANCE)
+        distance_from_root = get(mem, node + Frame.DISTANCE)
         key = hash_position(mem, frame)
-        plies_left = get(shared, Option.PLIES_LEFT) - distance
+        plies_left = get(shared, SearchOption.PLIES_LEFT) - distance_from_root
         if depth >= plies_left:
             key = mix_plies_left_into_key(key, plies_left)
         put(mem, node + Frame.KEY, key)
-        prefetch_bucket(table, get(shared, Option.TABLE_MASK), key)
-        if get(shared, Option.SELECTIVE) != 0:
-            put(mem, node + Frame.ESTIMATE, estimate(rules, mem, frame) + get(shared, Option.TEMPO))
-        value = find_settled_bound(mem, shared, frame)
+        prefetch_bucket(table, get(shared, SearchOption.TABLE_MASK), key)
+        if get(shared, SearchOption.SELECTIVE) != 0:
+            put(mem, node + Frame.ESTIMATE, estimate(rules, mem, frame) + get(shared, SearchOption.TEMPO))
+        value = find_estimate_bound(mem, shared, frame)
         if value != NOT_PRUNED:
             return return_value_to_parent(mem, frame, value)
         hint = -1
-        if get(shared, Option.HINTS) != 0:
-            packed_entry = probe_bucket(table, get(shared, Option.TABLE_MASK), key)
+        if get(shared, SearchOption.HINTS) != 0:
+            packed_entry = probe_bucket(table, get(shared, SearchOption.TABLE_MASK), key)
             if packed_entry != 0:
                 hint = unpack_move(packed_entry)
-                value = unpack_value(packed_entry, distance)
+                value = unpack_value(packed_entry, distance_from_root)
                 if (
-                    distance > 0
+                    distance_from_root > 0
                     and may_use_table_entry(mem, shared, node, unpack_depth(packed_entry), value)
-                    and get(shared, Option.TABLE) != 0
+                    and get(shared, SearchOption.TABLE) != 0
                     and decides_window(
                         packed_entry, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA)
                     )
@@ -196,36 +198,38 @@ def make_search_kernel(kernel: Kernel) -> Any:
         """List the moves of the current node (register AT), the table's move first. Return the next step of the loop."""
         frame = get(mem, Register.AT)
         node = frame + words
-        distance = get(mem, node + Frame.DISTANCE)
+        distance_from_root = get(mem, node + Frame.DISTANCE)
         hint = get(mem, node + Frame.HINT)
         reduce_without_hint(mem, shared, node)
-        list_moves(mem, rules, frame, distance)
+        list_moves(mem, rules, frame, distance_from_root)
         put(mem, node + Frame.FLOOR, get(mem, node + Frame.ALPHA))
         put(mem, node + Frame.BEST, -INFINITY)
         put(mem, node + Frame.BEST_MOVE, -1)
         put(mem, node + Frame.NEXT, 0)
-        if hint >= 0 and distance > 0 and not move_hint_first(mem, node, hint):
+        if hint >= 0 and distance_from_root > 0 and not move_hint_first(mem, node, hint):
             hint = -1
         put(mem, node + Frame.HINT, hint)
         return NEXT
 
     @inlined
-    def list_moves(mem: Any, rules: Any, frame: Any, distance: Any) -> None:
+    def list_moves(mem: Any, rules: Any, frame: Any, distance_from_root: Any) -> None:
         """Write the moves of a node to its move list; at the root, only the moves that the caller wants searched."""
         node = frame + words
-        list_at = get(mem, Register.LISTS) + (frame - FIRST_FRAME) // frame_words * get(mem, Register.WIDTH)
+        list_at = get(mem, Register.LISTS) + (frame - FIRST_FRAME_OFFSET) // frame_words * get(
+            mem, Register.WIDTH
+        )
         count = moves(rules, mem, frame, list_at)
         put(mem, node + Frame.LIST, list_at)
         put(mem, node + Frame.COUNT, count)
-        put(mem, node + Frame.ORDER, ListState.RAW)
-        if distance == 0:
+        put(mem, node + Frame.ORDER, MoveListState.RAW)
+        if distance_from_root == 0:
             count = get(mem, Register.CHOSEN)
             put(mem, node + Frame.COUNT, count)
             for i in range(count):
                 put(mem, list_at + i, get(mem, get(mem, Register.ROOT) + i))
             # Only the search to depth 1 sorts the root's moves. For greater depths, the caller gives their order.
             if get(mem, node + Frame.DEPTH) > 1:
-                put(mem, node + Frame.ORDER, ListState.FINAL)
+                put(mem, node + Frame.ORDER, MoveListState.FINAL)
 
     last = LastPlySearch(kernel, frame_words, list_moves, return_value_to_parent)
     can_foresee, is_above_leaves, search_last_ply = (
@@ -244,48 +248,52 @@ def make_search_kernel(kernel: Kernel) -> Any:
         node = frame + words
         if get(mem, node + Frame.ROLE) != SplitPointRole.NONE:
             return take_shared_move(mem, shared, frame)
-        i = get(mem, node + Frame.NEXT)
-        if i >= get(mem, node + Frame.COUNT) or may_skip_late_moves(mem, shared, node, i):
+        rank = get(mem, node + Frame.NEXT)
+        if rank >= get(mem, node + Frame.COUNT) or may_skip_late_moves(mem, shared, node, rank):
             return FINISH
-        if get(mem, node + Frame.ORDER) == ListState.RAW and (i > 0 or get(mem, node + Frame.HINT) < 0):
+        if get(mem, node + Frame.ORDER) == MoveListState.RAW and (
+            rank > 0 or get(mem, node + Frame.HINT) < 0
+        ):
             score_moves(mem, shared, rules, frame)
-        if get(mem, node + Frame.DEPTH) >= get(shared, Option.SPLIT_DEPTH):
-            freeze_window_after_sequential_moves(mem, shared, node, i)
+        if get(mem, node + Frame.DEPTH) >= get(shared, SearchOption.SPLIT_DEPTH):
+            fix_window_after_sequential_moves(mem, shared, node, rank)
             if (
-                i > 0
-                and atomic_load(shared, Shared.IDLE) > 0
+                rank > 0
+                and atomic_load(shared, SharedField.IDLE) > 0
                 and (
-                    get(shared, Option.COURSE_FORM) == 0
+                    get(shared, SearchOption.COURSE_FORM) == 0
                     or get(mem, node + Frame.FIXED_ALPHA) != UNFIXED_ALPHA
                 )
                 and open_split(mem, shared, frame)
             ):
                 return NEXT
-        if get(mem, node + Frame.ORDER) == ListState.SCORED:
-            select_best_move(mem, node, i)
-        move = get(mem, get(mem, node + Frame.LIST) + i)
-        distance = get(mem, node + Frame.DISTANCE)
-        exact = get(shared, Option.EXACT)
+        if get(mem, node + Frame.ORDER) == MoveListState.SCORED:
+            select_best_move(mem, node, rank)
+        move = get(mem, get(mem, node + Frame.LIST) + rank)
+        distance_from_root = get(mem, node + Frame.DISTANCE)
+        exact = get(shared, SearchOption.EXACT)
         threshold = compute_threshold(
-            get(mem, node + Frame.ALPHA), get(mem, node + Frame.BEST_MOVE), move, distance, exact
+            get(mem, node + Frame.ALPHA), get(mem, node + Frame.BEST_MOVE), move, distance_from_root, exact
         )
         fixed = get(mem, node + Frame.FIXED_ALPHA)
         if fixed != UNFIXED_ALPHA:
-            threshold = compute_threshold(fixed, get(mem, node + Frame.FIXED_MOVE), move, distance, exact)
-        put(mem, node + Frame.NEXT, i + 1)
+            threshold = compute_threshold(
+                fixed, get(mem, node + Frame.FIXED_MOVE), move, distance_from_root, exact
+            )
+        put(mem, node + Frame.NEXT, rank + 1)
         put(mem, node + Frame.MOVE, move)
         put(mem, node + Frame.THRESHOLD, threshold)
-        put(mem, node + Frame.RANK, i)
+        put(mem, node + Frame.RANK, rank)
         return BEGIN
 
     @inlined
-    def freeze_window_after_sequential_moves(mem: Any, shared: Any, node: Any, i: Any) -> None:
+    def fix_window_after_sequential_moves(mem: Any, shared: Any, node: Any, begun_count: Any) -> None:
         """In the course's form of Jamboree, fix the window for all later moves once enough moves were searched in sequence.
 
-        These are floor(prune × n) of n moves (source 001 in docs/search.md). `i` is the number of moves already begun.
+        These are floor(prune × n) of n moves (source 001 in docs/search.md). `begun_count` is the number of moves already begun.
         """
-        sequential_count = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
-        if get(shared, Option.COURSE_FORM) != 0 and i == sequential_count:
+        sequential_count = get(shared, SearchOption.PRUNE) * get(mem, node + Frame.COUNT) // 1000
+        if get(shared, SearchOption.COURSE_FORM) != 0 and begun_count == sequential_count:
             put(mem, node + Frame.FIXED_ALPHA, get(mem, node + Frame.ALPHA))
             put(mem, node + Frame.FIXED_MOVE, get(mem, node + Frame.BEST_MOVE))
 
@@ -298,32 +306,32 @@ def make_search_kernel(kernel: Kernel) -> Any:
         """
         frame = get(mem, Register.AT)
         node = frame + words
-        i = get(mem, node + Frame.RANK)
+        rank = get(mem, node + Frame.RANK)
         child_frame = frame + frame_words
         threshold = get(mem, node + Frame.THRESHOLD)
         beta = get(mem, node + Frame.BETA)
         play(rules, mem, frame, child_frame, get(mem, node + Frame.MOVE))
-        distance = get(mem, node + Frame.DISTANCE) + 1
+        distance_from_root = get(mem, node + Frame.DISTANCE) + 1
         depth = get(mem, node + Frame.DEPTH) - 1
         put(mem, node + Frame.WINDOW, SearchWindow.FULL)
         outcome = status(rules, mem, child_frame)
         if outcome != PLAYING:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
-            put(mem, Register.VALUE, compute_end_value(outcome, distance))
+            put(mem, Register.VALUE, compute_end_value(outcome, distance_from_root))
             return RECEIVE
-        if distance >= get(shared, Option.PLIES_LEFT):
+        if distance_from_root >= get(shared, SearchOption.PLIES_LEFT):
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
             put(mem, Register.VALUE, 0)
             return RECEIVE
         if depth <= 0:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
             put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
-            value = estimate(rules, mem, child_frame) + get(shared, Option.TEMPO)
+            value = estimate(rules, mem, child_frame) + get(shared, SearchOption.TEMPO)
             put(mem, Register.VALUE, -value - correct_leaf(mem, shared, child_frame))
             return RECEIVE
         high = beta
         fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED_ALPHA
-        if i > 0 and beta - threshold > 1 and get(shared, Option.NULL_WINDOWS) != 0 and not fixed:
+        if rank > 0 and beta - threshold > 1 and get(shared, SearchOption.NULL_WINDOWS) != 0 and not fixed:
             put(mem, node + Frame.WINDOW, SearchWindow.NULL)
             high = threshold + 1
         if high - threshold == 1:
@@ -345,8 +353,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
         value = find_probcut_bound(mem, shared, frame)
         if value != NOT_PRUNED:
             return return_value_to_parent(mem, frame, value)
-        if get(shared, Option.HINTS) != 0 and get(mem, node + Frame.HINT) < 0:
-            packed_entry = probe_bucket(table, get(shared, Option.TABLE_MASK), get(mem, node + Frame.KEY))
+        if get(shared, SearchOption.HINTS) != 0 and get(mem, node + Frame.HINT) < 0:
+            packed_entry = probe_bucket(
+                table, get(shared, SearchOption.TABLE_MASK), get(mem, node + Frame.KEY)
+            )
             if packed_entry != 0:
                 put(mem, node + Frame.HINT, unpack_move(packed_entry))
         return LIST
@@ -396,10 +406,12 @@ def make_search_kernel(kernel: Kernel) -> Any:
         move = get(mem, node + Frame.MOVE)
         fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED_ALPHA
         if fixed:
-            distance = get(mem, node + Frame.DISTANCE)
+            distance_from_root = get(mem, node + Frame.DISTANCE)
             best_move = get(mem, node + Frame.BEST_MOVE)
             alpha = get(mem, node + Frame.ALPHA)
-            if value <= compute_threshold(alpha, best_move, move, distance, get(shared, Option.EXACT)):
+            if value <= compute_threshold(
+                alpha, best_move, move, distance_from_root, get(shared, SearchOption.EXACT)
+            ):
                 return NEXT
         put(mem, node + Frame.ALPHA, value)
         put(mem, node + Frame.BEST_MOVE, move)
@@ -418,8 +430,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
         frame = get(mem, Register.AT)
         node = frame + words
         best = get(mem, node + Frame.BEST)
-        is_restricted_root = frame == FIRST_FRAME and is_helper == 0 and get(mem, Register.IS_RESTRICTED) != 0
-        if get(shared, Option.HINTS) != 0 and not is_restricted_root:
+        is_restricted_root = (
+            frame == FIRST_FRAME_OFFSET and is_helper == 0 and get(mem, Register.IS_RESTRICTED) != 0
+        )
+        if get(shared, SearchOption.HINTS) != 0 and not is_restricted_root:
             bound = EXACT
             move = get(mem, node + Frame.BEST_MOVE)
             if best >= get(mem, node + Frame.BETA):
@@ -430,16 +444,16 @@ def make_search_kernel(kernel: Kernel) -> Any:
             update_correction(mem, shared, frame, best, bound)
             store_entry(
                 table,
-                get(shared, Option.TABLE_MASK),
+                get(shared, SearchOption.TABLE_MASK),
                 get(mem, node + Frame.KEY),
                 best,
                 get(mem, node + Frame.DISTANCE),
                 get(mem, node + Frame.DEPTH),
                 bound,
                 move,
-                get(shared, Option.GENERATION),
+                get(shared, SearchOption.GENERATION),
             )
-        if frame == FIRST_FRAME and is_helper == 0:
+        if frame == FIRST_FRAME_OFFSET and is_helper == 0:
             return DONE
         return return_value_to_parent(mem, frame, best)
 
@@ -486,7 +500,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
                 yield_core()
             if not is_search_interrupted(mem, shared):
                 return FINISH
-        if frame == FIRST_FRAME:
+        if frame == FIRST_FRAME_OFFSET:
             return STOPPED
         put(mem, Register.AT, frame - frame_words)
         return UNWIND

@@ -157,7 +157,7 @@ def _make_step_kernel(kernel: Kernel) -> Any:
         plies: Any,
         players: Any,
         legal: Any,
-        seen: Any,
+        observations: Any,
         rewards: Any,
         done: Any,
         random: Any,
@@ -205,7 +205,7 @@ def _make_step_kernel(kernel: Kernel) -> Any:
             for index in range(count):
                 legal[row, mem[list_at + index]] = 1
             random[row] = mem[list_at + draw_random_index(random_states, row, count)]
-            observe(rules, mem, pos, seen, row)
+            observe(rules, mem, pos, observations, row)
 
     with hold_compile_lock():
         return compile_kernel(step, f"batch-{kernel.name}")

@@ -63,9 +63,9 @@ SOURCES_DIGEST = compute_sources_digest(Path(__file__).parent)
 """Digest of this package's sources, as this process loaded them."""
 
 
-def get_kernel_folder(cache: Path) -> Path:
-    """Return the folder in the cache folder `cache` for kernels compiled from this version of the sources."""
-    return cache / "riskless-arena" / f"kernels-{SOURCES_DIGEST}"
+def get_kernel_folder(cache_folder: Path) -> Path:
+    """Return the folder in the cache folder `cache_folder` for kernels compiled from this version of the sources."""
+    return cache_folder / "riskless-arena" / f"kernels-{SOURCES_DIGEST}"
 
 
 def list_precompiled_folders() -> list[Path]:
@@ -92,13 +92,13 @@ def list_cache_folders() -> Iterator[Path]:
         yield Path(sys.prefix) / "cache"
 
 
-def choose_cache_folder(caches: Iterable[Path]) -> Path:
-    """Return the kernel folder in the first of `caches` that can be written to, or else a new temporary folder.
+def choose_cache_folder(candidate_folders: Iterable[Path]) -> Path:
+    """Return the kernel folder in the first of `candidate_folders` that can be written to, or else a new temporary folder.
 
     Every process creates its own temporary folder, because anybody could put code into a folder with a predictable
     name.
     """
-    for cache_folder in caches:
+    for cache_folder in candidate_folders:
         folder = get_kernel_folder(cache_folder)
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)

@@ -28,7 +28,7 @@ MIN_SAMPLED_POSITIONS = 16
 
 
 @dataclass(frozen=True)
-class Calibration:
+class PruningCalibration:
     """Measured numbers for the selective search of one game on one map, in the unit of estimates (hundredths of an army)."""
 
     tempo: int
@@ -50,7 +50,9 @@ def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
             position = game.successor(position, rng.choice(moves))
 
 
-def calibrate(game: Game[Any, Any], search_value: Callable[[Any, int], int]) -> Calibration | None:
+def calibrate_pruning(
+    game: Game[Any, Any], search_value: Callable[[Any, int], int]
+) -> PruningCalibration | None:
     """Measure a game's tempo and spread. Return None if random matches give too few positions.
 
     search_value   returns the exact value of a position to a depth of 1 to 3 plies, for the player to move, in hundredths
@@ -65,4 +67,4 @@ def calibrate(game: Game[Any, Any], search_value: Callable[[Any, int], int]) -> 
         return None
     tempo = statistics.median(depth_1 - 2 * depth_2 + depth_3 for depth_1, depth_2, depth_3 in samples) / 4
     spread = statistics.pstdev(depth_3 - depth_1 for depth_1, _, depth_3 in samples)
-    return Calibration(round(tempo), round(spread))
+    return PruningCalibration(round(tempo), round(spread))

@@ -92,10 +92,10 @@ def lowest_bit(_typing: Any, word: Any) -> Codegen:
 
 
 @_make_intrinsic
-def quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
-    """Return the quotient, rounded towards 0, for numbers below 2^53 and a divisor above 0.
+def truncated_quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
+    """Return the truncated_quotient, rounded towards 0, for numbers below 2^53 and a divisor above 0.
 
-    The division uses floating-point numbers, which takes half the time of an integer division. It is exact: a quotient
+    The division uses floating-point numbers, which takes half the time of an integer division. It is exact: a truncated_quotient
     below a whole number is never rounded up to it, even when rounded to the nearest double.
     """
     del dividend, divisor

@@ -32,15 +32,15 @@ from arena.bots.compiled.intrinsics import (
 )
 from arena.bots.compiled.kernel import Kernel
 from arena.bots.compiled.memory_layout import (
-    FIRST_FRAME,
+    FIRST_FRAME_OFFSET,
     SPLITS_PER_THREAD,
     UNFIXED_ALPHA,
     Frame,
-    ListState,
+    MoveListState,
     MoveState,
-    Option,
     Register,
-    Shared,
+    SearchOption,
+    SharedField,
     Split,
     SplitMove,
     SplitPointRole,
@@ -75,7 +75,7 @@ def unlock_split(shared: Any, split: Any) -> None:
 @inlined
 def is_search_interrupted(mem: Any, shared: Any) -> Any:
     """Return True if all threads must stop, or if a split point above this thread's work was cut."""
-    if atomic_load(shared, Shared.STOP) != 0:
+    if atomic_load(shared, SharedField.STOP) != 0:
         return True
     split = get(mem, Register.INNERMOST_SPLIT)
     while split >= 0:
@@ -99,12 +99,14 @@ def is_below_split(shared: Any, split: Any, ancestor: Any) -> Any:
 
 
 @inlined
-def compute_threshold(best: Any, best_move: Any, move: Any, distance: Any, exact: Any) -> Any:
+def compute_threshold(
+    best_value: Any, best_move: Any, move: Any, distance_from_root: Any, is_exact: Any
+) -> Any:
     """Return the value that `move` must exceed to become the best move.
 
     At the root of an exact search, a move before `best_move` in move order needs only an equal value.
     """
-    return best - 1 if exact != 0 and distance == 0 and move < best_move else best
+    return best_value - 1 if is_exact != 0 and distance_from_root == 0 and move < best_move else best_value
 
 
 class SplitPoints:
@@ -116,8 +118,8 @@ class SplitPoints:
         move_records_at = position_at + words
 
         @inlined
-        def get_move_record(split: Any, i: Any) -> Any:
-            return split + move_records_at + i * SplitMove.END
+        def get_move_record(split: Any, move_index: Any) -> Any:
+            return split + move_records_at + move_index * SplitMove.END
 
         @inlined
         def open_split(mem: Any, shared: Any, frame: Any) -> Any:
@@ -126,8 +128,8 @@ class SplitPoints:
             Return False if all of this thread's split points are in use.
             """
             node = frame + words
-            split_words = get(shared, Option.SPLIT_WORDS)
-            split = Shared.SPLITS + get(mem, Register.THREAD) * SPLITS_PER_THREAD * split_words
+            split_words = get(shared, SearchOption.SPLIT_WORDS)
+            split = SharedField.SPLITS + get(mem, Register.THREAD) * SPLITS_PER_THREAD * split_words
             tried_count = 0
             while tried_count < SPLITS_PER_THREAD and atomic_load(shared, split + Split.OPEN) != 0:
                 split += split_words
@@ -137,7 +139,7 @@ class SplitPoints:
             begun_count = get(mem, node + Frame.NEXT)
             count = get(mem, node + Frame.COUNT) - begun_count
             list_at = get(mem, node + Frame.LIST) + begun_count
-            is_scored = get(mem, node + Frame.ORDER) == ListState.SCORED
+            is_scored = get(mem, node + Frame.ORDER) == MoveListState.SCORED
             # another thread may still be checking whether the split point is open
             lock_split(shared, split)
             for i in range(count):
@@ -145,7 +147,7 @@ class SplitPoints:
                     select_best_move(mem, node, begun_count + i)
                 put(shared, get_move_record(split, i) + SplitMove.MOVE, get(mem, list_at + i))
                 put(shared, get_move_record(split, i) + SplitMove.STATE, MoveState.OPEN)
-            put(mem, node + Frame.ORDER, ListState.FINAL)
+            put(mem, node + Frame.ORDER, MoveListState.FINAL)
             for i in range(words):
                 put(shared, split + position_at + i, get(mem, frame + i))
             put(shared, split + Split.CUT, 0)
@@ -215,7 +217,7 @@ class SplitPoints:
             move = get(shared, get_move_record(split, i) + SplitMove.MOVE)
             distance = get(shared, split + Split.DISTANCE)
             best_move = get(shared, split + Split.BEST_MOVE)
-            threshold = compute_threshold(best, best_move, move, distance, get(shared, Option.EXACT))
+            threshold = compute_threshold(best, best_move, move, distance, get(shared, SearchOption.EXACT))
             # if alpha has risen since the test, test again before searching with the whole window
             claimed = 1 if get(shared, get_move_record(split, i) + SplitMove.TESTED) >= threshold else 0
             put(shared, split + Split.SEARCHING, claimed)
@@ -255,7 +257,7 @@ class SplitPoints:
                     put(
                         mem,
                         node + Frame.THRESHOLD,
-                        compute_threshold(best, best_move, move, distance, get(shared, Option.EXACT)),
+                        compute_threshold(best, best_move, move, distance, get(shared, SearchOption.EXACT)),
                     )
             unlock_split(shared, split)
             return has_move
@@ -278,7 +280,11 @@ class SplitPoints:
                 best_move = get(shared, split + Split.BEST_MOVE)
                 alpha = get(shared, split + Split.ALPHA)
                 current_threshold = compute_threshold(
-                    alpha, best_move, move, get(shared, split + Split.DISTANCE), get(shared, Option.EXACT)
+                    alpha,
+                    best_move,
+                    move,
+                    get(shared, split + Split.DISTANCE),
+                    get(shared, SearchOption.EXACT),
                 )
                 beta = get(shared, split + Split.BETA)
                 put(shared, record_at + SplitMove.STATE, MoveState.DONE)
@@ -337,9 +343,9 @@ class SplitPoints:
             """
             chosen_split = -1
             max_depth = 0
-            split_words = get(shared, Option.SPLIT_WORDS)
-            split = Shared.SPLITS + 0
-            for _ in range(get(shared, Option.THREADS) * SPLITS_PER_THREAD):
+            split_words = get(shared, SearchOption.SPLIT_WORDS)
+            split = SharedField.SPLITS + 0
+            for _ in range(get(shared, SearchOption.THREADS) * SPLITS_PER_THREAD):
                 if has_unclaimed_moves(shared, split) and get(shared, split + Split.DEPTH) > max_depth:
                     max_depth = get(shared, split + Split.DEPTH)
                     chosen_split = split
@@ -359,7 +365,7 @@ class SplitPoints:
             lock_split(shared, split)
             put(shared, split + Split.MEMBERS, get(shared, split + Split.MEMBERS) - 1)
             unlock_split(shared, split)
-            if frame == FIRST_FRAME:
+            if frame == FIRST_FRAME_OFFSET:
                 return True
             put(mem, Register.AT, frame - frame_words)
             return False
@@ -371,7 +377,7 @@ class SplitPoints:
             split = get(mem, node + Frame.SPLIT)
             if find_work(mem, shared, frame + frame_words, split):
                 return
-            fetch_add(shared, Shared.IDLE, 1)
+            fetch_add(shared, SharedField.IDLE, 1)
             spin_count = 0
             while spin_count < MAX_SPINS_BEFORE_YIELD and atomic_load(shared, split + Split.MEMBERS) > 1:
                 spin_pause()
@@ -380,24 +386,26 @@ class SplitPoints:
             put(mem, Register.FAILED_LOOKS, failed_looks)
             if spin_count == MAX_SPINS_BEFORE_YIELD and failed_looks >= MAX_WORK_CHECKS_BEFORE_YIELD:
                 yield_core()
-            fetch_add(shared, Shared.IDLE, -1)
+            fetch_add(shared, SharedField.IDLE, -1)
 
         @inlined
         def wait_for_work(mem: Any, shared: Any) -> Any:
             """Wait until this idle thread has joined a split point as a helper. Return False if the thread must quit instead."""
             put(mem, Register.INNERMOST_SPLIT, -1)
-            fetch_add(shared, Shared.IDLE, 1)
+            fetch_add(shared, SharedField.IDLE, 1)
             has_joined = False
             spin_count = 0
-            while not has_joined and atomic_load(shared, Shared.QUIT) == 0:
-                if atomic_load(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST_FRAME, -1):
+            while not has_joined and atomic_load(shared, SharedField.QUIT) == 0:
+                if atomic_load(shared, SharedField.STOP) == 0 and find_work(
+                    mem, shared, FIRST_FRAME_OFFSET, -1
+                ):
                     has_joined = True
                 elif spin_count < MAX_WORK_CHECKS_BEFORE_YIELD:
                     spin_pause()
                     spin_count += 1
                 else:
                     yield_core()
-            fetch_add(shared, Shared.IDLE, -1)
+            fetch_add(shared, SharedField.IDLE, -1)
             return has_joined
 
         @inlined

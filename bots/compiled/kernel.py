@@ -20,7 +20,8 @@ Two optional functions value leaves without creating their positions, which is m
 
 One optional function is for machine learning from many matches in parallel (`bots.compiled.batch`):
 
-    observe(rules, mem, pos, seen, row)  write the observation of the player to move to seen[row], in 8-bit numbers
+    observe(rules, mem, pos, observations, row)  write the observation of the player to move to observations[row], in
+                                                 8-bit numbers
 
 `rules` is the array `CompiledGame.rules`, made from the game and the evaluator's weights. A move is a
 number below `CompiledGame.move_count`. To add a game, write these functions and a `CompiledGame` for it.

@@ -11,17 +11,17 @@ from typing import Any
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, UNSEEN, Kernel
-from arena.bots.compiled.memory_layout import Frame, Option, Register
+from arena.bots.compiled.memory_layout import Frame, Register, SearchOption
 from arena.bots.search.search_values import INFINITY, WIN
 
 
 @inlined
-def compute_end_value(outcome: Any, distance: Any) -> Any:
-    """Return the value of a match that ended `distance` plies below the root, for the player who made the last move.
+def compute_end_value(outcome: Any, distance_from_root: Any) -> Any:
+    """Return the value of a match that ended `distance_from_root` plies below the root, for the player who made the last move.
 
     `outcome` is the kernel's `status`, for the player who would be next to move.
     """
-    value = 0 if outcome == DRAW else WIN - distance
+    value = 0 if outcome == DRAW else WIN - distance_from_root
     return value if outcome == LOST else -value
 
 
@@ -50,10 +50,10 @@ class LastPlySearch:
             return (
                 get(mem, node + Frame.DEPTH) == 1
                 and get(mem, node + Frame.BETA) - get(mem, node + Frame.ALPHA) == 1
-                and get(shared, Option.FORESEE) != 0
-                and get(shared, Option.SPLIT_DEPTH) > 1
+                and get(shared, SearchOption.FORESEE) != 0
+                and get(shared, SearchOption.SPLIT_DEPTH) > 1
                 and get(mem, node + Frame.DISTANCE) > 0
-                and get(mem, node + Frame.DISTANCE) + 1 < get(shared, Option.PLIES_LEFT)
+                and get(mem, node + Frame.DISTANCE) + 1 < get(shared, SearchOption.PLIES_LEFT)
             )
 
         @inlined
@@ -83,7 +83,7 @@ class LastPlySearch:
                         else compute_end_value(outcome, distance)
                     )
                 if outcome == PLAYING:
-                    value -= get(shared, Option.TEMPO)
+                    value -= get(shared, SearchOption.TEMPO)
                     estimate_count += 1
                 best = max(best, value)
                 i += 1

@@ -1,8 +1,8 @@
 """Memory layout of a search: one flat array of words for each thread, and a shared one.
 
 A thread's memory contains its registers, FRAMES_PER_THREAD frames of a search stack, the move lists of those frames, the
-order of the root's moves, and the statistics of `history`. Frame 0 begins at FIRST_FRAME. A frame contains a position, whose size is `Kernel.words`,
-followed by the fields of class Frame. `Sizes` has the sizes of these parts for one game.
+order of the root's moves, and the statistics of `history`. Frame 0 begins at FIRST_FRAME_OFFSET. A frame contains a position, whose size is `Kernel.words`,
+followed by the fields of class Frame. `MemorySizes` has the sizes of these parts for one game.
 
 The shared memory contains the signals and options, then for each thread SPLITS_PER_THREAD records of split points.
 """
@@ -40,7 +40,7 @@ class Register(IntEnum):
     ROOT = 7  # start of the order of the root's moves
     WIDTH = 8  # size of a move list, in words
     ENTERED = 9  # number of nodes entered by this thread, without leaves
-    COUNTED = 10  # part of NODES that is already added to Shared.NODES
+    COUNTED = 10  # part of NODES that is already added to SharedField.NODES
     FAILED_LOOKS = 11  # number of times that this thread looked for work since it last had some
     CHOSEN = 12  # number of the root's moves to search
     IS_RESTRICTED = 13  # 1 if CHOSEN is less than the number of all moves
@@ -49,7 +49,7 @@ class Register(IntEnum):
     END = 16
 
 
-FIRST_FRAME = -(-int(Register.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
+FIRST_FRAME_OFFSET = -(-int(Register.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
 """Offset of frame 0 in a thread's memory. It is a multiple of CACHE_LINE_WORDS, because each frame begins a cache line."""
 
 
@@ -77,7 +77,7 @@ class Frame(IntEnum):
     ROLE = 15  # a SplitPointRole
     OUTER_SPLIT = 16  # previous value of register INNERMOST_SPLIT
     HINT = 17  # the table's move
-    ORDER = 18  # a ListState
+    ORDER = 18  # a MoveListState
     LIST = 19  # start of the move list
     FIXED_ALPHA = 20  # alpha for all later moves in the course's form of Jamboree
     FIXED_MOVE = 21  # best move when FIXED_ALPHA was set
@@ -87,7 +87,7 @@ class Frame(IntEnum):
     END = 25
 
 
-class ListState(IntEnum):
+class MoveListState(IntEnum):
     """Progress of sorting a node's move list."""
 
     RAW = 0  # moves in move order
@@ -112,7 +112,7 @@ class SearchWindow(IntEnum):
     REDUCED = 3  # null window and a smaller depth
 
 
-class Shared(IntEnum):
+class SharedField(IntEnum):
     """Offsets in the shared memory: signals, each on its own cache line, and the start of the split points."""
 
     STOP = 0  # 1 if all threads must stop the search
@@ -122,7 +122,7 @@ class Shared(IntEnum):
     SPLITS = 64
 
 
-class Option(IntEnum):
+class SearchOption(IntEnum):
     """Index of each option of the search in the memory that all threads share. The caller sets the options."""
 
     THREADS = 32
@@ -190,8 +190,8 @@ class SplitMove(IntEnum):
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """Sizes and offsets of the parts of a thread's memory in the search of one game, in words."""
+class MemorySizes:
+    """MemorySizes and offsets of the parts of a thread's memory in the search of one game, in words."""
 
     words: int
     """Size of a position, in words."""
@@ -203,14 +203,14 @@ class Sizes:
         return -(-(self.words + Frame.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
 
     @property
-    def move_lists(self) -> int:
+    def move_lists_offset(self) -> int:
         """Return the offset of the move lists in a thread's memory."""
-        return FIRST_FRAME + FRAMES_PER_THREAD * self.frame_words
+        return FIRST_FRAME_OFFSET + FRAMES_PER_THREAD * self.frame_words
 
     @property
-    def root_order(self) -> int:
+    def root_order_offset(self) -> int:
         """Return the offset, in a thread's memory, of the list with the order of the root's moves."""
-        return self.move_lists + FRAMES_PER_THREAD * self.moves
+        return self.move_lists_offset + FRAMES_PER_THREAD * self.moves
 
     @property
     def history(self) -> int:
@@ -231,7 +231,7 @@ class Sizes:
         return -(-(Split.END + self.words + 3 * self.moves) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
 
     def shared_words(self, thread_count: int) -> int:
-        return Shared.SPLITS + thread_count * SPLITS_PER_THREAD * self.split_words
+        return SharedField.SPLITS + thread_count * SPLITS_PER_THREAD * self.split_words
 
 
 UNFIXED_ALPHA = -3_000_000

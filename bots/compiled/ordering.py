@@ -1,7 +1,7 @@
 """Order in which a node's moves are searched.
 
 The transposition table's move comes first, and is searched before any other move is examined. The other moves follow in
-the order of their scores: in a selective search, at nodes of depth MIN_ESTIMATED_DEPTH or more, the estimates of the
+the order of their scores: in a selective search, at nodes of depth MIN_DEPTH_TO_ESTIMATE_MOVES or more, the estimates of the
 positions after the moves; elsewhere the moves' promise (`Kernel.promise`), which is cheaper. Score and move are packed in
 one word, so that the greatest word is the best move, and among equal moves the leftmost.
 """
@@ -15,12 +15,12 @@ from arena.bots.compiled.history import find_histories, score_history
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import PLAYING, Kernel
 from arena.bots.compiled.last_ply import compute_end_value
-from arena.bots.compiled.memory_layout import Frame, ListState, Option, Sizes
+from arena.bots.compiled.memory_layout import Frame, MemorySizes, MoveListState, SearchOption
 
 _FIELD_BITS = 16
 _FIELD_MASK = (1 << _FIELD_BITS) - 1
 
-MIN_ESTIMATED_DEPTH = 4
+MIN_DEPTH_TO_ESTIMATE_MOVES = 4
 """Minimum depth of a node whose moves a selective search orders by the estimates of the positions after them."""
 
 
@@ -30,7 +30,7 @@ class MoveOrdering:
     def __init__(self, kernel: Kernel) -> None:
         words, promise = kernel.words, kernel.promise
         play, status, estimate = kernel.play, kernel.status, kernel.estimate
-        frame_words = Sizes(words, 0).frame_words
+        frame_words = MemorySizes(words, 0).frame_words
 
         @inlined
         def estimate_move(mem: Any, rules: Any, frame: Any, move: Any) -> Any:
@@ -52,12 +52,13 @@ class MoveOrdering:
             list_at = get(mem, node + Frame.LIST)
             histories = find_histories(mem, node)
             is_estimated = (
-                get(shared, Option.LATE_MOVES) != 0 and get(mem, node + Frame.DEPTH) >= MIN_ESTIMATED_DEPTH
+                get(shared, SearchOption.LATE_MOVES) != 0
+                and get(mem, node + Frame.DEPTH) >= MIN_DEPTH_TO_ESTIMATE_MOVES
             )
             for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):
                 move = get(mem, list_at + i)
                 value = 0
-                if get(shared, Option.ORDER_BY_PROMISE) != 0:
+                if get(shared, SearchOption.ORDER_BY_PROMISE) != 0:
                     value = (
                         estimate_move(mem, rules, frame, move)
                         if is_estimated
@@ -65,11 +66,11 @@ class MoveOrdering:
                     )
                 value += score_history(mem, histories, move)
                 put(mem, list_at + i, (((value << _FIELD_BITS) | (_FIELD_MASK - move)) << _FIELD_BITS) | i)
-            put(mem, node + Frame.ORDER, ListState.SCORED)
+            put(mem, node + Frame.ORDER, MoveListState.SCORED)
 
         @inlined
-        def select_best_move(mem: Any, node: Any, i: Any) -> None:
-            """Find the move with the best score at place `i` or later in the node's move list, and swap it to place `i`.
+        def select_best_move(mem: Any, node: Any, move_index: Any) -> None:
+            """Find the move with the best score at `move_index` or later in the node's move list, and swap it to that index.
 
             Its score is then removed from its word in the list.
             """

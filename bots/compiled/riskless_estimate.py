@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import gather_bit_column, get, lowest_bit, popcount, quotient
+from arena.bots.compiled.intrinsics import gather_bit_column, get, lowest_bit, popcount, truncated_quotient
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
@@ -43,7 +43,7 @@ class TerritorySets:
             goal = get(rules, goal_at)
             ahead = (goal - foe_armies) * own_count
             behind = (goal - own_armies) * foe_count
-            return quotient(goal * (ahead - behind), max(ahead + behind, 1))
+            return truncated_quotient(goal * (ahead - behind), max(ahead + behind, 1))
 
         self.find_neighbours = find_neighbours
         self.count_armies = count_armies
@@ -77,7 +77,7 @@ def make_estimate_kernel(layout: Any) -> Any:
     ) = (layout.weights + i for i in range(len(FEATURE_NAMES)))
 
     @inlined
-    def capture_features(rules: Any, mem: Any, pos: Any, own: Any, their_border: Any) -> Any:
+    def compute_capture_features(rules: Any, mem: Any, pos: Any, own: Any, their_border: Any) -> Any:
         """Return the weighted sum of the features `attacks` and `exposed`.
 
         Both are found by the same comparison of each two neighbouring territories of different players.
@@ -118,7 +118,7 @@ def make_estimate_kernel(layout: Any) -> Any:
             safe = popcount(own & ~(by_foe | by_empty)) - popcount(foe & ~(by_own | by_empty))
             value += get(rules, safe_at) * safe
         if get(rules, attacks_at) | get(rules, exposed_at):
-            value += capture_features(rules, mem, pos, own, their_border)
+            value += compute_capture_features(rules, mem, pos, own, their_border)
         return value
 
     @inlined

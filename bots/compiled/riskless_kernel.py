@@ -320,14 +320,14 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
         return 100 * ((totals >> 32) - (totals & _LOWER_HALF_MASK))
 
     @inlined
-    def observe(_rules: Any, mem: Any, pos: Any, seen: Any, row: Any) -> None:
+    def observe(_rules: Any, mem: Any, pos: Any, observations: Any, row: Any) -> None:
         foe = get(mem, pos + foe_at)
-        for v in range(seen.shape[1]):
+        for v in range(observations.shape[1]):
             armies = 0
             for i in range(planes):
                 armies |= ((get(mem, pos + i) >> v) & 1) << i
             armies = min(armies, 127)
-            seen[row, v] = -armies if (foe >> v) & 1 else armies
+            observations[row, v] = -armies if (foe >> v) & 1 else armies
 
     survey, foresee = (None, None) if has_network else make_leaf_functions(layout)
     return Kernel(

@@ -16,16 +16,16 @@ import numpy as np
 
 from arena.bots.compiled.alphabeta import DONE, make_search_kernel
 from arena.bots.compiled.cache import hold_compile_lock
-from arena.bots.compiled.calibrate import calibrate
+from arena.bots.compiled.calibrate import calibrate_pruning
 from arena.bots.compiled.catalogue import compile_game
 from arena.bots.compiled.kernel import Weights, Words
 from arena.bots.compiled.memory_layout import (
-    FIRST_FRAME,
+    FIRST_FRAME_OFFSET,
     Frame,
-    Option,
+    MemorySizes,
     Register,
-    Shared,
-    Sizes,
+    SearchOption,
+    SharedField,
 )
 from arena.bots.compiled.table import AGE_COUNT, make_main_line_kernel, make_table
 from arena.bots.evaluators.network import Network
@@ -93,7 +93,7 @@ class Searcher(Generic[P, M]):
         self._read_main_line = make_main_line_kernel(compiled.kernel)
         self._order: list[int] = []
         self._moves: dict[int, M] = {}
-        sizes = Sizes(compiled.kernel.words, compiled.move_count)
+        sizes = MemorySizes(compiled.kernel.words, compiled.move_count)
         self._sizes = sizes
         threads = self.settings.threads
         if threads < 1:
@@ -103,8 +103,8 @@ class Searcher(Generic[P, M]):
         self._memories = [np.zeros(sizes.thread_words, np.int64) for _ in range(threads)]
         for thread, memory in enumerate(self._memories):
             memory[Register.THREAD] = thread
-            memory[Register.LISTS] = sizes.move_lists
-            memory[Register.ROOT] = sizes.root_order
+            memory[Register.LISTS] = sizes.move_lists_offset
+            memory[Register.ROOT] = sizes.root_order_offset
             memory[Register.WIDTH] = sizes.moves
             memory[Register.HISTORY] = sizes.history
             memory[Register.CORRECTIONS] = sizes.corrections
@@ -117,38 +117,38 @@ class Searcher(Generic[P, M]):
 
     def _set_options(self) -> None:
         settings, shared = self.settings, self._shared
-        shared[Option.THREADS] = settings.threads
-        shared[Option.TABLE] = settings.table
-        shared[Option.HINTS] = settings.hints
-        shared[Option.TABLE_MASK] = len(self._table) // 8 - 1
-        shared[Option.ORDER_BY_PROMISE] = settings.promise
-        shared[Option.FORESEE] = settings.exact and settings.foresee and self._compiled.can_foresee
-        shared[Option.EXACT] = settings.exact
-        shared[Option.NULL_WINDOWS] = settings.null_windows
-        shared[Option.SPLIT_DEPTH] = settings.split_depth
-        shared[Option.COURSE_FORM] = settings.course
-        shared[Option.PRUNE] = round(1000 * settings.prune)
-        shared[Option.SPLIT_WORDS] = self._sizes.split_words
+        shared[SearchOption.THREADS] = settings.threads
+        shared[SearchOption.TABLE] = settings.table
+        shared[SearchOption.HINTS] = settings.hints
+        shared[SearchOption.TABLE_MASK] = len(self._table) // 8 - 1
+        shared[SearchOption.ORDER_BY_PROMISE] = settings.promise
+        shared[SearchOption.FORESEE] = settings.exact and settings.foresee and self._compiled.can_foresee
+        shared[SearchOption.EXACT] = settings.exact
+        shared[SearchOption.NULL_WINDOWS] = settings.null_windows
+        shared[SearchOption.SPLIT_DEPTH] = settings.split_depth
+        shared[SearchOption.COURSE_FORM] = settings.course
+        shared[SearchOption.PRUNE] = round(1000 * settings.prune)
+        shared[SearchOption.SPLIT_WORDS] = self._sizes.split_words
 
-    def _calibrate(self) -> None:
-        """Before the first search, measure the numbers that the selective search needs (`Calibration`), by exact searches."""
+    def _calibrate_pruning(self) -> None:
+        """Before the first search, measure the numbers that the selective search needs (`PruningCalibration`), by exact searches."""
         if self._is_calibrated:
             return
         self._is_calibrated = True
         settings, shared = self.settings, self._shared
         if settings.exact:
             return
-        shared[Option.HINTS] = 0
-        calibration = calibrate(
+        shared[SearchOption.HINTS] = 0
+        calibration = calibrate_pruning(
             self.game, lambda position, depth: self._search_value(position, depth, -INFINITY, INFINITY)
         )
-        shared[Option.HINTS] = settings.hints
+        shared[SearchOption.HINTS] = settings.hints
         if calibration is None:
             return
-        shared[Option.TEMPO] = calibration.tempo
-        shared[Option.SPREAD] = calibration.spread
-        shared[Option.SELECTIVE] = 1
-        shared[Option.LATE_MOVES] = EXAMINED_MOVES_PER_PLY
+        shared[SearchOption.TEMPO] = calibration.tempo
+        shared[SearchOption.SPREAD] = calibration.spread
+        shared[SearchOption.SELECTIVE] = 1
+        shared[SearchOption.LATE_MOVES] = EXAMINED_MOVES_PER_PLY
 
     def close(self) -> None:
         """End the threads. The searcher cannot be used afterwards."""
@@ -157,7 +157,7 @@ class Searcher(Generic[P, M]):
 
     def stop(self) -> None:
         """Stop the running search within microseconds. May be called from any thread."""
-        self._shared[Shared.STOP] = 1
+        self._shared[SharedField.STOP] = 1
 
     def clear(self) -> None:
         """Clear the transposition table and the search's statistics, for a new match."""
@@ -185,7 +185,7 @@ class Searcher(Generic[P, M]):
         `moves`, if given, are the only moves of the root that are searched, in move order. Raises ValueError
         if the match is over in this position.
         """
-        self._calibrate()
+        self._calibrate_pruning()
         self._prepare_search(position, max_nodes, moves)
         yield Report(
             0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, is_depth_finished=False
@@ -214,7 +214,7 @@ class Searcher(Generic[P, M]):
 
         The value is fail-soft, for the player to move: exact inside the window, otherwise a bound.
         """
-        self._calibrate()
+        self._calibrate_pruning()
         return self._search_value(position, depth, low, high), self.nodes
 
     def _search_value(self, position: P, depth: int, low: int, high: int) -> int:
@@ -234,18 +234,18 @@ class Searcher(Generic[P, M]):
         memory = self._memories[0]
         memory[Register.CHOSEN] = len(moves)
         memory[Register.IS_RESTRICTED] = len(moves) < len(all_moves)
-        memory[FIRST_FRAME : FIRST_FRAME + len(words)] = words
+        memory[FIRST_FRAME_OFFSET : FIRST_FRAME_OFFSET + len(words)] = words
         self._generation = (self._generation + 1) % AGE_COUNT
-        shared[Option.GENERATION] = self._generation
-        shared[Option.NODE_LIMIT] = max_nodes
-        shared[Option.PLIES_LEFT] = compiled.plies_left(position)
-        shared[Shared.NODES] = 0
-        shared[Shared.STOP] = 0
+        shared[SearchOption.GENERATION] = self._generation
+        shared[SearchOption.NODE_LIMIT] = max_nodes
+        shared[SearchOption.PLIES_LEFT] = compiled.plies_left(position)
+        shared[SharedField.NODES] = 0
+        shared[SharedField.STOP] = 0
         for memory_of_thread in self._memories:
             memory_of_thread[[Register.NODES, Register.COUNTED, Register.ENTERED]] = 0
 
     def _read_root_field(self, field: Frame) -> int:
-        return int(self._memories[0][FIRST_FRAME + self._compiled.kernel.words + field])
+        return int(self._memories[0][FIRST_FRAME_OFFSET + self._compiled.kernel.words + field])
 
     @property
     def nodes(self) -> int:
@@ -258,13 +258,13 @@ class Searcher(Generic[P, M]):
     def _run_search(self, depth: int, low: int, high: int, stop: Callable[[], bool] | None) -> bool:
         shared, memory = self._shared, self._memories[0]
         self._write_root(depth, low, high)
-        shared[Shared.QUIT] = shared[Shared.IDLE] = 0
+        shared[SharedField.QUIT] = shared[SharedField.IDLE] = 0
         helpers = self._memories[1:] if depth > self.settings.split_depth else []
         helper_futures = [self._pool.submit(self._call_kernel, helper, is_helper=True) for helper in helpers]
         try:
             is_finished = self._search_root(memory, stop) == DONE
         finally:
-            shared[Shared.QUIT] = 1
+            shared[SharedField.QUIT] = 1
             wait(helper_futures)
         for helper in helper_futures:
             helper.result()
@@ -273,7 +273,7 @@ class Searcher(Generic[P, M]):
     def _write_root(self, depth: int, low: int, high: int) -> None:
         """Write the root's depth, window (`low` to `high`) and moves to the memory of the first thread."""
         memory = self._memories[0]
-        root, first = FIRST_FRAME + self._compiled.kernel.words, self._sizes.root_order
+        root, first = FIRST_FRAME_OFFSET + self._compiled.kernel.words, self._sizes.root_order_offset
         memory[root + Frame.DEPTH] = depth
         memory[root + Frame.DISTANCE] = 0
         memory[root + Frame.ALPHA] = low
@@ -281,7 +281,7 @@ class Searcher(Generic[P, M]):
         memory[root + Frame.BEST_MOVE] = -1
         memory[root + Frame.BEST] = -INFINITY
         memory[first : first + len(self._order)] = self._order
-        memory[Register.AT] = FIRST_FRAME
+        memory[Register.AT] = FIRST_FRAME_OFFSET
         memory[Register.INNERMOST_SPLIT] = -1
 
     def _call_kernel(self, memory: Words, *, is_helper: bool) -> int:
@@ -301,7 +301,7 @@ class Searcher(Generic[P, M]):
                     return root_future.result(timeout=STOP_POLL_SECONDS)
         finally:
             # stop the search even if the caller's function raised an exception
-            self._shared[Shared.STOP] |= not root_future.done()
+            self._shared[SharedField.STOP] |= not root_future.done()
             wait([root_future])
 
     def _list_main_line_moves(self, best: int, depth: int) -> tuple[M, ...]:

@@ -5,7 +5,7 @@ none if a search of the same position that is PROBCUT_REDUCTION plies shallower 
 1995). The estimate, or the shallower search, then *settles* the node.
 
 Pruning compares values of searches that end after different numbers of plies, so it must not matter whose turn it is at
-the end. `calibrate` measures two numbers for this: TEMPO, the value of being the player to move, which is added to the
+the end. `calibrate_pruning` measures two numbers for this: TEMPO, the value of being the player to move, which is added to the
 estimate of each leaf, and SPREAD, the standard deviation of the change in value from one depth to the
 depth two plies deeper.
 
@@ -23,31 +23,31 @@ from typing import Any
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import Kernel
-from arena.bots.compiled.memory_layout import Frame, Option, Register, SearchWindow, Sizes
+from arena.bots.compiled.memory_layout import Frame, MemorySizes, Register, SearchOption, SearchWindow
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 NOT_PRUNED = -3_000_000
 """Result of a pruning test if the node must be searched; lower than every value."""
-MAX_SHALLOW_DEPTH = 3
+MAX_SHALLOW_PRUNING_DEPTH = 3
 """Maximum depth of a node that may be pruned by its estimate alone, or whose late moves may be skipped."""
-PRUNING_MARGIN_PERCENT = 125
+PRUNING_MARGIN_PERCENT_OF_SPREAD = 125
 """Assumed maximum change in value per ply of a search, in percent of SPREAD (the measured standard deviation)."""
 
 MIN_PROBCUT_DEPTH = 5
 """Minimum depth of a node that may be pruned by ProbCut, a shallower search of the same position."""
 PROBCUT_REDUCTION = 4
 """Number of plies by which ProbCut's search is shallower than the search of the node."""
-PROBCUT_MARGIN_PERCENT = 180
+PROBCUT_MARGIN_PERCENT_OF_SPREAD = 180
 """Assumed maximum difference in value between a node's full search and its ProbCut search, in percent of SPREAD."""
 
 MIN_REDUCED_DEPTH = 5
 """Minimum depth of a node whose late moves are searched to a smaller depth first."""
-FIRST_REDUCED_RANK = 3
+FIRST_RANK_REDUCED_BY_2_PLIES = 3
 """First place in the search order whose move is searched two plies less deep.
 
 A reduction is an even number of plies, because values of odd and even depths differ even after the correction by TEMPO.
 """
-FIRST_FAR_REDUCED_RANK = 8
+FIRST_RANK_REDUCED_BY_4_PLIES = 8
 """First place in the search order whose move is searched four plies less deep, if the depth allows it."""
 
 
@@ -56,15 +56,15 @@ class SelectivePruning:
 
     def __init__(self, kernel: Kernel) -> None:
         words = kernel.words
-        frame_words = Sizes(words, 0).frame_words
+        frame_words = MemorySizes(words, 0).frame_words
 
         @inlined
-        def is_uncertain(mem: Any, shared: Any, node: Any, low: Any, high: Any) -> Any:
+        def is_result_uncertain(mem: Any, shared: Any, node: Any, low: Any, high: Any) -> Any:
             """Return True if the result of a node is uncertain, with the window from `low` to `high`.
 
             It is uncertain if the window contains no value of a win or a loss, and the search ends before the ply limit.
             """
-            plies_left = get(shared, Option.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
+            plies_left = get(shared, SearchOption.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
             return (
                 high < ESTIMATE_LIMIT and low > -ESTIMATE_LIMIT and get(mem, node + Frame.DEPTH) < plies_left
             )
@@ -77,15 +77,15 @@ class SelectivePruning:
             return (
                 beta - alpha == 1
                 and get(mem, node + Frame.DISTANCE) > 0
-                and is_uncertain(mem, shared, node, alpha, beta)
+                and is_result_uncertain(mem, shared, node, alpha, beta)
             )
 
         @inlined
         def compute_probcut_margin(shared: Any) -> Any:
-            return get(shared, Option.SPREAD) * PROBCUT_MARGIN_PERCENT // 100
+            return get(shared, SearchOption.SPREAD) * PROBCUT_MARGIN_PERCENT_OF_SPREAD // 100
 
         @inlined
-        def find_settled_bound(mem: Any, shared: Any, frame: Any) -> Any:
+        def find_estimate_bound(mem: Any, shared: Any, frame: Any) -> Any:
             """Return a bound on the value of the node in `frame`, if its estimate is far enough outside the window.
 
             Otherwise return NOT_PRUNED: the node must be searched.
@@ -93,13 +93,13 @@ class SelectivePruning:
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
             if (
-                get(shared, Option.SELECTIVE) == 0
-                or depth > MAX_SHALLOW_DEPTH
+                get(shared, SearchOption.SELECTIVE) == 0
+                or depth > MAX_SHALLOW_PRUNING_DEPTH
                 or not is_prunable(mem, shared, node)
             ):
                 return NOT_PRUNED
             value = get(mem, node + Frame.ESTIMATE)
-            margin = get(shared, Option.SPREAD) * depth * PRUNING_MARGIN_PERCENT // 100
+            margin = get(shared, SearchOption.SPREAD) * depth * PRUNING_MARGIN_PERCENT_OF_SPREAD // 100
             if value - margin >= get(mem, node + Frame.BETA):
                 return value - margin
             if value + margin <= get(mem, node + Frame.ALPHA):
@@ -107,13 +107,13 @@ class SelectivePruning:
             return NOT_PRUNED
 
         @inlined
-        def may_skip_late_moves(mem: Any, shared: Any, node: Any, i: Any) -> Any:
-            """Return True if the node's move at place `i` in the search order, and all later moves, are skipped."""
-            first_skipped = get(shared, Option.LATE_MOVES) * get(mem, node + Frame.DEPTH)
+        def may_skip_late_moves(mem: Any, shared: Any, node: Any, rank: Any) -> Any:
+            """Return True if the node's move at place `rank` in the search order, and all later moves, are skipped."""
+            first_skipped = get(shared, SearchOption.LATE_MOVES) * get(mem, node + Frame.DEPTH)
             return (
                 first_skipped > 0
-                and i >= first_skipped
-                and get(mem, node + Frame.DEPTH) <= MAX_SHALLOW_DEPTH
+                and rank >= first_skipped
+                and get(mem, node + Frame.DEPTH) <= MAX_SHALLOW_PRUNING_DEPTH
                 and get(mem, node + Frame.BEST) > -ESTIMATE_LIMIT
                 and is_prunable(mem, shared, node)
             )
@@ -128,7 +128,7 @@ class SelectivePruning:
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
             if (
-                get(shared, Option.SELECTIVE) == 0
+                get(shared, SearchOption.SELECTIVE) == 0
                 or depth < MIN_PROBCUT_DEPTH
                 or not is_prunable(mem, shared, node)
             ):
@@ -197,17 +197,17 @@ class SelectivePruning:
             rank = get(mem, node + Frame.RANK)
             threshold = get(mem, node + Frame.THRESHOLD)
             if (
-                get(shared, Option.LATE_MOVES) == 0
-                or rank < FIRST_REDUCED_RANK
+                get(shared, SearchOption.LATE_MOVES) == 0
+                or rank < FIRST_RANK_REDUCED_BY_2_PLIES
                 or depth < MIN_REDUCED_DEPTH
-                or not is_uncertain(mem, shared, node, threshold, threshold + 1)
+                or not is_result_uncertain(mem, shared, node, threshold, threshold + 1)
             ):
                 return 0
-            return 4 if rank >= FIRST_FAR_REDUCED_RANK and depth > MIN_REDUCED_DEPTH else 2
+            return 4 if rank >= FIRST_RANK_REDUCED_BY_4_PLIES and depth > MIN_REDUCED_DEPTH else 2
 
         self.reduce_late_move = reduce_late_move
         self.reduce_without_hint = reduce_without_hint
         self.begin_probcut = begin_probcut
         self.find_probcut_bound = find_probcut_bound
-        self.find_settled_bound = find_settled_bound
+        self.find_estimate_bound = find_estimate_bound
         self.may_skip_late_moves = may_skip_late_moves

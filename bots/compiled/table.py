@@ -17,7 +17,13 @@ import numpy as np
 from arena.bots.compiled.cache import compile_kernel, inlined
 from arena.bots.compiled.intrinsics import get, hash_pair, prefetch, put
 from arena.bots.compiled.kernel import PLAYING, Kernel, Words
-from arena.bots.compiled.memory_layout import CACHE_LINE_WORDS, FIRST_FRAME, Option, Register, Sizes
+from arena.bots.compiled.memory_layout import (
+    CACHE_LINE_WORDS,
+    FIRST_FRAME_OFFSET,
+    MemorySizes,
+    Register,
+    SearchOption,
+)
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 UPPER, LOWER, EXACT = 1, 2, 3
@@ -88,7 +94,15 @@ def probe_bucket(table: Any, mask: Any, key: Any) -> Any:
 
 @inlined
 def store_entry(
-    table: Any, mask: Any, key: Any, value: Any, distance: Any, depth: Any, bound: Any, move: Any, age: Any
+    table: Any,
+    mask: Any,
+    key: Any,
+    value: Any,
+    distance_from_root: Any,
+    depth: Any,
+    bound: Any,
+    move: Any,
+    age: Any,
 ) -> None:
     """Store an entry in its bucket, in the place of the least useful one.
 
@@ -112,9 +126,9 @@ def store_entry(
             min_worth = worth
             chosen_entry = entry_start
     if value > ESTIMATE_LIMIT:
-        value += distance
+        value += distance_from_root
     elif value < -ESTIMATE_LIMIT:
-        value -= distance
+        value -= distance_from_root
     packed_entry = (value + _VALUE_OFFSET) | (depth << _DEPTH_SHIFT) | (bound << _BOUND_SHIFT)
     packed_entry |= ((move & _MOVE_BITS_MASK) << _MOVE_SHIFT) | (age << _AGE_SHIFT)
     put(table, chosen_entry, key ^ packed_entry)
@@ -122,16 +136,16 @@ def store_entry(
 
 
 @inlined
-def unpack_value(packed_entry: Any, distance: Any) -> Any:
-    """Return the value of the table's entry, relative to the root, which is `distance` plies above the node.
+def unpack_value(packed_entry: Any, distance_from_root: Any) -> Any:
+    """Return the value of the table's entry, relative to the root, which is `distance_from_root` plies above the node.
 
     The entry stores the value of a win or a loss relative to the node: with the number of plies from there.
     """
     value = (packed_entry & (2 * _VALUE_OFFSET - 1)) - _VALUE_OFFSET
     if value > ESTIMATE_LIMIT:
-        value -= distance
+        value -= distance_from_root
     elif value < -ESTIMATE_LIMIT:
-        value += distance
+        value += distance_from_root
     return value
 
 
@@ -177,14 +191,14 @@ def make_main_line_kernel(kernel: Kernel) -> Any:
     It writes the moves of the main line to `line_moves`, starting with the root's move `best`, and returns their number. The
     main line is at most `depth` plies long, and ends before the first position without an exact value in the table.
     """
-    frame_words = Sizes(kernel.words, 0).frame_words
+    frame_words = MemorySizes(kernel.words, 0).frame_words
     moves, play, status = kernel.moves, kernel.play, kernel.status
     hash_position = make_hash_function(kernel.key_words)
 
     def read_main_line(
         mem: Any, shared: Any, rules: Any, table: Any, best: Any, depth: Any, line_moves: Any
     ) -> Any:
-        frame = FIRST_FRAME
+        frame = FIRST_FRAME_OFFSET
         move = best
         move_count = 0
         list_at = get(mem, Register.LISTS)
@@ -199,13 +213,13 @@ def make_main_line_kernel(kernel: Kernel) -> Any:
             move_count += 1
             play(rules, mem, frame, frame + frame_words, move)
             frame += frame_words
-            plies_left = get(shared, Option.PLIES_LEFT) - distance - 1
+            plies_left = get(shared, SearchOption.PLIES_LEFT) - distance - 1
             if status(rules, mem, frame) != PLAYING or plies_left <= 0:
                 break
             key = hash_position(mem, frame)
             if depth - distance - 1 >= plies_left:
                 key = mix_plies_left_into_key(key, plies_left)
-            packed_entry = probe_bucket(table, get(shared, Option.TABLE_MASK), key)
+            packed_entry = probe_bucket(table, get(shared, SearchOption.TABLE_MASK), key)
             if packed_entry == 0 or unpack_bound(packed_entry) != EXACT:
                 break
             move = unpack_move(packed_entry)

@@ -90,8 +90,8 @@ def make_tictactoe_kernel() -> Kernel:
         return score_lines(rules, own, foe) - score_lines(rules, foe, own)
 
     @inlined
-    def observe(_rules: Any, mem: Any, pos: Any, seen: Any, row: Any) -> None:
+    def observe(_rules: Any, mem: Any, pos: Any, observations: Any, row: Any) -> None:
         for cell in range(9):
-            seen[row, cell] = ((get(mem, pos) >> cell) & 1) - ((get(mem, pos + 1) >> cell) & 1)
+            observations[row, cell] = ((get(mem, pos) >> cell) & 1) - ((get(mem, pos + 1) >> cell) & 1)
 
     return Kernel("tictactoe", 2, 2, moves, play, status, estimate, promise, observe=observe)

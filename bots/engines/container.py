@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.bots.api.bot import Clock, Crash, Thinking
+from arena.bots.api.bot import Clock, ProgramCrash, Thinking
 from arena.bots.api.engine_spec import BadSpec, ContainerSpec
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.registry import MAX_ENGINE_NAME_LENGTH, Engine
@@ -200,7 +200,7 @@ class ContainerBot(ProgramBot):
             super().prepare()
             self._main_process = self._container.find_main_process(self._name)
         except BadSpec as error:
-            raise Crash(str(error)) from None
+            raise ProgramCrash(str(error)) from None
         self._cpu_ms = self._measure_cpu_ms()
 
     def choose(self, position: Any, clock: Clock) -> Any:

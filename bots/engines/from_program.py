@@ -14,7 +14,7 @@ from typing import Any
 
 from arena import paths
 from arena.atomic_file import append_line
-from arena.bots.api.bot import Bot, Clock, Crash, Ending, Resign, Thinking
+from arena.bots.api.bot import Bot, Clock, Ending, ProgramCrash, Resign, Thinking
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.program import Program, ProgramFault, RequestCancelled, make_printable_excerpt
 from arena.bots.engines.registry import Engine
@@ -65,7 +65,7 @@ class ProgramBot(Bot):
         try:
             self._program = Program(self._command, self._keep_stderr_line)
         except ProgramFault as fault:
-            raise Crash(str(fault)) from None
+            raise ProgramCrash(str(fault)) from None
         start_message = {
             "type": "start",
             "match": match.id,
@@ -79,7 +79,7 @@ class ProgramBot(Bot):
         }
         answer = self._request_answer(self._program, start_message, READY_ANSWER)
         if answer.get("ready") is not True:
-            raise Crash(
+            raise ProgramCrash(
                 f"the program must answer `start` with {READY_ANSWER}, not {make_printable_excerpt(json.dumps(answer).encode())}"
             )
 
@@ -105,7 +105,7 @@ class ProgramBot(Bot):
         try:
             move = self.game.move_from_data(answer.get("move"))
         except ValueError as error:
-            raise Crash(
+            raise ProgramCrash(
                 f"the program answered {answer!r:.100}, which is not a move of {self.game.name}: {error}"
             ) from None
         self._set_thinking(answer)
@@ -134,7 +134,7 @@ class ProgramBot(Bot):
             self._print_stderr_line(f"{late} when its answer to {request_text} was no longer needed")
             raise Resign(str(late)) from None
         except ProgramFault as fault:
-            raise Crash(str(fault)) from None
+            raise ProgramCrash(str(fault)) from None
         if "resign" in answer:
             raise Resign(f"the program resigns: {answer['resign']!r:.100}")
         return answer

@@ -19,7 +19,7 @@ from arena.bots.api.engine_spec import (
 )
 from arena.bots.client.worker import BotFactory
 from arena.bots.compiled.availability import has_engine_extra
-from arena.bots.engines.forms import choose_form, list_reported_options
+from arena.bots.engines.forms import choose_implementation, list_reported_options
 from arena.bots.engines.from_file import load_bot_class, make_engine_name, require_bot_file
 from arena.bots.engines.perfect import PerfectBot, find_unplayable_reason, load_requested_solution
 from arena.bots.engines.searching import SearchingBot
@@ -110,7 +110,7 @@ def find_incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
     except BadSpec:
         return None
     try:
-        choose_form(parsed, game)
+        choose_implementation(parsed, game)
         load_requested_solution(parsed, game)
     except BadSpec as error:
         return str(error)

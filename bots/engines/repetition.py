@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.games.core import Game
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION
+
+
+class SeparatedMoves(NamedTuple):
+    """Moves of a position, separated by whether they draw the match by repetition."""
+
+    moves_to_search: Sequence[Any] | None
+    """Moves to search; None for all moves of the position."""
+    drawing_moves: Sequence[Any]
+    """Moves that draw the match by repetition."""
 
 
 class SeenPositions:
@@ -35,10 +44,8 @@ class SeenPositions:
             }
         self._keys_by_ply[ply] = key
 
-    def split_drawing_moves(
-        self, position: Any, *, expects_win: bool
-    ) -> tuple[Sequence[Any] | None, Sequence[Any]]:
-        """Return the moves to search in `position` (None for all), and the moves that draw the match by repetition.
+    def separate_drawing_moves(self, position: Any, *, expects_win: bool) -> SeparatedMoves:
+        """Separate the moves that draw the match by repetition from the moves to search in `position`.
 
         A move draws the match if the position after it has then occurred three times (the default repetition rule).
 
@@ -49,11 +56,11 @@ class SeenPositions:
         """
         game, max_occurrences = self._game, DEFAULT_ADJUDICATION.repetition
         if max_occurrences is None:
-            return None, ()
+            return SeparatedMoves(None, ())
         counts = Counter(self._keys_by_ply.values())
         repeated_keys = {key for key, count in counts.items() if count >= max_occurrences - 1}
         if not repeated_keys:
-            return None, ()
+            return SeparatedMoves(None, ())
         risky_keys = {
             key
             for ply, key in self._keys_by_ply.items()
@@ -70,4 +77,4 @@ class SeenPositions:
                 risky_moves.append(move)
             else:
                 other_moves.append(move)
-        return other_moves or risky_moves, drawing_moves
+        return SeparatedMoves(other_moves or risky_moves, drawing_moves)

@@ -17,8 +17,8 @@ from typing import Any
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from arena.bots.api.budget import Budget, DeepeningRule, plan
 from arena.bots.api.engine_spec import BadSpec, Spec
-from arena.bots.engines.forms import choose_form
 from arena.bots.engines.garbage_collector import GARBAGE_COLLECTOR
+from arena.bots.engines.implementations import choose_implementation
 from arena.bots.engines.perfect import find_missing_table_reason, load_requested_solution, to_search_value
 from arena.bots.engines.repetition import SeenPositions
 from arena.bots.evaluators.catalogue import evaluator_for
@@ -46,12 +46,12 @@ def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
 
     Raises BadSpec for an option that this searcher, compiled or in Python, does not have.
     """
-    form = choose_form(spec, match.game)
-    if form.is_compiled:
-        return _make_compiled_searcher(form.spec, match)
-    if form.python_reason:
-        _log_line(f"{spec.name} searches in Python: {form.python_reason}")
-    return make_python_searcher(form.spec, match)
+    implementation = choose_implementation(spec, match.game)
+    if implementation.is_compiled:
+        return _make_compiled_searcher(implementation.spec, match)
+    if implementation.python_reason:
+        _log_line(f"{spec.name} searches in Python: {implementation.python_reason}")
+    return make_python_searcher(implementation.spec, match)
 
 
 def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
@@ -166,7 +166,7 @@ class SearchingBot(Bot):
             return moves[0]
         drawing_moves: Sequence[Any] = ()
         if moves is None:
-            moves, drawing_moves = self._seen_positions.split_drawing_moves(
+            moves, drawing_moves = self._seen_positions.separate_drawing_moves(
                 position, expects_win=self._is_ahead
             )
         if drawing_moves and not moves:

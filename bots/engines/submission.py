@@ -115,19 +115,19 @@ def _check_entry_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
     return path
 
 
-def _read_start_command(file: Path, settings: Path) -> list[str]:
+def _read_start_command(file: Path, settings_file: Path) -> list[str]:
     """Return the command that starts the bot, from `engine` or `exec` of its bot.toml; other keys are ignored.
 
     Raises BadSpec if the bot.toml is missing or invalid.
     """
     location = file / SETTINGS_FILE_NAME
     required_key = 'either engine = "my_bot.py" or exec = "./my_bot"'
-    if not settings.is_file():
+    if not settings_file.is_file():
         raise BadSpec(f"{location}: not found at the top level of the zip file; add one with {required_key}")
-    if settings.stat().st_size > MAX_SETTINGS_BYTES:
+    if settings_file.stat().st_size > MAX_SETTINGS_BYTES:
         raise BadSpec(f"{location}: must be at most {MAX_SETTINGS_BYTES >> 10} KiB long")
     try:
-        settings_keys = TomlFile.parse_bytes(location, settings.read_bytes()).data
+        settings_keys = TomlFile.parse_bytes(location, settings_file.read_bytes()).data
     except BadTomlFile as error:
         raise BadSpec(str(error)) from None
     commands = [(key, settings_keys[key]) for key in ("engine", "exec") if key in settings_keys]

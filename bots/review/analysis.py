@@ -24,7 +24,7 @@ from arena.bots.api.engine_spec import (
     count_engine_threads,
     parse_spec,
 )
-from arena.bots.engines.forms import check_evaluator, choose_form
+from arena.bots.engines.implementations import check_evaluator, choose_implementation
 from arena.bots.engines.registry import check_evaluator_name
 from arena.bots.engines.searching import make_searcher
 from arena.bots.evaluators.catalogue import evaluator_for, make_dynamic_predicate
@@ -166,7 +166,7 @@ class Analyst:
         self._depth = min(limits.depth or MAX_DEPTH, spec.values["depth"])
         self._seconds = limits.seconds
         self._nodes = spec.values["nodes"] or limits.get_max_nodes(
-            is_compiled=choose_form(spec, game).is_compiled
+            is_compiled=choose_implementation(spec, game).is_compiled
         )
         self._searcher = make_searcher(
             spec, Match(game, Player.MAXIE, threads=count_engine_threads(spec, len(list_usable_cores())))

@@ -1,4 +1,4 @@
-"""Actions that the client's state machine (`Machine`) asks the client (`bots.client.client`) to perform."""
+"""Actions that the client's state machine (`ClientStateMachine`) asks the client (`bots.client.client`) to perform."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SendMessage:
 
 @dataclass(frozen=True)
 class PrepareBot:
-    """Request to create a bot for this match, let it prepare, and then call `Machine.handle_prepared`."""
+    """Request to create a bot for this match, let it prepare, and then call `ClientStateMachine.handle_prepared`."""
 
     match: Match
 
@@ -29,7 +29,7 @@ class PrepareBot:
 class ChooseMove:
     """Request to let the match's bot choose a move in `position`, once the bot has handled its earlier requests.
 
-    When the bot has chosen, the client calls `Machine.handle_move_chosen`.
+    When the bot has chosen, the client calls `ClientStateMachine.handle_move_chosen`.
     """
 
     match: str
@@ -78,7 +78,7 @@ class ReportStatus:
 
 @dataclass(frozen=True)
 class ScheduleChallenge:
-    """Request to call `Machine.send_challenges` after a pause, because a challenge failed for the reason `reason`."""
+    """Request to call `ClientStateMachine.send_challenges` after a pause, because a challenge failed for the reason `reason`."""
 
     reason: str
 

@@ -8,7 +8,7 @@ from arena.protocol.messages import Challenge, Challenged, ChallengeOver
 class Challenger:
     """Counts of this client's challenges by their states, which tell how many more to send.
 
-    A challenge is unanswered, then open, then accepted until its match starts. The client's `Machine` sends the messages.
+    A challenge is unanswered, then open, then accepted until its match starts. The client's `ClientStateMachine` sends the messages.
     """
 
     def __init__(self, challenge: Challenge | None) -> None:

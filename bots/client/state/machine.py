@@ -70,7 +70,7 @@ MAX_REASON_LENGTH = 200
 """Maximum length of a resignation's reason in a message, in characters."""
 
 
-class Machine:
+class ClientStateMachine:
     """State of one client: its session and its matches.
 
     The caller must perform the actions that a method returns, in order.

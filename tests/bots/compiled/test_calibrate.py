@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from arena.bots.compiled.calibrate import RANDOM_WALK_COUNT, calibrate, sample_positions
+from arena.bots.compiled.calibrate import RANDOM_WALK_COUNT, calibrate_pruning, sample_positions
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.riskless import Riskless
@@ -22,7 +22,7 @@ def test_the_tempo_and_the_spread_come_from_values_of_three_depths() -> None:
         return 1000 + (140 if depth % 2 else -140) + sign * noise[depth]
 
     # values swing by 2 × 140 from depth to depth; at depth 3 they change by 30 more, up and down in turn
-    measured = calibrate(game, value)
+    measured = calibrate_pruning(game, value)
     assert measured is not None
     assert abs(measured.tempo - 140) <= 15
     assert measured.spread in (29, 30)
@@ -39,7 +39,7 @@ def test_positions_for_measuring_are_in_play_and_the_same_each_time() -> None:
 def test_a_game_too_short_to_measure_is_searched_exactly() -> None:
     game = TicTacToe()
     assert len(list(sample_positions(game, random.Random(1)))) <= 2 * RANDOM_WALK_COUNT
-    assert calibrate(game, lambda position, depth: 2_000_000) is None
+    assert calibrate_pruning(game, lambda position, depth: 2_000_000) is None
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=1))
     exact = Searcher(game, weights_for(game, "features"), Settings(table_mb=1, exact=True))
     for depth, (one, other) in enumerate(

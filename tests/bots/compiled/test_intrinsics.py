@@ -20,7 +20,7 @@ from arena.bots.compiled.intrinsics import (
     lowest_bit,
     popcount,
     put,
-    quotient,
+    truncated_quotient,
 )
 
 WORDS = st.integers(-(2**63), 2**63 - 1)
@@ -96,12 +96,12 @@ def test_no_addition_of_another_thread_is_lost() -> None:
 
 @cache
 def make_divide() -> Any:
-    """Write a quotient to `out`."""
+    """Write a truncated_quotient to `out`."""
 
     def call(words: Any, out: Any) -> None:
-        put(out, 0, quotient(get(words, 0), get(words, 1)))
+        put(out, 0, truncated_quotient(get(words, 0), get(words, 1)))
 
-    return compile_kernel(call, "test-quotient")
+    return compile_kernel(call, "test-truncated_quotient")
 
 
 NUMBERS = st.integers(-(2**53) + 1, 2**53 - 1)
@@ -110,7 +110,7 @@ NUMBERS = st.integers(-(2**53) + 1, 2**53 - 1)
 @settings(deadline=None)
 @given(NUMBERS, st.integers(1, 2**31), st.integers(-1, 1))
 def test_a_quotient_is_rounded_towards_0(dividend: int, divisor: int, off: int) -> None:
-    # Near a multiple of the divisor, a wrongly rounded quotient would be visible.
+    # Near a multiple of the divisor, a wrongly rounded truncated_quotient would be visible.
     for number in (dividend, max(min(dividend // divisor * divisor + off, 2**53 - 1), 1 - 2**53)):
         out = np.zeros(1, np.int64)
         make_divide()(np.array([number, divisor], np.int64), out)

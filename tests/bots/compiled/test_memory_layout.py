@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 
 from arena.bots.compiled.memory_layout import (
     CACHE_LINE_WORDS,
-    FIRST_FRAME,
+    FIRST_FRAME_OFFSET,
     FRAMES_PER_THREAD,
     SPLITS_PER_THREAD,
     Frame,
-    Option,
+    MemorySizes,
     Register,
-    Shared,
-    Sizes,
+    SearchOption,
+    SharedField,
     Split,
     SplitMove,
 )
 
 
-@pytest.mark.parametrize("fields", [Register, Frame, Option, Split, SplitMove])
+@pytest.mark.parametrize("fields", [Register, Frame, SearchOption, Split, SplitMove])
 def test_fields_have_different_offsets_below_the_end(fields: type[IntEnum]) -> None:
     # Two names with the same offset would be one member with an alias.
     assert len(fields.__members__) == len(list(fields))
@@ -30,23 +30,23 @@ def test_fields_have_different_offsets_below_the_end(fields: type[IntEnum]) -> N
 
 
 def test_each_signal_has_its_own_cache_line_and_options_follow() -> None:
-    signals = [int(each) for each in Shared]
+    signals = [int(each) for each in SharedField]
     assert all(other - one >= CACHE_LINE_WORDS for one, other in pairwise(signals))
-    assert Shared.NODES + CACHE_LINE_WORDS <= min(Option) < Option.END <= Shared.SPLITS
+    assert SharedField.NODES + CACHE_LINE_WORDS <= min(SearchOption) < SearchOption.END <= SharedField.SPLITS
 
 
 @given(st.integers(1, 40), st.integers(1, 2000), st.integers(1, 64))
 def test_the_parts_of_a_memory_do_not_overlap(words: int, moves: int, threads: int) -> None:
-    sizes = Sizes(words, moves)
-    assert FIRST_FRAME >= Register.END
+    sizes = MemorySizes(words, moves)
+    assert FIRST_FRAME_OFFSET >= Register.END
     assert sizes.frame_words >= words + Frame.END
     parts = [
-        (FIRST_FRAME, FRAMES_PER_THREAD * sizes.frame_words),
-        (sizes.move_lists, FRAMES_PER_THREAD * moves),
-        (sizes.root_order, moves),
+        (FIRST_FRAME_OFFSET, FRAMES_PER_THREAD * sizes.frame_words),
+        (sizes.move_lists_offset, FRAMES_PER_THREAD * moves),
+        (sizes.root_order_offset, moves),
         (sizes.thread_words, 0),
     ]
     assert all(at + size <= following for (at, size), (following, _) in pairwise(parts))
     assert sizes.split_words >= Split.END + words + SplitMove.END * moves
     assert sizes.split_words % CACHE_LINE_WORDS == sizes.frame_words % CACHE_LINE_WORDS == 0
-    assert sizes.shared_words(threads) == Shared.SPLITS + threads * SPLITS_PER_THREAD * sizes.split_words
+    assert sizes.shared_words(threads) == SharedField.SPLITS + threads * SPLITS_PER_THREAD * sizes.split_words

@@ -12,8 +12,8 @@ import pytest
 
 from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import put
-from arena.bots.compiled.memory_layout import FIRST_FRAME, Frame, Option, Sizes
-from arena.bots.compiled.ordering import MIN_ESTIMATED_DEPTH, MoveOrdering
+from arena.bots.compiled.memory_layout import FIRST_FRAME_OFFSET, Frame, MemorySizes, SearchOption
+from arena.bots.compiled.ordering import MIN_DEPTH_TO_ESTIMATE_MOVES, MoveOrdering
 from arena.bots.compiled.riskless_kernel import compile_game, make_riskless_kernel
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import make_linear_evaluator
@@ -28,13 +28,13 @@ def compile_order() -> Any:
     kernel = make_riskless_kernel(4)
     ordering = MoveOrdering(kernel)
     score_moves, select_best_move = ordering.score_moves, ordering.select_best_move
-    node, moves = FIRST_FRAME + kernel.words, kernel.moves
+    node, moves = FIRST_FRAME_OFFSET + kernel.words, kernel.moves
 
     def call(mem: Any, shared: Any, rules: Any, list_at: Any) -> Any:
-        count = moves(rules, mem, FIRST_FRAME, list_at)
+        count = moves(rules, mem, FIRST_FRAME_OFFSET, list_at)
         put(mem, node + Frame.LIST, list_at)
         put(mem, node + Frame.COUNT, count)
-        score_moves(mem, shared, rules, FIRST_FRAME)
+        score_moves(mem, shared, rules, FIRST_FRAME_OFFSET)
         for i in range(count):
             select_best_move(mem, node, i)
         return count
@@ -53,9 +53,9 @@ def compute_score(game: Riskless, after: Armies, evaluate: Callable[[Armies], in
 @pytest.mark.parametrize(
     ("depth", "is_selective", "is_estimated"),
     [
-        (MIN_ESTIMATED_DEPTH, True, True),
-        (MIN_ESTIMATED_DEPTH - 1, True, False),
-        (MIN_ESTIMATED_DEPTH, False, False),
+        (MIN_DEPTH_TO_ESTIMATE_MOVES, True, True),
+        (MIN_DEPTH_TO_ESTIMATE_MOVES - 1, True, False),
+        (MIN_DEPTH_TO_ESTIMATE_MOVES, False, False),
     ],
 )
 def test_only_deep_nodes_of_selective_searches_are_ordered_by_estimates(
@@ -72,14 +72,14 @@ def test_only_deep_nodes_of_selective_searches_are_ordered_by_estimates(
             continue  # the kernel does not know the ply limit
         compiled = compile_game(game, weights)
         assert compiled is not None
-        sizes = Sizes(compiled.kernel.words, compiled.move_count)
-        mem, shared = np.zeros(sizes.thread_words, np.int64), np.zeros(Option.END, np.int64)
+        sizes = MemorySizes(compiled.kernel.words, compiled.move_count)
+        mem, shared = np.zeros(sizes.thread_words, np.int64), np.zeros(SearchOption.END, np.int64)
         words = compiled.pack(position)
-        mem[FIRST_FRAME : FIRST_FRAME + len(words)] = words
-        mem[FIRST_FRAME + len(words) + Frame.DEPTH] = depth
-        shared[Option.ORDER_BY_PROMISE] = 1
-        shared[Option.LATE_MOVES] = 3 * is_selective
-        list_at = sizes.move_lists
+        mem[FIRST_FRAME_OFFSET : FIRST_FRAME_OFFSET + len(words)] = words
+        mem[FIRST_FRAME_OFFSET + len(words) + Frame.DEPTH] = depth
+        shared[SearchOption.ORDER_BY_PROMISE] = 1
+        shared[SearchOption.LATE_MOVES] = 3 * is_selective
+        list_at = sizes.move_lists_offset
         count = int(compile_order()(mem, shared, compiled.rules, list_at))
         ordered = [compiled.number_to_move(int(number)) for number in mem[list_at : list_at + count]]
         evaluate = evaluator if is_estimated else game.estimate

@@ -13,7 +13,7 @@ from arena.bots.api.engine_spec import ENGINES, parse_spec
 from arena.bots.compiled.availability import has_compiled_search
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.engines.forms import choose_form
+from arena.bots.engines.implementations import choose_implementation
 from arena.games.basics import Outcome
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Armies, Riskless
@@ -177,6 +177,6 @@ def test_a_subclass_with_other_rules_does_not_use_the_kernel_of_riskless() -> No
     game = Losing(load_map("path4"))
     assert not has_compiled_search(game)
     assert get_boards(game) is None
-    assert choose_form(parse_spec("alphabeta", ENGINES), cast("AnyGame", game)).is_compiled is False
+    assert choose_implementation(parse_spec("alphabeta", ENGINES), cast("AnyGame", game)).is_compiled is False
     with pytest.raises(ValueError, match="its rules are custom"):
         Searcher(game, weights_for(game, "features"))

@@ -9,7 +9,7 @@ import pytest
 
 from arena.bots.compiled.calibrate import sample_positions
 from arena.bots.compiled.catalogue import weights_for
-from arena.bots.compiled.memory_layout import Option
+from arena.bots.compiled.memory_layout import SearchOption
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.compiled.selective import MIN_REDUCED_DEPTH
 from arena.bots.evaluators import riskless
@@ -92,7 +92,7 @@ def test_only_a_selective_search_uses_deeper_entries_that_ended_before_the_ply_l
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=4, exact=exact))
     searcher.warm_up()
     if not exact:
-        searcher._shared[Option.SPREAD] = 1_000_000  # no node is left because of an estimate
+        searcher._shared[SearchOption.SPREAD] = 1_000_000  # no node is left because of an estimate
     start = game.start()
     children = [game.successor(start, move) for move in game.moves(start)]
     for child in children:
@@ -132,7 +132,7 @@ def test_shallower_searches_settle_many_nodes_of_a_deep_search() -> None:
     game = Riskless(load_map("italy"))
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=16))
     searcher.warm_up()
-    searcher._shared[Option.LATE_MOVES] = 0  # late moves are neither skipped nor reduced
+    searcher._shared[SearchOption.LATE_MOVES] = 0  # late moves are neither skipped nor reduced
     nodes = dict.fromkeys((5, 9), 0)
     for position in list(sample_positions(game, random.Random(7)))[::8]:
         for depth in nodes:
@@ -150,7 +150,7 @@ def test_late_moves_are_searched_less_deep() -> None:
         searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=4))
         searcher.warm_up()
         # more moves than any node has, so that none are skipped; with 0, none are reduced either
-        searcher._shared[Option.LATE_MOVES] = moves_per_ply
+        searcher._shared[SearchOption.LATE_MOVES] = moves_per_ply
         nodes[moves_per_ply] = [report.nodes for report in searcher.deepen(game.start(), max_depth=8)]
         searcher.close()
     assert nodes[1_000][:MIN_REDUCED_DEPTH] == nodes[0][:MIN_REDUCED_DEPTH]
@@ -161,7 +161,7 @@ def test_the_exact_mode_measures_nothing() -> None:
     game = Riskless(load_map("m2"))
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=1, exact=True))
     searcher.warm_up()
-    for option in (Option.TEMPO, Option.SPREAD, Option.SELECTIVE, Option.LATE_MOVES):
+    for option in (SearchOption.TEMPO, SearchOption.SPREAD, SearchOption.SELECTIVE, SearchOption.LATE_MOVES):
         assert searcher._shared[option] == 0
     searcher.close()
 

@@ -13,7 +13,7 @@ from threading import Event
 
 import pytest
 
-from arena.bots.api.bot import Bot, Clock, Crash, assign_match, request_move
+from arena.bots.api.bot import Bot, Clock, ProgramCrash, assign_match, request_move
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.container import CONTAINER_LIMIT_OPTIONS, EXTRA_PODMAN_OPTIONS, make_container_engine
 from tests.bots.command_line import fails
@@ -237,6 +237,6 @@ def test_podman_is_used_if_docker_does_not_run(
 @pytest.mark.usefixtures("engine")
 def test_a_container_that_is_refused_loses_its_match() -> None:
     bot = seat_bot("image:refused")
-    with pytest.raises(Crash, match=r"^`docker create` failed: docker: invalid reference$"):
+    with pytest.raises(ProgramCrash, match=r"^`docker create` failed: docker: invalid reference$"):
         bot.prepare()
     bot.close()

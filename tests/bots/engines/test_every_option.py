@@ -14,7 +14,7 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, assign_match, request_move
 from arena.bots.api.engine_spec import ENGINES, BadSpec, parse_spec
-from arena.bots.engines.forms import choose_form
+from arena.bots.engines.implementations import choose_implementation
 from arena.bots.engines.registry import make_engine
 from arena.bots.review.analysis import REFERENCE_OPTIONS, parse_reference_spec, run_reference_search
 from arena.games.core import AnyGame, Player
@@ -149,7 +149,7 @@ def test_every_option_of_an_engine_is_known_to_one_of_its_forms() -> None:
 def why_incompatible(text: str, game: AnyGame) -> str:
     """Return why a spec is refused for a game; empty if it is accepted."""
     try:
-        choose_form(parse_spec(text, ENGINES), game)
+        choose_implementation(parse_spec(text, ENGINES), game)
     except BadSpec as error:
         return str(error)
     return ""

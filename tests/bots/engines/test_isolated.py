@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from arena.bots.api.bot import Bot, Clock, Crash, Ending, Match, Resign, assign_match, request_move
+from arena.bots.api.bot import Bot, Clock, Ending, Match, ProgramCrash, Resign, assign_match, request_move
 from arena.bots.engines.isolated import isolate_engine
 from arena.bots.engines.registry import Engine, make_engine
 from arena.games.core import AnyGame, Player
@@ -94,7 +94,7 @@ def test_hooks_are_called_and_printed_text_is_no_answer(
 )
 def test_a_failure_in_the_process_counts_as_a_crash(tmp_path: Path, choose: str) -> None:
     bot = seat_engine(engine(tmp_path, choose), make_game_on_map("tictactoe"))
-    with pytest.raises(Crash, match=r"lost it|SIGKILL|not a move|ended \(exit code 1\)"):
+    with pytest.raises(ProgramCrash, match=r"lost it|SIGKILL|not a move|ended \(exit code 1\)"):
         request_move(bot, bot.game.start(), LONG, Event())
     bot.close()
 

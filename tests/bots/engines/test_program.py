@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from arena.bots.api.bot import Clock, Crash, Ending, Resign, request_move
+from arena.bots.api.bot import Clock, Ending, ProgramCrash, Resign, request_move
 from arena.bots.client.state.actions import ChooseMove
 from arena.bots.client.worker import BotEnded, BotFailed, BotPrepared, Worker, WorkerReport
 from arena.bots.engines.from_program import ProgramBot
@@ -16,7 +16,7 @@ from tests.bots.engines.programs import LONG, MATCH, choose, program, seat_progr
 
 
 def crashes(message: str, command: list[str]) -> None:
-    with pytest.raises(Crash, match=message):
+    with pytest.raises(ProgramCrash, match=message):
         choose(command)
 
 

@@ -2,7 +2,7 @@ import pytest
 from msgspec import UNSET, UnsetType
 
 from arena.bots.client.state.actions import Disconnect, ScheduleChallenge, SendMessage, WarnOwner
-from arena.bots.client.state.machine import Machine
+from arena.bots.client.state.machine import ClientStateMachine
 from arena.protocol.codes import Code
 from arena.protocol.messages import Challenge, Challenged, ChallengeOver, Error, Hello, Queued, Status
 from arena.protocol.timecontrol import TimeControl
@@ -11,14 +11,14 @@ from tests.bots.server_messages import end, start, welcome
 ASK = Challenge("house-greedy", game="tictactoe", time_control=TimeControl(1000))
 
 
-def challenging(matches: int = 1, quota: int | UnsetType = UNSET) -> Machine:
-    machine = Machine(Hello("me", matches=matches, pool=False, quota=quota), ASK)
+def challenging(matches: int = 1, quota: int | UnsetType = UNSET) -> ClientStateMachine:
+    machine = ClientStateMachine(Hello("me", matches=matches, pool=False, quota=quota), ASK)
     machine.handle_connected()
     assert machine.handle_message(welcome(), 0.0) == [SendMessage(ASK)] * matches
     return machine
 
 
-def open_one(machine: Machine, id: str = "c1") -> None:
+def open_one(machine: ClientStateMachine, id: str = "c1") -> None:
     challenged = Challenged(id, "me", "house-greedy", "tictactoe", "", TimeControl(1000), None, True, 60_000)
     assert machine.handle_message(challenged, 0.0) == []
 

@@ -10,7 +10,7 @@ from arena.bots.client.state.actions import (
     SendMessage,
     WarnOwner,
 )
-from arena.bots.client.state.machine import Machine
+from arena.bots.client.state.machine import ClientStateMachine
 from arena.games.core import Player
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import (
@@ -34,9 +34,9 @@ from tests.bots.server_messages import TICTACTOE, end, start, turn, welcome
 HELLO = Hello("me", matches=2)
 
 
-def at_a_match(**how: object) -> Machine:
+def at_a_match(**how: object) -> ClientStateMachine:
     """Return a machine that has sent `ready` for match m."""
-    machine = Machine(HELLO)
+    machine = ClientStateMachine(HELLO)
     machine.handle_connected()
     machine.handle_message(welcome(), 0.0)
     machine.handle_message(start(**how), 0.0)  # type: ignore[arg-type]
@@ -58,7 +58,7 @@ def crashed(action: Action) -> bool:
 
 
 def test_a_match_from_hello_to_end() -> None:
-    machine = Machine(HELLO)
+    machine = ClientStateMachine(HELLO)
     assert machine.handle_connected() == [SendMessage(HELLO)]
     assert machine.handle_message(welcome(), 0.0) == []
     assert machine.is_welcomed
@@ -111,7 +111,7 @@ def test_a_client_that_missed_messages_catches_up_from_the_moves() -> None:
 
 
 def test_a_turn_before_the_bot_is_ready_waits_for_it() -> None:
-    machine = Machine(HELLO)
+    machine = ClientStateMachine(HELLO)
     machine.handle_message(welcome(), 0.0)
     machine.handle_message(start(), 0.0)
     assert machine.handle_message(turn([]), 1.0) == []
@@ -159,7 +159,7 @@ def test_a_match_beyond_the_limit_is_resigned() -> None:
 
 
 def test_a_match_of_an_unknown_game_is_resigned() -> None:
-    machine = Machine(HELLO)
+    machine = ClientStateMachine(HELLO)
     message = start()
     unknown = type(message)(**{f: getattr(message, f) for f in message.__struct_fields__} | {"game": "chess"})
     complaint, resign = machine.handle_message(unknown, 0.0)
@@ -285,7 +285,7 @@ def test_a_match_unknown_to_the_server_is_dropped(session: str) -> None:
 
 
 def test_a_client_repeats_its_quota_if_it_reconnects_before_the_answer() -> None:
-    machine = Machine(HELLO)
+    machine = ClientStateMachine(HELLO)
     machine.handle_connected()
     machine.handle_message(welcome(), 0.0)
     assert machine.stop_after_matches() == [SendMessage(Status(quota=0))]
@@ -330,7 +330,7 @@ def challenge(id: str, opponent: str = "me") -> Challenged:
 
 
 def test_a_challenge_is_accepted_as_soon_as_there_is_room() -> None:
-    machine = Machine(Hello("me", matches=1))
+    machine = ClientStateMachine(Hello("me", matches=1))
     machine.handle_connected()
     machine.handle_message(welcome(), 0.0)
     assert machine.handle_message(challenge("c1"), 0.0) == [SendMessage(Accept("c1"))]
@@ -345,7 +345,7 @@ def test_a_challenge_is_accepted_as_soon_as_there_is_room() -> None:
 
 
 def test_an_open_challenge_and_one_to_another_bot_are_ignored() -> None:
-    machine = Machine(HELLO)
+    machine = ClientStateMachine(HELLO)
     machine.handle_connected()
     machine.handle_message(welcome(), 0.0)
     assert machine.handle_message(challenge("c1", ""), 0.0) == []

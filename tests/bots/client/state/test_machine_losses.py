@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.client.state.actions import Action, CancelMove, ChooseMove, EndMatch, PrepareBot, SendMessage
-from arena.bots.client.state.machine import Machine
+from arena.bots.client.state.machine import ClientStateMachine
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import (
     Accepted,
@@ -75,7 +75,7 @@ class Client:
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self.machine = Machine(Hello("me"))
+        self.machine = ClientStateMachine(Hello("me"))
         self.doing: list[PrepareBot | ChooseMove] = []
         self.finished: list[EndMatch] = []
         self.connect()

@@ -1,11 +1,11 @@
-"""Forms of an engine's search, and the options that each form supports.
+"""Implementations of an engine's search, compiled or in Python, and the options that each supports.
 
     alphabeta   compiled, or in Python if the search cannot be compiled for a game
     jamboree    compiled in the form `tests` (with null windows) or `course` (as in source 001, docs/search.md);
                 in Python only in the form `course`
 
-No option that a user gives is ignored. If the form used in a match does not know an option, a one-line error says what to
-write instead.
+No option that a user gives is ignored. If the implementation used in a match does not know an option, a one-line error says
+what to write instead.
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ from arena.bots.compiled.availability import has_compiled_search, has_engine_ext
 from arena.bots.evaluators.catalogue import OUTCOMES_EVALUATOR, OUTCOMES_FILE_SUFFIX, check_evaluator_support
 from arena.games.core import Game
 
-ENGINES_WITH_FORMS = ("alphabeta", "jamboree")
-"""Engines whose search has more than one form, such as compiled and in Python."""
-COURSE_FORM_OPTIONS = ("prune", "split_depth")
+ENGINES_WITH_COMPILED_SEARCH = ("alphabeta", "jamboree")
+"""Engines with a compiled search and a search in Python."""
+JAMBOREE_COURSE_FORM_OPTIONS = ("prune", "split_depth")
 """Options of Jamboree that only its form `course` supports."""
 
 
 @dataclass(frozen=True)
-class SearchForm:
-    """Form of an engine's search in one game: compiled, or in Python."""
+class SearchImplementation:
+    """Implementation of an engine's search in one game: compiled, or in Python."""
 
     spec: Spec
-    """Spec of the engine, with only the options that this form supports."""
+    """Spec of the engine, with only the options that this implementation supports."""
     is_compiled: bool
     """True if the search is compiled."""
     python_reason: str = ""
     """Reason why the search runs in Python, such as `its compiled search needs the extra …`.
 
-    Empty if the search is compiled, or if the engine has only one form.
+    Empty if the search is compiled, or if the engine has only one implementation.
     """
 
 
-def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
-    """Return the form, compiled or in Python, of an engine's search in `game`; without `game`, the compiled form.
+def choose_implementation(spec: Spec, game: Game[Any, Any] | None = None) -> SearchImplementation:
+    """Return the implementation, compiled or in Python, of an engine's search in `game`; without `game`, the compiled one.
 
-    Raises BadSpec if the form does not know an option that the user gave, or if `game` does not support the evaluator.
+    Raises BadSpec if the implementation does not know an option that the user gave, or if `game` does not support the evaluator.
     """
     if game is not None:
         check_evaluator(spec, game)
-    if spec.name not in ENGINES_WITH_FORMS:
-        return SearchForm(spec, is_compiled=False)
+    if spec.name not in ENGINES_WITH_COMPILED_SEARCH:
+        return SearchImplementation(spec, is_compiled=False)
     reason = _find_reason_for_python(spec, game)
     return (
-        SearchForm(to_python_spec(spec, reason), is_compiled=False, python_reason=reason)
+        SearchImplementation(to_python_spec(spec, reason), is_compiled=False, python_reason=reason)
         if reason
-        else SearchForm(_to_compiled_spec(spec), is_compiled=True)
+        else SearchImplementation(_to_compiled_spec(spec), is_compiled=True)
     )
 
 
@@ -76,13 +76,15 @@ def to_python_spec(spec: Spec, reason: str) -> Spec:
 
 
 def list_reported_options(spec: Spec) -> dict[str, str]:
-    """Return the options to report to a server: those that every form of the engine knows, and those that the user gave.
+    """Return the options to report to a server: those that every implementation of the engine knows, and those that the user gave.
 
     `truth` and `nodes` are included only if the user gave them: at their defaults they have no effect. A file of weights is
     reported without its folder.
     """
     unreported = {"nodes", "truth"} | (
-        {"exact", "form", *COURSE_FORM_OPTIONS} if spec.name in ENGINES_WITH_FORMS else set()
+        {"exact", "form", *JAMBOREE_COURSE_FORM_OPTIONS}
+        if spec.name in ENGINES_WITH_COMPILED_SEARCH
+        else set()
     )
     if "form" in spec.explicit and spec.values["form"] == "course":
         unreported.discard("prune")
@@ -110,12 +112,12 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
 def _to_compiled_spec(spec: Spec) -> Spec:
     if spec.name != "jamboree" or spec.values["form"] == "course":
         return spec
-    for option in COURSE_FORM_OPTIONS:
+    for option in JAMBOREE_COURSE_FORM_OPTIONS:
         if option in spec.explicit:
             raise BadSpec(
                 f"jamboree: {option} works only with form=course: write form=course,{option}={spec.values[option]}"
             )
-    return _remove_options(spec, *COURSE_FORM_OPTIONS)
+    return _remove_options(spec, *JAMBOREE_COURSE_FORM_OPTIONS)
 
 
 def _find_reason_for_python(spec: Spec, game: Game[Any, Any] | None) -> str:

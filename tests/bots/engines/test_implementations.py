@@ -1,4 +1,4 @@
-"""bots.engines.forms: each form of an engine supports its own options, and refuses others with a valid alternative."""
+"""bots.engines.implementations: each implementation of an engine supports its own options, and refuses others with a valid alternative."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena.bots.api.bot import Match, Resign, assign_match
 from arena.bots.api.engine_spec import ENGINES, BadSpec, FractionOption, IntegerOption, Spec, parse_spec
-from arena.bots.engines.forms import choose_form, list_reported_options
+from arena.bots.engines.implementations import choose_implementation, list_reported_options
 from arena.bots.engines.registry import find_incompatibility_reason, make_engine
 from arena.games.core import AnyGame, Player
 from arena.games.hexapawn import Hexapawn
@@ -97,7 +97,7 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
     for _ in range(5):  # a spec may need several corrections
         parsed = spec(text)
         try:
-            choice = choose_form(parsed, game)
+            choice = choose_implementation(parsed, game)
         except BadSpec as error:
             message = str(error)
         else:
@@ -171,7 +171,7 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
 )
 def test_a_refusal_is_one_line(text: str, game: AnyGame | None, expected: str) -> None:
     with pytest.raises(BadSpec) as refused:
-        choose_form(spec(text), game)
+        choose_implementation(spec(text), game)
     assert str(refused.value) == expected
     if game is not None:
         assert find_incompatibility_reason(text, game) == expected
@@ -180,9 +180,9 @@ def test_a_refusal_is_one_line(text: str, game: AnyGame | None, expected: str) -
 def test_defaults_do_not_count_as_options_that_the_user_gave() -> None:
     for name in ENGINES:
         for game in (None, M2, LARGE, SMALL):
-            choose_form(spec(name), game)
-    assert choose_form(spec("jamboree"), M2).spec.values["form"] == "tests"
-    assert choose_form(spec("jamboree"), LARGE).spec.values["prune"] == 0.5
+            choose_implementation(spec(name), game)
+    assert choose_implementation(spec("jamboree"), M2).spec.values["form"] == "tests"
+    assert choose_implementation(spec("jamboree"), LARGE).spec.values["prune"] == 0.5
 
 
 def test_a_bot_file_or_an_invalid_spec_is_never_refused_because_of_a_game() -> None:
@@ -215,14 +215,14 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
 
 
 def test_outcomes_are_looked_up_in_python_only() -> None:
-    choice = choose_form(spec("alphabeta:evaluator=outcomes"), M2)
+    choice = choose_implementation(spec("alphabeta:evaluator=outcomes"), M2)
     assert not choice.is_compiled
     assert "does not support tables of outcomes" in choice.python_reason
     with pytest.raises(
         BadSpec,
         match="the evaluator outcomes supports only riskless and tictactoe, not hexapawn: use evaluator=plain",
     ):
-        choose_form(spec("minimax:evaluator=outcomes"), SMALL)
+        choose_implementation(spec("minimax:evaluator=outcomes"), SMALL)
 
 
 def test_the_games_own_kernel_is_used_unless_the_user_chose_an_evaluator() -> None:
@@ -233,4 +233,4 @@ def test_the_games_own_kernel_is_used_unless_the_user_chose_an_evaluator() -> No
         ("alphabeta:evaluator=mine.toml", False),
         ("jamboree:form=course,evaluator=net.npz", False),
     ):
-        assert choose_form(spec(text), KERNEL).is_compiled is compiled, text
+        assert choose_implementation(spec(text), KERNEL).is_compiled is compiled, text
