@@ -16,7 +16,7 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for, scale_weights
 from arena.bots.review.chance import compute_winning_chance
-from arena.bots.search.deepening import MAX_DEPTH, DeepeningSearcher, PythonSearcher, Report
+from arena.bots.search.deepening import MAX_DEPTH, DeepeningSearcher, PythonSearcher, SearchReport
 from arena.bots.search.play import AlphaBeta
 from arena.bots.search.search_values import compute_outcome_value, is_decided
 from arena.bots.search.table import Table
@@ -68,7 +68,7 @@ class PlayedMatch:
     reason: str
     """Reason for the end of the match: the game's (`Outcome.word`), REPETITION_DETAIL_PREFIX or PLY_LIMIT_REASON."""
     positions: tuple[Any, ...]
-    reports: tuple[Report[Any], ...]
+    reports: tuple[SearchReport[Any], ...]
 
 
 def make_random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
@@ -116,7 +116,7 @@ def play_match(
         dict.fromkeys(Player, nodes_per_move) if isinstance(nodes_per_move, int) else nodes_per_move
     )
     positions: list[Any] = []
-    reports: list[Report[Any]] = []
+    reports: list[SearchReport[Any]] = []
     for searcher in seats.values():
         searcher.clear()
     while (outcome := game.outcome(position)) is None and len(positions) < max_plies:

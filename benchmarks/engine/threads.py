@@ -12,7 +12,7 @@ from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.search.deepening import Report
+from arena.bots.search.deepening import SearchReport
 from benchmarks.kit.measure import (
     Ratio,
     format_markdown_table,
@@ -53,7 +53,7 @@ def make_search_settings(thread_counts: Sequence[int]) -> dict[str, dict[str, An
 
 def search_to_depth(
     searcher: Searcher[Any, Any], position: Any, depth: int, max_seconds: float
-) -> tuple[float, Report[Any]]:
+) -> tuple[float, SearchReport[Any]]:
     """Search to a depth with an empty transposition table. Return the time in seconds, and the search's last report.
 
     max_seconds: seconds after which the search is stopped, so that the last report may be of a smaller depth

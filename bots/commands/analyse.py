@@ -23,8 +23,8 @@ from arena.bots.review.analysis import (
 )
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.review.review import SolvedPosition, probe_tablebase
-from arena.bots.search.deepening import MAX_DEPTH, Report
-from arena.bots.search.reports.trace_text import format_value_without_end
+from arena.bots.search.deepening import MAX_DEPTH, SearchReport
+from arena.bots.search.reports.trace_text import format_value_with_prefix
 from arena.console import (
     CommandError,
     GameOption,
@@ -182,8 +182,8 @@ def _output_analysis(
     game: Game[Any, Any],
     position: Any,
     spec: Spec,
-    reports_by_depth: Sequence[Report[Any]],
-    reports_of_best_moves: Sequence[Report[Any]],
+    reports_by_depth: Sequence[SearchReport[Any]],
+    reports_of_best_moves: Sequence[SearchReport[Any]],
     solved_position: SolvedPosition | None,
     json_file: Path | None,
 ) -> None:
@@ -207,13 +207,13 @@ def _output_analysis(
     _print_best_move(game, position, solved_position, reports_of_best_moves[0])
 
 
-def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]]) -> None:
+def _print_reports(game: Game[Any, Any], reports: Sequence[SearchReport[Any]]) -> None:
     print_table(
         {**dict.fromkeys(("depth", "value", "chance", "nodes"), "right"), "line": "left"},
         [
             [
                 str(report.depth),
-                format_value_without_end(report.value),
+                format_value_with_prefix(report.value),
                 f"{100 * compute_winning_chance(game, report.value):.0f} %",
                 f"{report.nodes:,}",
                 ", ".join(game.move_to_text(move) for move in report.line),
@@ -224,7 +224,10 @@ def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]]) -> None
 
 
 def _print_best_move(
-    game: Game[Any, Any], position: Any, solved_position: SolvedPosition | None, best_report: Report[Any]
+    game: Game[Any, Any],
+    position: Any,
+    solved_position: SolvedPosition | None,
+    best_report: SearchReport[Any],
 ) -> None:
     if solved_position is not None:
         moves_by_value: dict[str, list[str]] = {}
@@ -235,7 +238,7 @@ def _print_best_move(
     out.print(f"{game.player(position)} plays {game.move_to_text(best_report.move)}")
 
 
-def _make_json_report(game: Game[Any, Any], report: Report[Any]) -> dict[str, Any]:
+def _make_json_report(game: Game[Any, Any], report: SearchReport[Any]) -> dict[str, Any]:
     return {
         "depth": report.depth,
         "value": report.value,

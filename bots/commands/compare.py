@@ -6,7 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.evaluators.catalogue import evaluator_for
-from arena.bots.search.leaf_counts import DEPTH_METHODS, Comparison, ReachedDepths, compare_methods
+from arena.bots.search.leaf_counts import (
+    METHODS_COMPARED_BY_DEPTH,
+    Comparison,
+    ReachedDepths,
+    compare_methods,
+)
 from arena.bots.search.problem import Problem
 from arena.bots.search.reports.leaves_chart import REFERENCE_POWERS, render_leaves_chart
 from arena.console import CommandError, out, print_table, write_json, write_text
@@ -96,10 +101,10 @@ def _print_reached_depths(reached_depths: list[ReachedDepths]) -> None:
     rows = [
         [
             f"{depths.leaves:,}",
-            *(str(depths.reached[name]) for name in DEPTH_METHODS),
+            *(str(depths.reached[name]) for name in METHODS_COMPARED_BY_DEPTH),
             "·" if depths.ideal is None else str(depths.ideal),
         ]
         for depths in reached_depths
     ]
-    print_table(dict.fromkeys(("leaves", *DEPTH_METHODS, "ideal"), "right"), rows)
+    print_table(dict.fromkeys(("leaves", *METHODS_COMPARED_BY_DEPTH, "ideal"), "right"), rows)
     out.print("ideal: alpha-beta in perfect order on a tree of q moves at every node (Knuth and Moore).")

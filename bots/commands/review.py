@@ -61,7 +61,7 @@ def print_review(
                 summarize_record(replay.record),
                 names,
                 engine_spec,
-                is_in_armies=replay.game.name == Riskless.name,
+                are_values_in_armies=replay.game.name == Riskless.name,
             )
         except ValueError as error:
             raise CommandError(str(error)) from None

@@ -23,7 +23,7 @@ from arena.bots.search.reports.trace_text import (
     format_closing_lines,
     format_results_line,
     format_trace_lines,
-    format_value_without_end,
+    format_value_with_prefix,
 )
 from arena.bots.search.reports.tree_picture import render_search
 from arena.console import (
@@ -118,7 +118,7 @@ def trace(
     if monitor.max_live_nodes:
         lines.append(f"In memory at once: at most {monitor.max_live_nodes:,} of {monitor.nodes:,} nodes")
     if svg is not None:
-        value = format_value_without_end(result.value, "value ")
+        value = format_value_with_prefix(result.value, "value ")
         title = f"{tree}: {algorithm}, {monitor.leaves} leaves, {value}"
         path = find_move_indices(game, start, result.line)
         write_text(render_search(game, start, depth, events, title, path), svg)

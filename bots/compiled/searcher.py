@@ -29,7 +29,7 @@ from arena.bots.compiled.memory_layout import (
 )
 from arena.bots.compiled.table import AGE_COUNT, make_main_line_kernel, make_table
 from arena.bots.evaluators.network import Network
-from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
+from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, SearchReport
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
 from arena.games.core import Game, M, P
 
@@ -179,7 +179,7 @@ class Searcher(Generic[P, M]):
         max_depth: int = MAX_DEPTH,
         max_nodes: int = NO_LIMIT,
         moves: Sequence[M] | None = None,
-    ) -> Iterator[Report[M]]:
+    ) -> Iterator[SearchReport[M]]:
         """Yield reports as `bots.search.deepening.deepen` does. `stop` is called every millisecond.
 
         `moves`, if given, are the only moves of the root that are searched, in move order. Raises ValueError
@@ -187,7 +187,7 @@ class Searcher(Generic[P, M]):
         """
         self._calibrate_pruning()
         self._prepare_search(position, max_nodes, moves)
-        yield Report(
+        yield SearchReport(
             0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, is_depth_finished=False
         )
         sign = self.game.player(position).sign
@@ -199,7 +199,9 @@ class Searcher(Generic[P, M]):
             best, value = self._read_root_field(Frame.BEST_MOVE), self._read_root_field(Frame.BEST)
             if is_finished or best >= 0:
                 line = self._list_main_line_moves(best, depth)
-                yield Report(depth, sign * value, line[0], line, self.nodes, is_depth_finished=is_finished)
+                yield SearchReport(
+                    depth, sign * value, line[0], line, self.nodes, is_depth_finished=is_finished
+                )
             if (
                 not is_finished
                 or abs(value) > ESTIMATE_LIMIT

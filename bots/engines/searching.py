@@ -22,7 +22,7 @@ from arena.bots.engines.implementations import choose_implementation
 from arena.bots.engines.perfect import find_missing_table_reason, load_requested_solution, to_search_value
 from arena.bots.engines.repetition import SeenPositions
 from arena.bots.evaluators.catalogue import evaluator_for
-from arena.bots.search.deepening import NO_LIMIT, DeepeningSearcher, PythonSearcher, Report
+from arena.bots.search.deepening import NO_LIMIT, DeepeningSearcher, PythonSearcher, SearchReport
 from arena.bots.search.play import AlphaBeta, Jamboree, Minimax
 from arena.bots.search.table import Table
 from arena.bots.search.thread_pool import ThreadPool
@@ -206,8 +206,8 @@ class SearchingBot(Bot):
         moves: Sequence[Any] | None = None,
         *,
         max_nodes: int,
-    ) -> Report[Any]:
-        last_report: Report[Any] | None = None
+    ) -> SearchReport[Any]:
+        last_report: SearchReport[Any] | None = None
         rule: DeepeningRule[Any] = DeepeningRule(budget)
         depth = self._spec.values["depth"]
         with GARBAGE_COLLECTOR.pause():

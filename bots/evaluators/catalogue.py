@@ -31,7 +31,7 @@ OUTCOMES_FILE_SUFFIX = "outcomes.toml"
 NETWORK_FILE_SUFFIX = ".npz"
 """Suffix of a network file's name (`evaluators.network`)."""
 
-MAX_NEIGHBOURS_WITHOUT_JUNCTION = 2
+MAX_NEIGHBOURS_OF_NON_JUNCTION = 2
 """Maximum number of neighbours of each territory on a map without junctions, such as a ring or a path."""
 
 EXPLICIT_GAME_NAME = "explicit"
@@ -68,7 +68,7 @@ def _get_weights_game_name(game: Game[Any, Any]) -> str:
     )
 
 
-def make_dynamic_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
+def make_dynamic_position_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
     """Return a predicate that is True for dynamic positions, which are too unstable to estimate.
 
     Source 000 in docs/search.md introduces dynamic positions. Return None if the game has no such predicate.
@@ -103,7 +103,7 @@ def find_built_in_weights_file(game: Game[Any, Any]) -> Path:
     Riskless has separate weights for maps without junctions, on which no territory has more than two neighbours.
     """
     name = _get_weights_game_name(game)
-    if isinstance(game, Riskless) and max(map(len, game.map.neighbours)) <= MAX_NEIGHBOURS_WITHOUT_JUNCTION:
+    if isinstance(game, Riskless) and max(map(len, game.map.neighbours)) <= MAX_NEIGHBOURS_OF_NON_JUNCTION:
         name += "-without-junctions"
     return WEIGHTS_FOLDER / f"{name}.toml"
 

@@ -4,11 +4,11 @@ The network's input is the position as seen by the player to move: INPUT_COUNT n
 has one of TERRITORY_KIND_COUNT kinds: the opponent's armies in ARMY_LEVEL_COUNT steps of the cap, empty, or the
 mover's armies in as many steps. The inputs, by the index of the first of each group, are:
 
-    0                        share of the territories of each kind; a count between two steps is split between them
-    TERRITORY_KIND_COUNT     share of the roads, in both directions, for each pair of kinds at their ends, each kind rounded
-                             up to a step
-    OWN_TOTAL_FIRST_INPUT    the mover's total armies, in TOTAL_ARMIES_STEP_COUNT steps of the goal, split between two steps
-    OTHER_TOTAL_FIRST_INPUT  the opponent's total armies, in the same form
+    0                           share of the territories of each kind; a count between two steps is split between them
+    TERRITORY_KIND_COUNT        share of the roads, in both directions, for each pair of kinds at their ends, each kind rounded
+                                up to a step
+    FIRST_INPUT_OF_OWN_TOTAL    the mover's total armies, in TOTAL_ARMIES_STEP_COUNT steps of the goal, split between two steps
+    FIRST_INPUT_OF_OTHER_TOTAL  the opponent's total armies, in the same form
 
 Shares do not depend on a map's size, and steps do not depend on its cap and goal, so one network serves all maps.
 A file has two arrays of floating-point numbers, `hidden` of shape (INPUT_COUNT, HIDDEN_UNIT_COUNT) and `output` of shape
@@ -43,11 +43,11 @@ TERRITORY_KIND_COUNT = 2 * ARMY_LEVEL_COUNT + 1
 """Number of kinds of a territory: each player's armies in ARMY_LEVEL_COUNT steps, or empty."""
 TOTAL_ARMIES_STEP_COUNT = 24
 """Number of steps into which a player's total armies are divided, up to the number that wins a match."""
-OWN_TOTAL_FIRST_INPUT = TERRITORY_KIND_COUNT + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT
+FIRST_INPUT_OF_OWN_TOTAL = TERRITORY_KIND_COUNT + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT
 """Index of the first input of the network for the total armies of the player to move."""
-OTHER_TOTAL_FIRST_INPUT = OWN_TOTAL_FIRST_INPUT + TOTAL_ARMIES_STEP_COUNT + 1
+FIRST_INPUT_OF_OTHER_TOTAL = FIRST_INPUT_OF_OWN_TOTAL + TOTAL_ARMIES_STEP_COUNT + 1
 """Index of the first input of the network for the opponent's total armies."""
-INPUT_COUNT = OTHER_TOTAL_FIRST_INPUT + TOTAL_ARMIES_STEP_COUNT + 1
+INPUT_COUNT = FIRST_INPUT_OF_OTHER_TOTAL + TOTAL_ARMIES_STEP_COUNT + 1
 """Number of inputs of the network."""
 HIDDEN_UNIT_COUNT = 16
 """Number of hidden units of the network."""
@@ -186,7 +186,7 @@ class NetworkTables:
             )
             @ hidden[:TERRITORY_KIND_COUNT]
         )
-        roads = hidden[TERRITORY_KIND_COUNT:OWN_TOTAL_FIRST_INPUT].reshape(
+        roads = hidden[TERRITORY_KIND_COUNT:FIRST_INPUT_OF_OWN_TOTAL].reshape(
             TERRITORY_KIND_COUNT, TERRITORY_KIND_COUNT, HIDDEN_UNIT_COUNT
         )
         roads = (roads + roads.transpose(1, 0, 2)) / 2
@@ -195,8 +195,8 @@ class NetworkTables:
         )
         totals = np.stack(
             [
-                steps @ hidden[OWN_TOTAL_FIRST_INPUT:OTHER_TOTAL_FIRST_INPUT],
-                steps @ hidden[OTHER_TOTAL_FIRST_INPUT:],
+                steps @ hidden[FIRST_INPUT_OF_OWN_TOTAL:FIRST_INPUT_OF_OTHER_TOTAL],
+                steps @ hidden[FIRST_INPUT_OF_OTHER_TOTAL:],
             ]
         )
         largest = np.abs(territories).max() + np.abs(roads).max() + 2 * np.abs(totals).max()

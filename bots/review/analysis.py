@@ -27,9 +27,9 @@ from arena.bots.api.engine_spec import (
 from arena.bots.engines.implementations import check_evaluator, choose_implementation
 from arena.bots.engines.registry import check_evaluator_name
 from arena.bots.engines.searching import make_searcher
-from arena.bots.evaluators.catalogue import evaluator_for, make_dynamic_predicate
+from arena.bots.evaluators.catalogue import evaluator_for, make_dynamic_position_predicate
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
-from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
+from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, SearchReport
 from arena.bots.search.monitor import SearchMonitor, Stopped, never_stop, stop_after_nodes
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.search_values import to_root_value
@@ -138,7 +138,7 @@ def run_reference_search(
 
 def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
     dynamic_plies = spec.values.get("dynamic", 0)
-    is_dynamic = make_dynamic_predicate(game) if dynamic_plies else None
+    is_dynamic = make_dynamic_position_predicate(game) if dynamic_plies else None
     if dynamic_plies and is_dynamic is None:
         raise BadSpec(
             f"{spec.name}: the option dynamic works only with riskless, because for {game.name} no rule says "
@@ -171,7 +171,7 @@ class Analyst:
         self._searcher = make_searcher(
             spec, Match(game, Player.MAXIE, threads=count_engine_threads(spec, len(list_usable_cores())))
         )
-        self._last_analysis: tuple[Any, list[Report[Any]]] | None = None
+        self._last_analysis: tuple[Any, list[SearchReport[Any]]] | None = None
         """Position that `analyse` searched last, and its reports; None before the first search."""
 
     def __enter__(self) -> Self:
@@ -182,13 +182,13 @@ class Analyst:
     ) -> None:
         self._searcher.close()
 
-    def analyse(self, position: Any) -> list[Report[Any]]:
+    def analyse(self, position: Any) -> list[SearchReport[Any]]:
         """Search a position, and return a report for each depth, the deepest last."""
         if self._last_analysis is None or self._last_analysis[0] != position:
             self._last_analysis = position, self._search_position(position, self._depth, self._nodes)
         return self._last_analysis[1]
 
-    def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
+    def analyse_move(self, position: Any, move: Any) -> list[SearchReport[Any]]:
         """Return a report for each depth of a search after `move`. Distances to a win are counted from `position`.
 
         The list is empty if the move ends the match.
@@ -200,7 +200,7 @@ class Analyst:
             replace(report, value=to_root_value(report.value, 1)) for report in self.analyse(position_after)
         ]
 
-    def analyse_best_moves(self, position: Any, count: int) -> list[Report[Any]]:
+    def analyse_best_moves(self, position: Any, count: int) -> list[SearchReport[Any]]:
         """Return a report for each of the `count` best moves, the best first. Each search excludes the moves already found.
 
         All moves are searched to the depth of the best one, or to a smaller depth if NEXT_BEST_MOVE_NODES_FACTOR
@@ -220,7 +220,7 @@ class Analyst:
 
     def _search_position(
         self, position: Any, depth: int, nodes: int, moves: Sequence[Any] | None = None
-    ) -> list[Report[Any]]:
+    ) -> list[SearchReport[Any]]:
         deadline = MONOTONIC_CLOCK.now() + self._seconds
         reports = list(
             self._searcher.deepen(

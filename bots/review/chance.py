@@ -9,7 +9,7 @@ from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.maps import chance as map_chance
 
-POINTS_PER_LOG_ODDS = 3.0
+ESTIMATE_POINTS_PER_LOG_ODDS = 3.0
 """Lead, in points of the game's estimate, that makes the odds of winning e to 1 in games other than Riskless.
 
 The number is assumed, not fitted to data.
@@ -26,4 +26,4 @@ def compute_winning_chance(game: Game[Any, Any], search_value: int) -> float:
     points = search_value / 100
     if isinstance(game, Riskless):
         return map_chance.compute_winning_chance(points, game.map.name, game.map.armies_to_win)
-    return map_chance.logistic(points / POINTS_PER_LOG_ODDS)
+    return map_chance.logistic(points / ESTIMATE_POINTS_PER_LOG_ODDS)

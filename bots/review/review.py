@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from arena.bots.review.analysis import Analyst
 from arena.bots.review.chance import compute_winning_chance
-from arena.bots.search.deepening import Report
+from arena.bots.search.deepening import SearchReport
 from arena.bots.search.search_values import compute_outcome_value, is_decided
 from arena.games.core import AnyGame, Game, Player
 from arena.match.replay import Replay
@@ -103,7 +103,7 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
         )
 
 
-def _compute_mean_value(game: AnyGame, position: Any, reports: Sequence[Report[Any]], depth: int) -> int:
+def _compute_mean_value(game: AnyGame, position: Any, reports: Sequence[SearchReport[Any]], depth: int) -> int:
     """Return the value of the position after a move: the mean of its values in the reports of `depth` and of one ply less.
 
     Estimates swing with the parity of the depth, which decides who has the last move; the mean evens this out. If the

@@ -21,13 +21,13 @@ def render_values_chart(
     names: tuple[str, str],
     engine: str,
     *,
-    is_in_armies: bool = True,
+    are_values_in_armies: bool = True,
 ) -> str:
     """Return the chart as an SVG document. Values are for Maxie, and certain wins are drawn on the edge.
 
     names         names of the bots in the seats of Maxie and Minnie
     engine        name of the engine that reviewed the match
-    is_in_armies  True if a value of 100 is one army, as in Riskless
+    are_values_in_armies  True if a value of 100 is one army, as in Riskless
 
     Raises ValueError for a match without moves.
     """
@@ -54,7 +54,7 @@ def render_values_chart(
         *area.render_value_axis(axis_labels, 8),
         *area.render_x_labels(sorted({0, plies // 2, plies}), 20),
     ]
-    unit_text = "in armies" if is_in_armies else "in hundreds"
+    unit_text = "in armies" if are_values_in_armies else "in hundreds"
     legend = f"ply; values {unit_text}, high for maxie, a certain win on the edge; ?!, ?, ??: lost chances"
     elements.append(render_text_element(LEFT, HEIGHT - 10, legend))
     for name, points in lines.items():

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from arena.bots.search.alphabeta import alphabeta, failsoft, holden_alphabeta
+from arena.bots.search.alphabeta import alphabeta, clamped_alphabeta, failsoft
 from arena.bots.search.jamboree import jamboree
 from arena.bots.search.lazy import lazy
 from arena.bots.search.minimax import higher_order, minimax, negamax, one_line
@@ -107,7 +107,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "negamax": Algorithm(_adapt_without_settings(negamax)),
     "one-line": Algorithm(_adapt_without_settings(one_line)),
     "alphabeta": Algorithm(_adapt_without_settings(alphabeta)),
-    "clamped": Algorithm(_adapt_without_settings(holden_alphabeta)),
+    "clamped": Algorithm(_adapt_without_settings(clamped_alphabeta)),
     "failsoft": Algorithm(_adapt_without_settings(failsoft)),
     "lazy": Algorithm(_run_lazy_search),
     "lazy-ordered": Algorithm(partial(_run_lazy_search, ordered=True)),

@@ -103,7 +103,7 @@ def alphabeta(
     return SearchResult(result.value, result.move, () if result.move is None else (result.move,))
 
 
-def holden_alphabeta(
+def clamped_alphabeta(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies with Holden's functions max and min, which return the main line with the value.

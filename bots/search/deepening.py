@@ -26,7 +26,7 @@ NO_LIMIT = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
-class Report(Generic[M]):
+class SearchReport(Generic[M]):
     """Best result of a search so far.
 
     depth              depth of the result; 0 before any search, with value 0 and the first move
@@ -54,7 +54,7 @@ def deepen(
     max_nodes: int = NO_LIMIT,
     moves: Sequence[M] | None = None,
     make_monitor: Callable[[Stop], SearchMonitor] = SearchMonitor,
-) -> Iterator[Report[M]]:
+) -> Iterator[SearchReport[M]]:
     """Yield a report immediately, one for each finished depth, and one for a depth that was stopped early.
 
     A depth that was stopped early is reported only if its first move, the best move of the previous depth, has been
@@ -67,15 +67,15 @@ def deepen(
 
     Raises ValueError if there is no move to search: the match is over, or `moves` is empty.
     """
-    order = list(game.moves(position) if moves is None else moves)
-    if not order:
+    root_moves = list(game.moves(position) if moves is None else moves)
+    if not root_moves:
         outcome = game.outcome(position)
         raise ValueError(
             f"nothing to search: the match is over ({outcome})"
             if outcome
             else "nothing to search: `moves` is empty"
         )
-    yield Report(0, 0, order[0], (order[0],), 0, is_depth_finished=False)
+    yield SearchReport(0, 0, root_moves[0], (root_moves[0],), 0, is_depth_finished=False)
     nodes = 0
     reached_limit = stop_after_nodes(max_nodes)
     stop_or_limit = stop if max_nodes >= NO_LIMIT else lambda: reached_limit() or stop()
@@ -84,7 +84,7 @@ def deepen(
         monitor = make_monitor(stop_or_limit)
         try:
             result = search(
-                game, position, depth, order=tuple(order), monitor=monitor, progress=results.append
+                game, position, depth, root_moves=tuple(root_moves), monitor=monitor, progress=results.append
             )
         except Stopped:
             if results:
@@ -93,8 +93,8 @@ def deepen(
         nodes += monitor.nodes
         yield _make_report(depth, result, nodes, is_depth_finished=True)
         for root_result in results:
-            if root_result.move is not None and root_result.move != order[0]:
-                move_to_front(order, root_result.move)
+            if root_result.move is not None and root_result.move != root_moves[0]:
+                move_to_front(root_moves, root_result.move)
         if is_decided(result.value) or not monitor.reached_horizon:
             return
 
@@ -110,7 +110,7 @@ class DeepeningSearcher(Protocol):
         max_depth: int = MAX_DEPTH,
         max_nodes: int = NO_LIMIT,
         moves: Sequence[Any] | None = None,
-    ) -> Iterator[Report[Any]]:
+    ) -> Iterator[SearchReport[Any]]:
         """Yield reports on `position`, as the function `deepen` of this module does with the same arguments."""
 
     def clear(self) -> None:
@@ -147,7 +147,7 @@ class PythonSearcher:
         max_depth: int = MAX_DEPTH,
         max_nodes: int = NO_LIMIT,
         moves: Sequence[Any] | None = None,
-    ) -> Iterator[Report[Any]]:
+    ) -> Iterator[SearchReport[Any]]:
         return deepen(
             self._game,
             position,
@@ -166,7 +166,9 @@ class PythonSearcher:
             self._pool.close()
 
 
-def _make_report(depth: int, result: SearchResult[M], nodes: int, *, is_depth_finished: bool) -> Report[M]:
+def _make_report(
+    depth: int, result: SearchResult[M], nodes: int, *, is_depth_finished: bool
+) -> SearchReport[M]:
     if result.move is None:
         raise ValueError("the search returned no move, although the match is not over")
-    return Report(depth, result.value, result.move, result.line, nodes, is_depth_finished)
+    return SearchReport(depth, result.value, result.move, result.line, nodes, is_depth_finished)

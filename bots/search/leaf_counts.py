@@ -101,7 +101,7 @@ table      the same as `sorted`, with a transposition table
 """
 
 
-DEPTH_METHODS = ("minimax", "alphabeta", "ordered", "sorted", "table")
+METHODS_COMPARED_BY_DEPTH = ("minimax", "alphabeta", "ordered", "sorted", "table")
 """Names of the searches whose depths for equal numbers of leaves are compared. Each adds a technique to the one before it."""
 
 
@@ -125,7 +125,7 @@ class Comparison:
     """Number of leaves by search method and depth: `leaves[name][p - 1]` is the number at depth p.
 
     A method's numbers end at the last depth that needs at most `budget` leaves. They also end at a maximum depth:
-    `MAX_COMPARED_DEPTH` for the methods in `DEPTH_METHODS` except minimax, and `max_depth` for all others.
+    `MAX_COMPARED_DEPTH` for the methods in `METHODS_COMPARED_BY_DEPTH` except minimax, and `max_depth` for all others.
     """
 
     leaves: Mapping[str, list[int]]
@@ -177,7 +177,7 @@ class Comparison:
                         name: sum(
                             count_leaves_by_depth <= leaves for count_leaves_by_depth in self.leaves[name]
                         )
-                        for name in DEPTH_METHODS[1:]
+                        for name in METHODS_COMPARED_BY_DEPTH[1:]
                     },
                 },
                 _find_depth_with_perfect_order(leaves ** (1 / depth), leaves),
@@ -192,7 +192,7 @@ def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, m
         name: list(
             islice(
                 count_leaves_by_depth(problem, position, max_leaves),
-                MAX_COMPARED_DEPTH if name in DEPTH_METHODS[1:] else max_depth,
+                MAX_COMPARED_DEPTH if name in METHODS_COMPARED_BY_DEPTH[1:] else max_depth,
             )
         )
         for name, count_leaves_by_depth in LEAF_COUNTERS.items()

@@ -9,7 +9,7 @@ import pytest
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.search.deepening import Report
+from arena.bots.search.deepening import SearchReport
 from arena.games.core import Player
 from arena.games.loading import load_game_class
 from arena.games.riskless import Riskless
@@ -143,7 +143,7 @@ def measure_values(values: list[int], winner: Player | None) -> MatchStatistics:
     for value in values:
         played = M1.moves(position)[0]
         positions.append(position)
-        reports.append(Report(1, value, played, (played,), 1, is_depth_finished=True))
+        reports.append(SearchReport(1, value, played, (played,), 1, is_depth_finished=True))
         position = M1.successor(position, played)
     searcher = Searcher(M1, weights_for(M1, "plain"), Settings(table_mb=1))
     try:
@@ -194,7 +194,7 @@ def test_a_territory_that_is_taken_back_and_forth_counts_from_the_third_time_on(
     for move in moves:
         assert position.armies[move[0]] * position.armies[move[1]] < 0, "an attack"
         positions.append(position)
-        reports.append(Report(1, 0, move, (move,), 1, is_depth_finished=True))
+        reports.append(SearchReport(1, 0, move, (move,), 1, is_depth_finished=True))
         position = game.successor(position, move)
     searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1))
     played = PlayedMatch(None, "cut", tuple(positions), tuple(reports))

@@ -37,7 +37,7 @@ class AlphaBeta(Generic[P, M]):
         position: P,
         depth: int,
         *,
-        order: Sequence[M],
+        root_moves: Sequence[M],
         monitor: SearchMonitor,
         progress: Progress[M],
     ) -> SearchResult[M]:
@@ -46,7 +46,9 @@ class AlphaBeta(Generic[P, M]):
         problem = Problem(game, self.evaluator)
         root: Root[P, M] = Root(game.player(position).sign, progress)
         monitor.enter((), position, depth, -INFINITY, INFINITY)
-        self._search_root(problem, monitor, root, list_ordered_root_moves(problem, position, order), depth)
+        self._search_root(
+            problem, monitor, root, list_ordered_root_moves(problem, position, root_moves), depth
+        )
         result = root.result()
         monitor.leave((), position, MoveValue(result.value, result.move))
         self._hints = dict(monitor.hints)
@@ -82,16 +84,16 @@ class AlphaBeta(Generic[P, M]):
         position: P,
         depth: int,
         path: Path,
-        last_sign: int,
+        parent_sign: int,
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
         """Return the value of a position within the window from `alpha` to `beta`, and the line that leads to the value.
 
-        Value and window are for the player who moved last; `last_sign` is the sign of this player.
+        Value and window are for the player who moved last; `parent_sign` is the sign of this player.
         """
         sign = problem.game.player(position).sign
-        if sign != last_sign:
+        if sign != parent_sign:
             alpha, beta = -beta, -alpha
         low, high = (alpha, beta) if sign > 0 else (-beta, -alpha)
         monitor.enter(path, position, depth, low, high)
@@ -100,12 +102,12 @@ class AlphaBeta(Generic[P, M]):
             if entry is not None:
                 value, is_older = entry
                 monitor.record_table_hit(path, position, sign * value, at_horizon=is_older)
-                return sign * last_sign * value, ()
+                return sign * parent_sign * value, ()
         moves = problem.game.moves(position) if depth > 0 else ()
         if not moves:
             expansion = problem.expand(position, 0, len(path))
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
-            return last_sign * expansion.value, ()
+            return parent_sign * expansion.value, ()
         if depth == 1 and monitor.events is None:
             value, line = self._search_leaf_children(problem, monitor, position, moves, len(path) + 1, beta)
         else:
@@ -129,7 +131,7 @@ class AlphaBeta(Generic[P, M]):
         if self.table is not None:
             bound = Bound.LOWER if value >= beta else Bound.UPPER if value <= alpha else Bound.EXACT
             self.table.store(position, depth, len(path), value, bound, line[0])
-        return sign * last_sign * value, line
+        return sign * parent_sign * value, line
 
     def _find_hint(self, position: P) -> M | None:
         hint = self._hints.get(position)

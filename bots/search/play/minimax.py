@@ -22,11 +22,13 @@ class Minimax(AlphaBeta[P, M]):
         position: P,
         depth: int,
         path: Path,
-        last_sign: int,
+        parent_sign: int,
         alpha: int,  # noqa: ARG002  # the window narrows only in alpha-beta
         beta: int,  # noqa: ARG002
     ) -> tuple[int, Line[M]]:
-        result = super()._search_node(problem, monitor, position, depth, path, last_sign, -INFINITY, INFINITY)
+        result = super()._search_node(
+            problem, monitor, position, depth, path, parent_sign, -INFINITY, INFINITY
+        )
         monitor.hints.clear()  # minimax searches in move order, so it needs no hints
         return result
 

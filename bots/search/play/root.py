@@ -24,13 +24,13 @@ class Search(Protocol[P, M]):
         position: P,
         depth: int,
         *,
-        order: Sequence[M],
+        root_moves: Sequence[M],
         monitor: SearchMonitor,
         progress: Progress[M],
     ) -> SearchResult[M]:
         """Search `position` to `depth` plies.
 
-        `order` lists the root moves to search, in that order and each at most once. Other moves are not searched. Raises
+        `root_moves` lists the root moves to search, in that order and each at most once. Other moves are not searched. Raises
         Stopped if the monitor stops the search.
         """
 
@@ -76,9 +76,9 @@ class Root(Generic[P, M]):
 
 
 def list_ordered_root_moves(
-    problem: Problem[P, M], position: P, order: Sequence[M]
+    problem: Problem[P, M], position: P, root_moves: Sequence[M]
 ) -> list[OrderedMove[P, M]]:
-    """Return the root moves `order` in this order, each with its index in the game's move list and the resulting position."""
+    """Return the root moves `root_moves` in this order, each with its index in the game's move list and the resulting position."""
     index_by_move = {move: index for index, move in enumerate(problem.game.moves(position))}
     successor = problem.game.successor
-    return [OrderedMove(index_by_move[move], move, successor(position, move)) for move in order]
+    return [OrderedMove(index_by_move[move], move, successor(position, move)) for move in root_moves]

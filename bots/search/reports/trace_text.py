@@ -93,7 +93,7 @@ def format_search_value(search_value: int) -> str:
     return f"Guess: {_format_estimate(search_value)}"
 
 
-def format_value_without_end(search_value: int, prefix: str = "") -> str:
+def format_value_with_prefix(search_value: int, prefix: str = "") -> str:
     """Return a value for Maxie as `format_search_value` does, but with `prefix` instead of `Guess: `, and `-` instead of `~`."""
     return format_search_value(search_value).replace("Guess: ", prefix).replace("~", "-")
 

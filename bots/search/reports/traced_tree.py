@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, Path, TableHit, TraceEvent
 from arena.bots.search.move_values import MoveValue
@@ -44,6 +44,14 @@ class TracedNode:
         return self.is_visited and not all(child.is_visited for child in self.children)
 
 
+class TracedTree(NamedTuple):
+    """Tree that is reconstructed from the trace of a search."""
+
+    root: TracedNode
+    cut_ply: int | None
+    """Depth in plies at which the tree was cut to a maximum number of nodes; None if it is whole."""
+
+
 def build_traced_tree(
     game: Game[Any, Any], position: Any, depth: int, events: Iterable[TraceEvent], max_nodes: float = math.inf
 ) -> tuple[TracedNode, int | None]:
@@ -76,7 +84,7 @@ def build_traced_tree(
                 if size + len(next_level) == max_nodes:
                     for traced_node, _ in level:
                         traced_node.children.clear()
-                    return root, ply
+                    return TracedTree(root, ply)
                 position_after = game.successor(position_here, move)
                 child = make_node(position_after, (*node.path, index), game.move_to_text(move))
                 node.children.append(child)
@@ -88,7 +96,7 @@ def build_traced_tree(
                     value = explicit_game.nodes[position_here.node].value
                     node.result = None if value is None else MoveValue(value)
         level, size, ply = next_level, size + len(next_level), ply + 1
-    return root, None
+    return TracedTree(root, None)
 
 
 def _add_event(node: TracedNode, event: TraceEvent) -> None:

@@ -38,9 +38,9 @@ def render_search(
     The path `best_path` is drawn thick. Only the first plies are drawn if the tree has more than MAX_DRAWN_NODES nodes;
     the title says so.
     """
-    tree, last_ply = build_traced_tree(game, position, depth, events, MAX_DRAWN_NODES)
-    if last_ply is not None:
-        title = f"{title} (drawn to depth {last_ply}: at most {MAX_DRAWN_NODES} nodes fit)"
+    tree, cut_ply = build_traced_tree(game, position, depth, events, MAX_DRAWN_NODES)
+    if cut_ply is not None:
+        title = f"{title} (drawn to depth {cut_ply}: at most {MAX_DRAWN_NODES} nodes fit)"
     return render_tree(tree, title, best_path)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from arena.bots.evaluators import riskless
-from arena.bots.evaluators.catalogue import evaluator_for, make_dynamic_predicate
+from arena.bots.evaluators.catalogue import evaluator_for, make_dynamic_position_predicate
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
@@ -83,6 +83,6 @@ def test_great_armies_under_attack_make_a_position_dynamic() -> None:
 def test_a_position_is_dynamic_for_either_player_to_move(case: Case) -> None:
     position = case.position
     mirror = Armies(tuple(-n for n in position.armies), position.player.opponent, position.ply)
-    dynamic = make_dynamic_predicate(case.game)
+    dynamic = make_dynamic_position_predicate(case.game)
     assert dynamic is not None
     assert dynamic(position) == dynamic(mirror)

@@ -19,7 +19,7 @@ from arena.bots.review.analysis import (
     run_reference_search,
 )
 from arena.bots.review.review import MARKS_BY_MIN_LOSS, ReviewedMove, review_moves, summarize_players
-from arena.bots.search.deepening import Report
+from arena.bots.search.deepening import SearchReport
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
 from arena.match.replay import Replay, verify_record
@@ -44,13 +44,15 @@ class FixedDepthAnalyst(Analyst):
         self._spec = parse_reference_spec(algorithm)
         self._depth = DEPTH
 
-    def analyse(self, position: Any) -> list[Report[Any]]:
+    def analyse(self, position: Any) -> list[SearchReport[Any]]:
         result, monitor = run_reference_search(self._game, position, self._depth, self._spec, tracing=False)
         return [
-            Report(self._depth, result.value, result.move, result.line, monitor.nodes, is_depth_finished=True)
+            SearchReport(
+                self._depth, result.value, result.move, result.line, monitor.nodes, is_depth_finished=True
+            )
         ]
 
-    def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
+    def analyse_move(self, position: Any, move: Any) -> list[SearchReport[Any]]:
         self._depth = DEPTH - 1
         reports = super().analyse_move(position, move)
         self._depth = DEPTH

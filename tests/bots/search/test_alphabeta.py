@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.evaluators.catalogue import evaluator_for
-from arena.bots.search.alphabeta import alphabeta, failsoft, holden_alphabeta
+from arena.bots.search.alphabeta import alphabeta, clamped_alphabeta, failsoft
 from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, SearchMonitor
 from arena.bots.search.move_values import make_leaf, make_step, max_alpha, min_beta
 from arena.bots.search.problem import Problem
@@ -19,7 +19,7 @@ from tests.games.nested import from_values
 from tests.properties import examples
 
 
-@pytest.mark.parametrize("search", [alphabeta, holden_alphabeta, failsoft])
+@pytest.mark.parametrize("search", [alphabeta, clamped_alphabeta, failsoft])
 def test_holdens_cut(search: Any) -> None:
     """The search cuts move 3 after its first leaf, and move 4 after its first leaf of at most 6."""
     game = tree("Holden")
@@ -70,7 +70,7 @@ def test_perfect_order_visits_the_minimal_tree(made: tuple[ExplicitGame, int, in
     """According to Knuth and Moore, it visits b^⌈d/2⌉ + b^⌊d/2⌋ - 1 leaves, which are the critical positions at depth d."""
     game, b, d = made
     critical = {()} if d == 0 else _list_critical_paths(b, d)
-    for search in (alphabeta, holden_alphabeta, failsoft):
+    for search in (alphabeta, clamped_alphabeta, failsoft):
         monitor = SearchMonitor(tracing=True)
         search(Problem(game, evaluator_for(game)), game.start(), d, monitor)
         assert monitor.leaves == b ** ((d + 1) // 2) + b ** (d // 2) - 1

@@ -48,7 +48,7 @@ def test_value_and_leftmost_move_in_any_order(case: Case, random: Any) -> None:
                 case.game,
                 case.position,
                 each,
-                order=tuple(moves),
+                root_moves=tuple(moves),
                 monitor=monitor,
                 progress=reports.append,
             )

@@ -43,7 +43,7 @@ def test_a_report_before_a_stop_stays_valid(case: Case, after: int) -> None:
                 case.game,
                 case.position,
                 depth,
-                order=moves,
+                root_moves=moves,
                 monitor=SearchMonitor(stop),
                 progress=reports.append,
             )
