@@ -40,7 +40,7 @@ MAXIE, MINNIE = Player.MAXIE, Player.MINNIE
 """The two players as module constants; in Python 3.11 these are ten times faster to look up than enum members."""
 
 
-class Reason(StrEnum):
+class RuleEndReason(StrEnum):
     """Reason why the rules of a built-in game end a match.
 
     ELIMINATION   Riskless: a player has no armies left
@@ -86,17 +86,17 @@ RESERVED_REASONS = frozenset(
 class Outcome:
     """Outcome of a match by the rules of its game. `winner` is None for a draw.
 
-    `reason` is a member of `Reason`, or a game's own text in lower case, such as "four in a row". Creating an outcome
+    `reason` is a member of `RuleEndReason`, or a game's own text in lower case, such as "four in a row". Creating an outcome
     with an invalid text raises ValueError.
     """
 
     winner: Player | None
-    reason: Reason | str
+    reason: RuleEndReason | str
     margin: int | None = None
     """Winner's lead, in the units of the game's score, such as boxes or armies; None if the game has no score."""
 
     def __post_init__(self) -> None:
-        if type(self.reason) is not Reason and (
+        if type(self.reason) is not RuleEndReason and (
             not _REASON_PATTERN.fullmatch(self.reason) or self.reason.replace(" ", "_") in RESERVED_REASONS
         ):
             raise ValueError(

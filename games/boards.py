@@ -30,13 +30,17 @@ class Grid:
     """True if every second square is drawn darker."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.columns <= len(COLUMN_LETTERS) or not self.rows >= 1 or self.cells > MAX_BOARD_CELLS:
+        if (
+            not 1 <= self.columns <= len(COLUMN_LETTERS)
+            or not self.rows >= 1
+            or self.cell_count > MAX_BOARD_CELLS
+        ):
             raise ValueError(
                 f"a grid must have 1 to 26 columns, at least 1 row and at most {MAX_BOARD_CELLS} squares, not {self.columns} x {self.rows}"
             )
 
     @property
-    def cells(self) -> int:
+    def cell_count(self) -> int:
         """Return the number of cells."""
         return self.columns * self.rows
 
@@ -91,16 +95,18 @@ class Points:
     """Names of the points, as a person types them; empty if the points' numbers are their names."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.cells <= MAX_BOARD_CELLS:
-            raise ValueError(f"a board of points must have 1 to {MAX_BOARD_CELLS} points, not {self.cells}")
+        if not 1 <= self.cell_count <= MAX_BOARD_CELLS:
+            raise ValueError(
+                f"a board of points must have 1 to {MAX_BOARD_CELLS} points, not {self.cell_count}"
+            )
         for line in self.lines:
-            if any(not 0 <= end < self.cells for end in line):
-                raise ValueError(f"a line must join two of the points 0 to {self.cells - 1}, not {line}")
-        if self.names and (len(self.names) != self.cells or len(set(self.names)) != self.cells):
+            if any(not 0 <= end < self.cell_count for end in line):
+                raise ValueError(f"a line must join two of the points 0 to {self.cell_count - 1}, not {line}")
+        if self.names and (len(self.names) != self.cell_count or len(set(self.names)) != self.cell_count):
             raise ValueError("give all points different names, or give none of them a name")
 
     @property
-    def cells(self) -> int:
+    def cell_count(self) -> int:
         """Return the number of points."""
         return len(self.places)
 
@@ -114,7 +120,7 @@ class Points:
             "kind": "points",
             "places": [list(place) for place in self.places],
             "lines": [list(line) for line in self.lines],
-            "names": [self.name_of(cell) for cell in range(self.cells)],
+            "names": [self.name_of(cell) for cell in range(self.cell_count)],
         }
 
     def draw_text(self, marks: Sequence[str]) -> str:

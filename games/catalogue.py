@@ -22,7 +22,7 @@ from arena.games.loading import (
     load_installed_game,
     split_spec,
 )
-from arena.games.name_hints import suggest_name
+from arena.games.name_hints import suggest_similar_or_all_names
 from arena.games.riskless import Riskless
 from arena.games.rule_check import check_rules
 from arena.games.tictactoe import TicTacToe
@@ -108,7 +108,7 @@ class Catalogue:
             return self._file_games[game_name][0]
         if game_name in list_installed_games():
             return load_installed_game(game_name)
-        suggestion = suggest_name(game_name, sorted(self.list_names()))
+        suggestion = suggest_similar_or_all_names(game_name, sorted(self.list_names()))
         raise UnknownGame(
             f"no game is called {game_name!r:.40}: {suggestion}", "or your own: --game FILE.py:Class"
         )

@@ -26,7 +26,7 @@ from arena.games.basics import (
     Outcome,
     Plain,
     Player,
-    Reason,
+    RuleEndReason,
     UnknownGame,
     require_integer,
 )
@@ -46,7 +46,7 @@ __all__ = [
     "P",
     "Plain",
     "Player",
-    "Reason",
+    "RuleEndReason",
     "UnknownGame",
     "require_integer",
 ]
@@ -143,7 +143,7 @@ class Game(ABC, Generic[P, M]):
         """Return why `move` is illegal, as part of a sentence; None if it is legal. The match must not be over."""
         return None if move in self.moves(position) else "it is none of the legal moves"
 
-    def why_illegal(self, position: P, move: M) -> str | None:
+    def explain_illegal_move(self, position: P, move: M) -> str | None:
         """Return why `move` is illegal, as part of a sentence; None if it is legal. The match may be over."""
         return "the match is over" if self.outcome(position) is not None else self.broken_rule(position, move)
 
@@ -151,9 +151,9 @@ class Game(ABC, Generic[P, M]):
         """Return the position after `move`. Raises IllegalMove if the move is illegal or the match is over."""
         if self.outcome(position) is not None:
             raise IllegalMove(self.move_to_text(move), "the match is over", [])
-        return self.play_on(position, move)
+        return self.play_even_if_over(position, move)
 
-    def play_on(self, position: P, move: M) -> P:
+    def play_even_if_over(self, position: P, move: M) -> P:
         """Return the position after `move`, even if the match is over. Raises IllegalMove for an illegal move."""
         if (why := self.broken_rule(position, move)) is not None:
             legal = [self.move_to_text(legal_move) for legal_move in self.moves(position)]
@@ -181,7 +181,7 @@ class Game(ABC, Generic[P, M]):
 
         Default: the move itself if it is a cell number or a tuple of cell numbers.
         """
-        cell_count = self.board.cells if self.board is not None else 0
+        cell_count = self.board.cell_count if self.board is not None else 0
         parts = move if isinstance(move, tuple) else (move,)
         are_cells = all(
             isinstance(part, int) and not isinstance(part, bool) and 0 <= part < cell_count for part in parts
@@ -270,7 +270,7 @@ class Game(ABC, Generic[P, M]):
         board = self.board
         if board is None or type(self).squares is not Game.squares:
             return ()
-        return [board.name_of(cell) for cell in range(board.cells)]
+        return [board.name_of(cell) for cell in range(board.cell_count)]
 
 
 AnyGame = Game[object, object]

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, cast
 
-from arena.games.core import BadData, Game, GameError, Outcome, Player, Reason, require_integer
+from arena.games.core import BadData, Game, GameError, Outcome, Player, RuleEndReason, require_integer
 
 MAX_TREE_NODES = 1_000_000
 """Maximum number of nodes of a tree."""
@@ -113,7 +113,7 @@ class ExplicitGame(Game[NodePosition, int]):
             return None
         value = node.value or 0
         winner = Player.MAXIE if value > 0 else Player.MINNIE if value < 0 else None
-        return Outcome(winner, Reason.LEAF)
+        return Outcome(winner, RuleEndReason.LEAF)
 
     def estimate(self, position: NodePosition) -> int:
         """Return the value of the node. Raises NodeWithoutValue if it has none."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from arena.games.boards import Grid
-from arena.games.core import BadData, Game, Outcome, Plain, Player, Reason, require_integer
+from arena.games.core import BadData, Game, Outcome, Plain, Player, RuleEndReason, require_integer
 
 Move = tuple[int, int]
 """Source and target of a move, both as square numbers."""
@@ -108,8 +108,12 @@ class Hexapawn(Game[Pawns, Move]):
     def outcome(self, position: Pawns) -> Outcome | None:
         breakthrough_winner = self._find_breakthrough_winner(position)
         if breakthrough_winner is not None:
-            return Outcome(breakthrough_winner, Reason.BREAKTHROUGH)
-        return None if self._list_pawn_moves(position) else Outcome(position.player.opponent, Reason.NO_MOVES)
+            return Outcome(breakthrough_winner, RuleEndReason.BREAKTHROUGH)
+        return (
+            None
+            if self._list_pawn_moves(position)
+            else Outcome(position.player.opponent, RuleEndReason.NO_MOVES)
+        )
 
     def estimate(self, position: Pawns) -> int:
         """Return the number of Maxie's pawns minus the number of Minnie's."""

@@ -11,13 +11,13 @@ def find_most_similar(misspelt_name: str, names: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(misspelt_name, list(names), 1)), None)
 
 
-def did_you_mean(misspelt_name: str, names: Iterable[str]) -> str:
+def format_similar_name_hint(misspelt_name: str, names: Iterable[str]) -> str:
     """Return a hint such as `; did you mean "italy"?`, to append to an error message; empty if no name is similar."""
     similar_name = find_most_similar(misspelt_name, names)
     return f'; did you mean "{similar_name}"?' if similar_name else ""
 
 
-def suggest_name(misspelt_name: str, choices: Iterable[str]) -> str:
+def suggest_similar_or_all_names(misspelt_name: str, choices: Iterable[str]) -> str:
     """Return `did you mean "NAME"?` with the most similar name, or `choose from …` with all names if none is similar."""
     names = list(choices)
     similar_name = find_most_similar(misspelt_name, names)

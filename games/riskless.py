@@ -15,10 +15,20 @@ from functools import cached_property
 from struct import pack
 from typing import NamedTuple, Self
 
-from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, require_integer
+from arena.games.core import (
+    MAXIE,
+    MINNIE,
+    BadData,
+    Game,
+    Outcome,
+    Plain,
+    Player,
+    RuleEndReason,
+    require_integer,
+)
 from arena.games.riskless_map import RisklessMap
 
-FIGHT_LENGTHENING_FACTOR = 4.0
+EXPECTED_PLIES_FACTOR_OF_FIGHTS = 4.0
 """Factor by which fights lengthen a match: expected plies left, divided by the plies to the goal without fights."""
 MIN_EXPECTED_PLIES = 24.0
 """Minimum of the expected plies left, so that engines keep time for a long fight. The ply limit may reduce it."""
@@ -26,7 +36,7 @@ Move = tuple[int, int]
 """Source and target of a move, both as territory numbers."""
 
 
-class Armies(NamedTuple):
+class RisklessPosition(NamedTuple):
     """A position: armies on each territory (Minnie's are negative), the player to move, and the number of plies played.
 
     A frozen dataclass of three fields would take four times as long to create, which would slow every search.
@@ -37,7 +47,7 @@ class Armies(NamedTuple):
     ply: int
 
 
-class Riskless(Game[Armies, Move]):
+class Riskless(Game[RisklessPosition, Move]):
     """Rules of Riskless on one map. Moves are ordered by their source, then by the map's order of neighbours."""
 
     name = "riskless"
@@ -65,23 +75,23 @@ class Riskless(Game[Armies, Move]):
         return cls(RisklessMap.from_data(setup))
 
     def setup(self) -> dict[str, Plain]:
-        return self._setup
+        return self._cached_setup
 
     @cached_property
-    def _setup(self) -> dict[str, Plain]:
+    def _cached_setup(self) -> dict[str, Plain]:
         # Cached, because a server needs it several times in each of thousands of matches on one map.
         return self.map.to_data()
 
-    def start(self) -> Armies:
-        return Armies(self.map.start, MAXIE, 0)
+    def start(self) -> RisklessPosition:
+        return RisklessPosition(self.map.start, MAXIE, 0)
 
-    def player(self, position: Armies) -> Player:
+    def player(self, position: RisklessPosition) -> Player:
         return position.player
 
-    def ply(self, position: Armies) -> int:
+    def ply(self, position: RisklessPosition) -> int:
         return position.ply
 
-    def moves(self, position: Armies) -> Sequence[Move]:
+    def moves(self, position: RisklessPosition) -> Sequence[Move]:
         if self.outcome(position) is not None:
             return ()
         armies = position.armies
@@ -93,14 +103,14 @@ class Riskless(Game[Armies, Move]):
             road for territory, roads in enumerate(self._roads) if armies[territory] < 0 for road in roads
         ]
 
-    def play_on(self, position: Armies, move: Move) -> Armies:
+    def play_even_if_over(self, position: RisklessPosition, move: Move) -> RisklessPosition:
         if move in self._all_roads:
             source_armies = position.armies[move[0]]
             if source_armies > 0 if position.player is MAXIE else source_armies < 0:
                 return self.successor(position, move)
-        return super().play_on(position, move)  # raises IllegalMove with the reason
+        return super().play_even_if_over(position, move)  # raises IllegalMove with the reason
 
-    def successor(self, position: Armies, move: Move) -> Armies:
+    def successor(self, position: RisklessPosition, move: Move) -> RisklessPosition:
         armies, player, ply = position
         source, target = move
         sign, opponent = (1, MINNIE) if player is MAXIE else (-1, MAXIE)
@@ -109,22 +119,22 @@ class Riskless(Game[Armies, Move]):
         armies_after[source] = sign
         # Own armies join, enemy armies fight. The attacker wins a tie and holds the target with 0 armies.
         armies_after[target] = trained_armies[armies[source] + armies[target]] or sign
-        return Armies(tuple(armies_after), opponent, ply + 1)
+        return RisklessPosition(tuple(armies_after), opponent, ply + 1)
 
-    def outcome(self, position: Armies) -> Outcome | None:
+    def outcome(self, position: RisklessPosition) -> Outcome | None:
         lead = sum(position.armies)
         maxie_armies = (sum(map(abs, position.armies)) + lead) // 2
         minnie_armies = maxie_armies - lead
         if not maxie_armies or not minnie_armies:
-            return Outcome(MAXIE if maxie_armies else MINNIE, Reason.ELIMINATION)
+            return Outcome(MAXIE if maxie_armies else MINNIE, RuleEndReason.ELIMINATION)
         goal = self.map.armies_to_win
         if maxie_armies >= goal or minnie_armies >= goal:
             if maxie_armies >= goal and minnie_armies >= goal:
-                return Outcome(None, Reason.BOTH_ARMIES)
-            return Outcome(MAXIE if maxie_armies >= goal else MINNIE, Reason.ARMIES)
-        return Outcome(None, Reason.PLY_LIMIT) if position.ply >= self.map.ply_limit else None
+                return Outcome(None, RuleEndReason.BOTH_ARMIES)
+            return Outcome(MAXIE if maxie_armies >= goal else MINNIE, RuleEndReason.ARMIES)
+        return Outcome(None, RuleEndReason.PLY_LIMIT) if position.ply >= self.map.ply_limit else None
 
-    def repetition_key(self, position: Armies) -> bytes:
+    def repetition_key(self, position: RisklessPosition) -> bytes:
         """Return the armies and the player to move as bytes, to recognize a position that occurs again at another ply.
 
         The returned key has two bytes for each territory, and two more. It is small because a server keeps one key for each ply
@@ -132,24 +142,26 @@ class Riskless(Game[Armies, Move]):
         """
         return pack(self._struct_format, *position.armies, 1 if position.player is MAXIE else -1)
 
-    def estimate(self, position: Armies) -> int:
+    def estimate(self, position: RisklessPosition) -> int:
         """Return the number of Maxie's armies minus the number of Minnie's."""
         return sum(position.armies)
 
-    def expected_plies(self, position: Armies) -> float:
+    def expected_plies(self, position: RisklessPosition) -> float:
         """Return the expected number of plies to the end, at most the rest of the ply limit.
 
         Without fights, a player reaches the goal by training: one army per occupied territory and ply. Fights make the
         median match between equals two and a half times as long (italy, world, grid:5x5, ring:12). The factor
-        FIGHT_LENGTHENING_FACTOR is higher, so that engines keep time for long matches.
+        EXPECTED_PLIES_FACTOR_OF_FIGHTS is higher, so that engines keep time for long matches.
         """
         goal, plies = self.map.armies_to_win, float(self.map.ply_limit)
         for sign in (1, -1):
             own_armies = [sign * n for n in position.armies if sign * n > 0]
-            plies = min(plies, FIGHT_LENGTHENING_FACTOR * (goal - sum(own_armies)) / max(1, len(own_armies)))
+            plies = min(
+                plies, EXPECTED_PLIES_FACTOR_OF_FIGHTS * (goal - sum(own_armies)) / max(1, len(own_armies))
+            )
         return min(max(plies, MIN_EXPECTED_PLIES), self.map.ply_limit - position.ply)
 
-    def broken_rule(self, position: Armies, move: Move) -> str | None:
+    def broken_rule(self, position: RisklessPosition, move: Move) -> str | None:
         source, target = move
         names = self.map.territories
         if not (0 <= source < len(names) and 0 <= target < len(names)):
@@ -208,14 +220,14 @@ class Riskless(Game[Armies, Move]):
         why = "can be read in two ways" if possible_moves else "is not a move"
         raise BadData(f"{text.strip()!r:.60} {why}: type SOURCE > TARGET, by name or number")
 
-    def position_to_data(self, position: Armies) -> dict[str, Plain]:
+    def position_to_data(self, position: RisklessPosition) -> dict[str, Plain]:
         return {
             "armies": list(position.armies),
             "player": position.player.value,
             "ply": position.ply,
         }
 
-    def position_from_data(self, data: object) -> Armies:
+    def position_from_data(self, data: object) -> RisklessPosition:
         if not isinstance(data, Mapping) or set(data) != {"armies", "player", "ply"}:
             raise BadData(
                 "a position of riskless must be an object with the keys `armies`, `player` and `ply`"
@@ -230,14 +242,14 @@ class Riskless(Game[Armies, Move]):
         if not any(numbers):
             raise BadData("at least one territory must have armies")
         ply = require_integer(data["ply"], "ply", 0, self.map.ply_limit)
-        return Armies(numbers, Player(player), ply)
+        return RisklessPosition(numbers, Player(player), ply)
 
-    def position_to_text(self, position: Armies) -> str:
+    def position_to_text(self, position: RisklessPosition) -> str:
         """Return the signed armies in territory order, then the player and the ply: `+2 . . -3 maxie 0`."""
         armies = " ".join(f"{n:+d}" if n else "." for n in position.armies)
         return f"{armies} {position.player.value} {position.ply}"
 
-    def position_from_text(self, text: str) -> Armies:
+    def position_from_text(self, text: str) -> RisklessPosition:
         words = text.split()
         if len(words) != len(self.map.start) + 2:
             raise BadData(
@@ -253,7 +265,7 @@ class Riskless(Game[Armies, Move]):
         except ValueError as error:
             raise BadData(f"{text.strip()!r:.200} is not a position: {error}") from None
 
-    def picture(self, position: Armies) -> str:
+    def picture(self, position: RisklessPosition) -> str:
         """Return one line per territory: its number, name, owner, armies and roads."""
         width = max(len(name) for name in self.map.territories)
         lines = [f"ply {position.ply}, {position.player} to move"]

@@ -167,13 +167,13 @@ class RisklessMap:
                 )
 
     @property
-    def size(self) -> int:
+    def territory_count(self) -> int:
         """Return the number of territories, V."""
         return len(self.territories)
 
     def get_territory_name(self, territory: int) -> str:
         """Return the name of `territory`, or the number itself if the map has no such territory."""
-        return self.territories[territory] if 0 <= territory < self.size else str(territory)
+        return self.territories[territory] if 0 <= territory < self.territory_count else str(territory)
 
     def find_territory(self, name_or_number: str) -> int:
         """Return the number of the territory that `name_or_number` names or whose number it is; case is ignored.
@@ -181,7 +181,7 @@ class RisklessMap:
         Raises BadData for any other text; the message lists similar names.
         """
         typed_name = " ".join(name_or_number.split())
-        if typed_name.isdecimal() and len(typed_name) < 6 and int(typed_name) < self.size:
+        if typed_name.isdecimal() and len(typed_name) < 6 and int(typed_name) < self.territory_count:
             return int(typed_name)
         for number, name in enumerate(self.territories):
             if name.casefold() == typed_name.casefold():

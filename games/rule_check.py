@@ -42,7 +42,7 @@ RULE_TEXTS = {
 
 
 @dataclass(frozen=True)
-class BrokenRule:
+class RuleFault:
     """Rule that a game breaks: its name in RULE_TEXTS, the fault (`why`), and the moves from the start that lead to the fault."""
 
     rule: str
@@ -63,17 +63,17 @@ def check_rules(
     choose_index: Callable[[int], int],
     match_count: int,
     on_match_end: Callable[[int], None] = lambda _plies: None,
-) -> list[BrokenRule]:
+) -> list[RuleFault]:
     """Play random matches, and return the faults that they show in the game's rules: the first fault for each rule.
 
     choose_index  function: `choose_index(n)` returns a random number from 0 to n - 1
     match_count   number of random matches
     on_match_end  function that is called after each match with its number of plies
     """
-    faults_by_rule: dict[str, BrokenRule] = {}
+    faults_by_rule: dict[str, RuleFault] = {}
 
     def record_broken_rule(violation: _RuleViolation, moves: Sequence[str] = ()) -> None:
-        faults_by_rule.setdefault(violation.rule, BrokenRule(violation.rule, str(violation), tuple(moves)))
+        faults_by_rule.setdefault(violation.rule, RuleFault(violation.rule, str(violation), tuple(moves)))
 
     digest_error: _RuleViolation | None = None
     for check_rule in (_check_start, _check_digest):
@@ -225,7 +225,7 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
 
 def _check_board(game: Game[Any, Any], position: Any, _: int) -> None:
     if game.board is not None:
-        _check_marks(game, position, game.board.cells)
+        _check_marks(game, position, game.board.cell_count)
     if not str(_call_game_method("board", game.picture, position)).strip():
         raise _RuleViolation("board", "picture(position) is empty: it must draw the board")
 
@@ -316,14 +316,17 @@ def _check_legality(
     game: Game[Any, Any], position: Any, moves: Sequence[Any], known_moves: dict[Any, None]
 ) -> None:
     for move in moves:
-        why = _call_game_method("legality", game.why_illegal, position, move)
+        why = _call_game_method("legality", game.explain_illegal_move, position, move)
         if why is not None:
             raise _RuleViolation(
                 "legality",
                 f"{_format_move(game, move)} is in moves(position), but the game refuses it: {why}",
             )
     for move in list(known_moves)[:50]:
-        if move not in moves and _call_game_method("legality", game.why_illegal, position, move) is None:
+        if (
+            move not in moves
+            and _call_game_method("legality", game.explain_illegal_move, position, move) is None
+        ):
             raise _RuleViolation(
                 "legality", f"{_format_move(game, move)} is not in moves(position), but the game accepts it"
             )
@@ -378,7 +381,7 @@ def _check_move_text(
 def _check_squares(
     game: Game[Any, Any], position: Any, moves: Sequence[Any], _known_moves: dict[Any, None]
 ) -> None:
-    cell_count = game.board.cells if game.board is not None else 0
+    cell_count = game.board.cell_count if game.board is not None else 0
     for move in moves:
         squares = _call_game_method("board", game.squares, position, move)
         if not all(isinstance(cell, int) and 0 <= cell < cell_count for cell in squares):

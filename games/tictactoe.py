@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.games.boards import Grid
-from arena.games.core import BadData, Game, Outcome, Player, Reason, require_integer
+from arena.games.core import BadData, Game, Outcome, Player, RuleEndReason, require_integer
 
 WINNING_LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 """The eight lines of three cells, by cell number."""
@@ -57,8 +57,8 @@ class TicTacToe(Game[Board, int]):
         cells = position.cells
         for a, b, c in WINNING_LINES:
             if cells[a] != EMPTY_CELL and cells[a] == cells[b] == cells[c]:
-                return Outcome(PLAYER_BY_MARK[cells[a]], Reason.LINE)
-        return None if EMPTY_CELL in cells else Outcome(None, Reason.BOARD_FULL)
+                return Outcome(PLAYER_BY_MARK[cells[a]], RuleEndReason.LINE)
+        return None if EMPTY_CELL in cells else Outcome(None, RuleEndReason.BOARD_FULL)
 
     def estimate(self, position: Board) -> int:
         """Return the number of lines still open to Maxie minus the number still open to Minnie.

@@ -42,8 +42,8 @@ class StartBalancer:
         self.graph = graph
         self.distances = compute_all_distances(graph)
 
-    def compute_imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
-        """Return the imbalance of a start position in which the players hold the territories `maxie` and `minnie`.
+    def compute_imbalance(self, maxie_territories: Sequence[int], minnie_territories: Sequence[int]) -> int:
+        """Return the imbalance of a start position in which the players hold these territories.
 
         It is a whole number, 0 for a fair start: the sum of the differences between the two sides in four quantities:
 
@@ -52,10 +52,10 @@ class StartBalancer:
         - the number of territories that are nearer to this side than to the other side
         - the distance of each territory of the side to the nearest enemy territory, in ascending order
         """
-        distances_from_maxie = self._compute_nearest_distances(maxie)
-        distances_from_minnie = self._compute_nearest_distances(minnie)
-        road_difference = sum(len(self.graph[territory]) for territory in maxie) - sum(
-            len(self.graph[territory]) for territory in minnie
+        distances_from_maxie = self._compute_nearest_distances(maxie_territories)
+        distances_from_minnie = self._compute_nearest_distances(minnie_territories)
+        road_difference = sum(len(self.graph[territory]) for territory in maxie_territories) - sum(
+            len(self.graph[territory]) for territory in minnie_territories
         )
         distance_count_differences = [0] * len(self.graph)
         for maxie_distance, minnie_distance in zip(distances_from_maxie, distances_from_minnie, strict=True):
@@ -65,8 +65,8 @@ class StartBalancer:
             (a < b) - (a > b) for a, b in zip(distances_from_maxie, distances_from_minnie, strict=True)
         )
         enemy_distances = zip(
-            sorted(distances_from_minnie[territory] for territory in maxie),
-            sorted(distances_from_maxie[territory] for territory in minnie),
+            sorted(distances_from_minnie[territory] for territory in maxie_territories),
+            sorted(distances_from_maxie[territory] for territory in minnie_territories),
             strict=False,
         )
         return (
@@ -76,8 +76,8 @@ class StartBalancer:
             + sum(abs(a - b) for a, b in enemy_distances)
         )
 
-    def _compute_nearest_distances(self, side: Sequence[int]) -> list[int]:
+    def _compute_nearest_distances(self, side_territories: Sequence[int]) -> list[int]:
         return [
             min(distances)
-            for distances in zip(*(self.distances[territory] for territory in side), strict=True)
+            for distances in zip(*(self.distances[territory] for territory in side_territories), strict=True)
         ]

@@ -24,7 +24,7 @@ from arena.bots.compiled.searcher import Settings
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.deepening import DeepeningSearcher
 from arena.games.catalogue import CATALOGUE
-from arena.games.core import Player, Reason
+from arena.games.core import Player, RuleEndReason
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.lab.processes import map_in_processes
@@ -141,7 +141,7 @@ class EstimatedMean(Struct, frozen=True):
     error: float
 
 
-class EqualMatches(Struct, frozen=True):
+class EqualStrengthMatches(Struct, frozen=True):
     """Results of matches in which both searchers have the same number of nodes per move (`nodes`)."""
 
     nodes: int
@@ -173,7 +173,7 @@ class EqualMatches(Struct, frozen=True):
     """
 
 
-class UnequalPairs(Struct, frozen=True):
+class UnequalStrengthPairs(Struct, frozen=True):
     """Results of pairs of matches (seats swapped) between a strong searcher and a weak one."""
 
     nodes: tuple[int, int]
@@ -202,8 +202,8 @@ class MeasuredMap(Struct, frozen=True):
     armies_to_win: int
     ply_limit: int
     evaluator: str
-    equals: Sequence[EqualMatches]
-    signal: UnequalPairs
+    equals: Sequence[EqualStrengthMatches]
+    signal: UnequalStrengthPairs
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def estimate_share(point_sum: float, total: int, variance: float | None = None) 
     return EstimatedMean(point_sum / total, Z95 * math.sqrt(outcome_variance / (total + 4)))
 
 
-def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MatchSummary]) -> EqualMatches:
+def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MatchSummary]) -> EqualStrengthMatches:
     """Return the combined results of matches between searchers that have `nodes_per_move` nodes for each move.
 
     There must be at least one match.
@@ -242,7 +242,7 @@ def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MatchSummary]
     statistics = [match.statistics for match in matches if match.statistics is not None]
     comebacks = [match.is_comeback for match in statistics if match.is_comeback is not None]
     gaps = [match.chance_gap for match in statistics if match.chance_gap is not None]
-    return EqualMatches(
+    return EqualStrengthMatches(
         nodes=nodes_per_move,
         matches=len(matches),
         drawn=estimate_share(sum(match.winner is None for match in matches), len(matches)),
@@ -250,7 +250,7 @@ def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MatchSummary]
         median_plies=sorted(plies)[len(plies) // 2],
         maxie=_estimate_maxie_share(matches),
         endings=dict(sorted(endings.items())),
-        eliminated=estimate_share(endings[Reason.ELIMINATION], len(matches)),
+        eliminated=estimate_share(endings[RuleEndReason.ELIMINATION], len(matches)),
         comebacks=estimate_share(sum(comebacks), len(comebacks)) if comebacks else None,
         lead_changes=sum(match.lead_changes for match in statistics) / len(matches),
         back_and_forth=sum(match.recaptures for match in statistics)
@@ -274,7 +274,7 @@ def _estimate_maxie_share(matches: Sequence[MatchSummary]) -> EstimatedMean:
 
 def summarize_unequal_pairs(
     strong_nodes_per_move: int, weak_nodes_per_move: int, matches: Sequence[MatchSummary]
-) -> UnequalPairs:
+) -> UnequalStrengthPairs:
     """Return the combined results of pairs of matches between a strong searcher and a weak one.
 
     matches  the two matches of each pair, one after the other; the strong searcher is Maxie in the first
@@ -291,7 +291,7 @@ def summarize_unequal_pairs(
     pairs = len(matches) // 2
     _, mean, variance = compute_count_mean_and_variance(counts)
     pairs_needed = compute_pairs_to_distinguish(counts)
-    return UnequalPairs(
+    return UnequalStrengthPairs(
         nodes=(strong_nodes_per_move, weak_nodes_per_move),
         pairs=pairs,
         score=estimate_share(mean * pairs, pairs, max(variance, 1 / pairs)),
@@ -350,7 +350,7 @@ def measure_maps(
     process_count: int,
     strengths: Sequence[int] = DEFAULT_STRENGTHS,
     openings: Sequence[Opening] | None = None,
-    progress: Callable[[int], None] = lambda _: None,
+    on_progress: Callable[[int], None] = lambda _: None,
 ) -> Generator[MeasuredMap, None, None]:
     """Play matches of engines on each map, and yield the measurements. Close the generator to end the matches in progress.
 
@@ -360,7 +360,7 @@ def measure_maps(
     process_count  number of processes that play
     strengths      nodes per move of the equal searchers
     openings       openings for a single map, at least one for each match; by default random plies
-    progress       called with the number of matches played since the last call
+    on_progress    called with the number of matches played since the last call
 
     Raises BadSpec if the evaluator cannot be used with the game, BadWeights if its file is invalid, and ValueError for a
     Riskless map that is too large for the compiled engines.
@@ -392,7 +392,7 @@ def measure_maps(
             matches_by_nodes: dict[tuple[int, int], list[MatchSummary]] = defaultdict(list)
             for (task,), task_matches in map_results:
                 matches_by_nodes[task.nodes_a, task.nodes_b] += task_matches
-                progress(len(task_matches))
+                on_progress(len(task_matches))
             equals = [summarize_equal_matches(nodes, matches_by_nodes[nodes, nodes]) for nodes in strengths]
             signal = summarize_unequal_pairs(STRONG, WEAK, matches_by_nodes[STRONG, WEAK])
             map = _make_game(game, maps[map_number]).map

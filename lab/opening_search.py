@@ -23,7 +23,7 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.review.chance import compute_winning_chance
 from arena.games.core import Game, Player
-from arena.games.riskless import Armies, Move, Riskless
+from arena.games.riskless import Move, Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
 from arena.lab.processes import map_in_processes
 from arena.lab.selfplay import (
@@ -31,7 +31,7 @@ from arena.lab.selfplay import (
     compute_reply_chances,
     get_match_points,
     play_match,
-    search_smoothed_value,
+    search_mean_value_of_last_two_depths,
 )
 from arena.match.openings import find_position_after, make_random_opening
 from arena.protocol.values import Opening
@@ -40,7 +40,7 @@ TRANSPOSITION_TABLE_MB = 1
 """Size of a searcher's transposition table, in MiB."""
 REPLY_NODES_DIVISOR = 4
 """Divisor of `OpeningCriteria.nodes`: the search of each reply to an opening gets this part of the nodes."""
-NODE_QUARTERS_BY_MATCH = (3, 5)
+TEST_MATCH_NODE_QUARTERS = (3, 5)
 """Nodes per move in the first and the second match at a strength, in quarters of the strength's nodes.
 
 The two numbers differ, because equal engines with equal nodes would play the same match twice.
@@ -80,7 +80,7 @@ def make_openings(
     seed: int,
     max_candidates: int,
     process_count: int = 1,
-    progress: Callable[[int], None] = lambda _: None,
+    on_progress: Callable[[int], None] = lambda _: None,
 ) -> Generator[Opening, None, None]:
     """Yield random openings that meet `criteria`, alternating between `plies` and `plies + 1` moves.
 
@@ -89,7 +89,7 @@ def make_openings(
 
     max_candidates  maximum number of different openings that are tested
     process_count   number of processes that test openings
-    progress        called with the number of openings tested since the last call
+    on_progress     called with the number of openings tested since the last call
 
     Raises BadWeights if the evaluator's file is invalid, and ValueError for a map that is too large for the compiled
     engines.
@@ -103,7 +103,7 @@ def make_openings(
     longer_openings: deque[Opening] = deque()
     with closing(tested_chunks):
         for (_, _, chunk), openings_kept in tested_chunks:
-            progress(len(chunk))
+            on_progress(len(chunk))
             for opening in openings_kept:
                 (shorter_openings if len(opening) == plies else longer_openings).append(opening)
             while shorter_openings and longer_openings:
@@ -143,11 +143,14 @@ def _test_openings(map: RisklessMap, criteria: OpeningCriteria, openings: Sequen
 
 
 def _is_worth_playing(
-    game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: OpeningCriteria, position: Armies
+    game: Game[RisklessPosition, Move],
+    searcher: Searcher[RisklessPosition, Move],
+    criteria: OpeningCriteria,
+    position: RisklessPosition,
 ) -> bool:
     searcher.clear()
     chance = compute_winning_chance(
-        game, search_smoothed_value(searcher, position, criteria.nodes, criteria.depth)
+        game, search_mean_value_of_last_two_depths(searcher, position, criteria.nodes, criteria.depth)
     )
     if abs(chance - 0.5) > criteria.window:
         return False
@@ -159,14 +162,17 @@ def _is_worth_playing(
 
 
 def _is_even_in_play(
-    game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: OpeningCriteria, position: Armies
+    game: Game[RisklessPosition, Move],
+    searcher: Searcher[RisklessPosition, Move],
+    criteria: OpeningCriteria,
+    position: RisklessPosition,
 ) -> bool:
     """Return True if at each strength each player scores at least half a point in two matches between equal engines."""
     seats = dict.fromkeys(Player, searcher)
     for nodes in criteria.strengths:
         matches = [
             play_match(game, position, seats, max(1, nodes * quarters // 4))
-            for quarters in NODE_QUARTERS_BY_MATCH
+            for quarters in TEST_MATCH_NODE_QUARTERS
         ]
         points = sum(get_match_points(match.winner, Player.MAXIE) for match in matches)
         if abs(points - len(matches) / 2) > 0.5:

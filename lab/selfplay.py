@@ -98,15 +98,15 @@ def draw_random_start(game: Game[Any, Any], rng: random.Random) -> Any:
 def play_match(
     game: Game[Any, Any],
     start: Any,
-    seats: Mapping[Player, DeepeningSearcher],
+    searcher_by_player: Mapping[Player, DeepeningSearcher],
     nodes_per_move: int | Mapping[Player, int],
     max_plies: int = 1 << 30,
 ) -> PlayedMatch:
     """Play one match from the position `start`.
 
-    seats           searcher of each player
-    nodes_per_move  number of nodes searched for each move: one number for both players, or one for each
-    max_plies       number of plies after which the match is cut off as a draw
+    searcher_by_player  searcher of each player
+    nodes_per_move      number of nodes searched for each move: one number for both players, or one for each
+    max_plies           number of plies after which the match is cut off as a draw
 
     The match is a draw when a position occurs for the third time, as under the server's default rules.
     """
@@ -117,13 +117,13 @@ def play_match(
     )
     positions: list[Any] = []
     reports: list[SearchReport[Any]] = []
-    for searcher in seats.values():
+    for searcher in searcher_by_player.values():
         searcher.clear()
     while (outcome := game.outcome(position)) is None and len(positions) < max_plies:
         if repetitions.count_occurrence(position) == DEFAULT_ADJUDICATION.repetition:
             return PlayedMatch(None, REPETITION_DETAIL_PREFIX, tuple(positions), tuple(reports))
         player = game.player(position)
-        *_, report = seats[player].deepen(position, max_nodes=nodes_by_player[player])
+        *_, report = searcher_by_player[player].deepen(position, max_nodes=nodes_by_player[player])
         positions.append(position)
         reports.append(report)
         position = game.successor(position, report.move)
@@ -132,7 +132,7 @@ def play_match(
     return PlayedMatch(outcome.winner, outcome.word, tuple(positions), tuple(reports))
 
 
-def search_smoothed_value(
+def search_mean_value_of_last_two_depths(
     searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
 ) -> int:
     """Return the mean of the values that a search finds at its last two depths; only the last if it is a certain win or loss.
@@ -162,7 +162,7 @@ def compute_reply_chances(
         outcome = game.outcome(position_after)
         if outcome is None:
             searcher.clear()
-            values.append(search_smoothed_value(searcher, position_after, max_nodes, depth))
+            values.append(search_mean_value_of_last_two_depths(searcher, position_after, max_nodes, depth))
         else:
             values.append(compute_outcome_value(outcome, 1))
     chances = (compute_winning_chance(game, value) for value in values)

@@ -39,7 +39,7 @@ from arena.lab.selfplay import (
     draw_random_start,
     make_weighted_searcher,
     play_match,
-    search_smoothed_value,
+    search_mean_value_of_last_two_depths,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -64,7 +64,7 @@ TARGET_NODES_FACTOR = 10
 """Number of nodes searched for the target of a sample, as a multiple of the nodes searched per move."""
 SEARCH_TARGET_SHARE = 0.75
 """Weight of the search in the target of a position from a match; the result of the match has the remaining weight."""
-EXTRA_RANDOM_PLIES = (0, 0, 1, 2)
+EXTRA_RANDOM_PLIES_CHOICES = (0, 0, 1, 2)
 """Numbers of random plies from a position of the match to a sample (training position); one is drawn for each sample."""
 MAX_START_CHANCE_OFFSET = 0.3
 """Maximum distance of the chance of winning from one half at the start of a match."""
@@ -118,14 +118,14 @@ def play_training_matches(
     match_count: int,
     nodes_per_move: int,
     seed: int,
-    progress: Callable[[], None],
+    on_progress: Callable[[], None],
 ) -> TrainingSamples:
     """Play `match_count` matches of each game from random starts, and return samples of their positions.
 
     weights         weights of both players' evaluators, and of the search for the targets
     nodes_per_move  number of nodes searched for each move
     seed            seed of all random choices
-    progress        called after each match
+    on_progress     called after each match
 
     Raises BadSpec for a game without features.
     """
@@ -146,7 +146,7 @@ def play_training_matches(
                     feature_rows.append([unit * n for unit, n in zip(feature_units, features, strict=True)])
                     targets.append(target)
                     numbers.append((game.player(position).sign, number, game_index))
-                progress()
+                on_progress()
     movers, match_numbers, game_indexes = np.array(numbers, np.int64).T
     return TrainingSamples(
         np.array(feature_rows, float), np.array(targets), movers.astype(float), match_numbers, game_indexes
@@ -172,7 +172,7 @@ def _search_winning_chance(
 ) -> float:
     """Return Maxie's chance of winning by a search with an empty transposition table."""
     searcher.clear()
-    return compute_winning_chance(game, search_smoothed_value(searcher, position, max_nodes))
+    return compute_winning_chance(game, search_mean_value_of_last_two_depths(searcher, position, max_nodes))
 
 
 def _sample_positions(
@@ -188,7 +188,7 @@ def _sample_positions(
     ply_count = len(match.positions)
     for ply in rng.sample(range(ply_count), min(ply_count, SAMPLES_PER_MATCH)):
         position, is_played = match.positions[ply], True
-        for _ in range(rng.choice(EXTRA_RANDOM_PLIES)):
+        for _ in range(rng.choice(EXTRA_RANDOM_PLIES_CHOICES)):
             next_position = game.successor(position, rng.choice(game.moves(position)))
             if game.outcome(next_position) is not None:
                 break
@@ -218,7 +218,7 @@ def count_outcomes(
     match_count: int,
     nodes_per_move: int,
     seed: int,
-    progress: Callable[[], None],
+    on_progress: Callable[[], None],
 ) -> dict[PositionCategory, OutcomeCounts]:
     """Play matches with `weights` in both seats. Return the wins, draws and losses from each category of positions.
 
@@ -227,7 +227,7 @@ def count_outcomes(
     match_count     number of matches of each game
     nodes_per_move  number of nodes searched for each move
     seed            seed of all random choices
-    progress        called after each match
+    on_progress     called after each match
 
     Raises BadSpec for a game without categories.
     """
@@ -244,7 +244,7 @@ def count_outcomes(
                         outcome_counts[1] += 1
                     else:
                         outcome_counts[0 if match.winner is game.player(position) else 2] += 1
-                progress()
+                on_progress()
     return {category: (won, drawn, lost) for category, (won, drawn, lost) in counts_by_category.items()}
 
 

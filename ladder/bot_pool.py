@@ -17,11 +17,11 @@ class BotPool(Protocol):
     def reserve_connection(self, bot: str) -> str | None:
         """Reserve a free connection of the bot, and return the connection's name, such as `greedy#2`; None if none is free."""
 
-    def release_connection(self, connection: str) -> None:
-        """Release a reserved connection without a match. `connection` is the name that `reserve_connection` returned."""
+    def release_connection(self, connection_name: str) -> None:
+        """Release a reserved connection without a match. `connection_name` is the name that `reserve_connection` returned."""
 
     def finish_match(
-        self, bot: str, connection: str, *, made_move: bool | None, give_up_verb: str = ""
+        self, bot: str, connection_name: str, *, made_move: bool | None, give_up_verb: str = ""
     ) -> None:
         """Release the bot's connection after a match.
 

@@ -48,14 +48,14 @@ class BotProcesses:
                 return process.name
         return None
 
-    def release_connection(self, connection: str) -> None:
-        self._playing_connections.discard(connection)
+    def release_connection(self, connection_name: str) -> None:
+        self._playing_connections.discard(connection_name)
 
     def finish_match(
-        self, bot: str, connection: str, *, made_move: bool | None, give_up_verb: str = ""
+        self, bot: str, connection_name: str, *, made_move: bool | None, give_up_verb: str = ""
     ) -> None:
-        self._playing_connections.discard(connection)
-        process = next(process for process in self._processes[bot] if process.name == connection)
+        self._playing_connections.discard(connection_name)
+        process = next(process for process in self._processes[bot] if process.name == connection_name)
         if give_up_verb:
             process.report_output_of_lost_match(give_up_verb)
         if made_move is True:
@@ -67,10 +67,11 @@ class BotProcesses:
     def count_reported_threads(self, bot: str) -> int:
         return max(self._host.count_reported_threads(process.name) for process in self._processes[bot])
 
-    def find_process_id(self, connection: str) -> int | None:
-        """Return the process id of the bot that is connected under the name `connection`; None if it is not running."""
+    def find_process_id(self, connection_name: str) -> int | None:
+        """Return the process id of the bot that is connected under the name `connection_name`; None if it is not running."""
         return next(
-            (process.process_id for process in self._list_all_processes() if process.name == connection), None
+            (process.process_id for process in self._list_all_processes() if process.name == connection_name),
+            None,
         )
 
     def is_lost(self, bot: str) -> bool:

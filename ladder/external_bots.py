@@ -103,18 +103,18 @@ class ExternalBots:
         external_bot.is_playing = True
         return bot
 
-    def release_connection(self, connection: str) -> None:
-        self._bots[connection].is_playing = False
+    def release_connection(self, connection_name: str) -> None:
+        self._bots[connection_name].is_playing = False
 
     def finish_match(
         self,
         bot: str,
-        connection: str,
+        connection_name: str,
         *,
         made_move: bool | None,
         give_up_verb: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
     ) -> None:
-        self.release_connection(connection)
+        self.release_connection(connection_name)
         if made_move is not None:
             self._bots[bot].record_match(made_move=made_move)
         self._notify_changed()
@@ -174,7 +174,7 @@ async def gather_bots(
     with anyio.move_on_after(settings.wait_seconds):
         while not _are_enough_bots_connected(connected, settings, expected_names):
             with anyio.move_on_after(MISSING_BOTS_NOTICE_SECONDS) as notice_timeout:
-                connected = await _wait_for_other_bots(host, game, connected)
+                connected = await _wait_until_bots_change(host, game, connected)
             waited_seconds = round(clock.now() - start_time)
             if notice_timeout.cancelled_caught and waited_seconds < settings.wait_seconds:
                 missing_text = _describe_missing_bots(connected, settings, expected_names, waited_seconds)
@@ -183,7 +183,7 @@ async def gather_bots(
         while (
             not expected_names
             and _are_enough_bots_connected(connected, settings, expected_names)
-            and (new_bots := await _wait_for_new_bots(host, game, connected))
+            and (new_bots := await _wait_briefly_for_new_bots(host, game, connected))
         ):
             connected |= new_bots
     connected |= host.list_available_bots(game)
@@ -228,7 +228,7 @@ def _describe_missing_bots(
     return f"{len(connected)} of {settings.min_bots} bots connected within {waited_seconds:g} s: {connected_text}"
 
 
-async def wait_to_announce_end(host: Host, game: str, settings: ExternalBotSettings) -> None:
+async def wait_until_bots_can_learn_of_end(host: Host, game: str, settings: ExternalBotSettings) -> None:
     """Wait for the bots of an event that has no match left, so that they learn that the event is over.
 
     The server tells the connected bots when it closes. Without a server, they would keep trying to connect.
@@ -237,14 +237,14 @@ async def wait_to_announce_end(host: Host, game: str, settings: ExternalBotSetti
         await gather_bots(host, game, settings)
 
 
-async def _wait_for_other_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
+async def _wait_until_bots_change(host: Host, game: str, known_bots: set[str]) -> set[str]:
     """Wait until the connected bots differ from `known_bots`, and return them."""
     while (connected := host.list_available_bots(game)) == known_bots:
         await host.wait_for_change()
     return connected
 
 
-async def _wait_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
+async def _wait_briefly_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
     """Wait MIN_SECONDS_SINCE_LAST_BOT for bots that play `game` and are not in `known_bots`, and return those that connect."""
     with anyio.move_on_after(MIN_SECONDS_SINCE_LAST_BOT):
         while not (new_bots := host.list_available_bots(game) - known_bots):

@@ -67,7 +67,7 @@ class Ladder:
     """Finished matches that count, in the order in which they finished."""
     resumed_count: int = 0
     """Number of matches in `played` that an earlier run of the ladder played."""
-    other_events_line_count: int = 0
+    record_line_count_of_other_events: int = 0
     """Number of lines in the record file that belong to other events."""
     is_stopped: bool = False
     """True if the ladder was stopped before its end."""
@@ -94,8 +94,8 @@ class Ladder:
             self.record_file = folder / f"{self.kind}-{start_time:%Y%m%d-%H%M%S}.jsonl"
         return self.record_file
 
-    def set_other_events_line_count(self, count: int) -> None:
-        self.other_events_line_count = count
+    def set_record_line_count_of_other_events(self, count: int) -> None:
+        self.record_line_count_of_other_events = count
 
     def set_external_bots(self, bot_names: Sequence[str]) -> None:
         """Set the bots of a ladder whose plan names none. Must be called before the first match."""
@@ -175,13 +175,13 @@ class Ladder:
         """Total number of matches; 0 before `begin_event`, None for an event without a fixed number of rounds."""
         return self.schedule.total_matches if self.schedule is not None else 0
 
-    def make_event_identity(self, *, with_files: bool = True) -> dict[str, Any]:
+    def make_event_identity(self, *, includes_file_digests: bool = True) -> dict[str, Any]:
         """Return, as plain data, the settings of the event. A stored event is resumed only if its settings are equal.
 
-        with_files  True to include a digest of each bot's file
+        includes_file_digests  True to include a digest of each bot's file
         """
         plan = self.plan
-        files = _compute_file_digests(plan.bots, plan.folder or Path()) if with_files else {}
+        files = _compute_file_digests(plan.bots, plan.folder or Path()) if includes_file_digests else {}
         return {
             "game": plan.game,
             "maps": [Path(name).name for name in plan.maps] if has_maps(plan.game) else [],

@@ -23,7 +23,12 @@ from arena.ladder.bot_pool import BotPool
 from arena.ladder.bot_processes import RECONNECT_GRACE_MS, open_bot_processes
 from arena.ladder.dask_runner import ClusterRunner, open_cluster
 from arena.ladder.event_terms import EventTerms
-from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather_bots, wait_to_announce_end
+from arena.ladder.external_bots import (
+    ExternalBotSettings,
+    TooFewBots,
+    gather_bots,
+    wait_until_bots_can_learn_of_end,
+)
 from arena.ladder.ladder import Ladder
 from arena.ladder.pinning import CorePinning
 from arena.ladder.plan import list_own_time_controls
@@ -109,7 +114,7 @@ async def run_ladder(
                     observer.show_notice(
                         f"the event cannot be resumed: waiting at {host.url} to tell {external.min_bots} bots so"
                     )
-                    await wait_to_announce_end(host, ladder.plan.game, external)
+                    await wait_until_bots_can_learn_of_end(host, ladder.plan.game, external)
                 raise
 
 
@@ -150,7 +155,7 @@ async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> Store
         ladder.kind,
         name,
         default_name,
-        ladder.make_event_identity(with_files=can_resume),
+        ladder.make_event_identity(includes_file_digests=can_resume),
     )
     ladder.set_event_name(stored_ladder.event)
     return stored_ladder
@@ -270,7 +275,7 @@ class _LadderRun:
                 on_void=self._record_void,
                 on_notice=self._observer.show_notice,
                 restart_policy=self._ladder.restart_policy,
-                seconds_left=self._make_seconds_left(),
+                seconds_left=self._make_seconds_left_function(),
             )
             await runner.run(schedule, self._should_stop)
 
@@ -284,7 +289,9 @@ class _LadderRun:
         if ladder.schedule is None:
             raise ValueError(f"event {stored_ladder.event!r} has no schedule: begin_event() must make one")
         # The process may have been killed between writing the store and the file.
-        ladder.set_other_events_line_count(self._file.append_missing_records([*voids, *ladder.records]))
+        ladder.set_record_line_count_of_other_events(
+            self._file.append_missing_records([*voids, *ladder.records])
+        )
         if ladder.resumed_count:
             total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.show_notice(
@@ -311,7 +318,7 @@ class _LadderRun:
             threads,
             self._record_match,
             on_void=self._record_void,
-            seconds_left=self._make_seconds_left(),
+            seconds_left=self._make_seconds_left_function(),
             pinning=pinning,
         )
         await runner.run(schedule, self._should_stop)
@@ -322,7 +329,7 @@ class _LadderRun:
             raise self._write_error
         return self._ladder.is_sprt_decided()
 
-    def _make_seconds_left(self) -> Callable[[], float]:
+    def _make_seconds_left_function(self) -> Callable[[], float]:
         end_time = MONOTONIC_CLOCK.now() + self._ladder.plan.seconds - self._stored_ladder.played_seconds
         return lambda: end_time - MONOTONIC_CLOCK.now()
 

@@ -68,12 +68,12 @@ class BotPlan:
         """Engine spec or command line of the bot; empty for a bot that the ladder does not start."""
         return self.engine if self.engine is not None else " ".join(self.command)
 
-    def count_required_threads(self, cores: int) -> int:
-        """Return the number of threads that the bot needs on `cores` cores; 0 if only the bot itself knows the number."""
+    def count_required_threads(self, core_count: int) -> int:
+        """Return the number of threads that the bot needs on `core_count` cores; 0 if only the bot itself knows the number."""
         if self.threads or self.engine is None:
             return self.threads
         try:
-            return count_engine_threads(parse_spec(self.engine, ENGINES), cores)
+            return count_engine_threads(parse_spec(self.engine, ENGINES), core_count)
         except BadSpec:  # a bot from a file, or an engine that will report the error itself
             return 1
 

@@ -45,15 +45,15 @@ class RecordFile:
         """
         known_records = {record.match: record for record in records}
         missing_records = dict(known_records)
-        other_events_line_count = 0
+        record_line_count_of_other_events = 0
         self._file.seek(0)
         for line in self._file.read().splitlines():
             match = _find_match_id(line) if known_records else ""
             missing_records.pop(match, None)
-            other_events_line_count += match not in known_records
+            record_line_count_of_other_events += match not in known_records
         for record in missing_records.values():
             self.append_record(record)
-        return other_events_line_count
+        return record_line_count_of_other_events
 
     def close(self) -> None:
         """Close the file, and delete it if it is empty."""

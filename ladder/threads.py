@@ -59,8 +59,8 @@ class ThreadAllocation:
     def max_running_threads(self) -> int:
         """Maximum number of threads of all running matches together."""
         if self.total_matches is None:
-            return max(self.capacity, self._max_threads)
-        return max(self._max_threads, min(self.capacity, self.total_matches * self._max_threads))
+            return max(self.capacity, self._max_match_load)
+        return max(self._max_match_load, min(self.capacity, self.total_matches * self._max_match_load))
 
     def count_processes(self, bot: BotPlan) -> int:
         """Return the number of processes that a bot needs for the maximum number of parallel matches."""
@@ -98,7 +98,7 @@ class ThreadAllocation:
         return ThreadLimits(*(self._count_planned_threads(name) or share for name in (maxie, minnie)))
 
     @property
-    def _max_threads(self) -> int:
+    def _max_match_load(self) -> int:
         return 1 if self.fixed_concurrency else self.max_threads_per_match
 
     def _count_required_threads(self, bot: BotPlan) -> int:

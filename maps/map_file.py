@@ -14,7 +14,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from arena.games.name_hints import did_you_mean
+from arena.games.name_hints import format_similar_name_hint
 from arena.games.riskless_map import MAX_COORDINATE, BadMap, RisklessMap
 from arena.toml_file import BadTomlFile, KeyPath, Text, TomlFile, escape_unprintable
 
@@ -176,7 +176,9 @@ def _find_neighbours(
     """
     for name in roads:
         if isinstance(name, str) and name.casefold() not in territory_numbers:
-            raise ValueError(f"no territory is called {name!r:.60}{did_you_mean(name, territory_names)}")
+            raise ValueError(
+                f"no territory is called {name!r:.60}{format_similar_name_hint(name, territory_names)}"
+            )
     return tuple(territory_numbers[road.casefold()] if isinstance(road, str) else road for road in roads)
 
 

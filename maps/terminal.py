@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from arena.games.core import Game
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.maps.map_file import MapFile
 from arena.maps.picture import find_built_in_map
 from arena.maps.text_map import draw_text_map
@@ -23,7 +23,7 @@ def print_position(game: Game[Any, Any], position: Any, console: Console) -> Non
     console.print(game.picture(position))
 
 
-def _print_map(game: Riskless, position: Armies, console: Console) -> bool:
+def _print_map(game: Riskless, position: RisklessPosition, console: Console) -> bool:
     """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
     use_dots = console.encoding.startswith("utf")
     file = find_built_in_map(game.map) or MapFile(game.map)

@@ -68,7 +68,9 @@ def draw_text_map(
         _make_number_label,
     )
     for make_label in label_makers:
-        labels = [make_label(map, territory, drawn_armies[territory]) for territory in range(map.size)]
+        labels = [
+            make_label(map, territory, drawn_armies[territory]) for territory in range(map.territory_count)
+        ]
         canvas = _Canvas(file, labels, column_count)
         if not canvas.is_crowded():
             return canvas.draw_text(

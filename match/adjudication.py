@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.games.core import AnyGame, Player
-from arena.games.riskless import Armies
+from arena.games.riskless import RisklessPosition
 from arena.match.repetition import RepetitionCounter
 from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, TABLE_RULE, Adjudication
 from arena.protocol.record import RecordedMove
@@ -77,7 +77,7 @@ def adjudicate(
             f"{REPETITION_DETAIL_PREFIX}: the same position came up {occurrences} times, with the same player to move",
         )
     verdict = None
-    if rules.table and solution is not None and isinstance(position, Armies):
+    if rules.table and solution is not None and isinstance(position, RisklessPosition):
         verdict = _end_by_solved_table(position, solution)
     if verdict is None and not (rules.win is rules.draw is None or len(moves) < 2 * rules.moves):
         verdict = _end_by_agreement(rules, moves)
@@ -87,7 +87,7 @@ def adjudicate(
     return verdict
 
 
-def _end_by_solved_table(position: Armies, solution: Solution) -> EarlyEnd | None:
+def _end_by_solved_table(position: RisklessPosition, solution: Solution) -> EarlyEnd | None:
     winner = solution.find_winner(position)
     if winner is None:
         return None

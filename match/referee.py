@@ -245,7 +245,7 @@ class Referee:
                 )
         try:
             move = self.terms.game.move_from_data(event.move)
-            position = self.terms.game.play_on(self.position, move)
+            position = self.terms.game.play_even_if_over(self.position, move)
         except IllegalMove as error:
             return self._end_by_invalid_move(event, str(error), now_ns)
         except BadData as error:

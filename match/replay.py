@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from arena.games.catalogue import CATALOGUE, find_rules_mismatch_reason, make_game
-from arena.games.core import AnyGame, Game, GameError, Player, Reason
+from arena.games.core import AnyGame, Game, GameError, Player, RuleEndReason
 from arena.match.openings import list_positions
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import MatchOpened, MoveReceived, PlayerReady
@@ -27,7 +27,7 @@ from arena.solved.header import BadTable
 from arena.solved.solution import load_solution
 
 _EARLY_END_REASONS = frozenset(EndReason) - {
-    EndReason(reason.value) for reason in Reason if reason is not Reason.LEAF
+    EndReason(reason.value) for reason in RuleEndReason if reason is not RuleEndReason.LEAF
 }
 """End reasons that do not come from the rules of a game."""
 

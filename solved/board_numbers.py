@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
 
 
@@ -91,7 +91,7 @@ class Boards:
         )
 
 
-def make_board_for_mover(position: Armies) -> tuple[int, ...]:
+def make_board_for_mover(position: RisklessPosition) -> tuple[int, ...]:
     """Return the board of a position: armies of the player to move are positive, the opponent's negative."""
     sign = position.player.sign
     return tuple(sign * n for n in position.armies)

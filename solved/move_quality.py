@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from arena.games.catalogue import make_game
 from arena.games.core import GameError, Player
-from arena.games.riskless import Armies, Move
+from arena.games.riskless import Move, RisklessPosition
 from arena.protocol.record import Record
 from arena.solved.header import BadTable
 from arena.solved.solution import Solution, load_solution
@@ -38,7 +38,7 @@ class ClassifiedMove:
         return _compare_values(self.before, self.after)
 
 
-def classify_move(solution: Solution, position: Armies, move: Move) -> ClassifiedMove:
+def classify_move(solution: Solution, position: RisklessPosition, move: Move) -> ClassifiedMove:
     """Compare a legal move in an unfinished position with the best move.
 
     Raises solved.header.BadTable if the table's file is damaged.

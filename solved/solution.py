@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.games.core import Game, Player
-from arena.games.riskless import Armies, Move, Riskless
+from arena.games.riskless import Move, Riskless, RisklessPosition
 from arena.solved.board_numbers import get_boards, make_board_for_mover
 from arena.solved.folders import open_table
 from arena.solved.header import BadTable
@@ -24,7 +24,7 @@ class Solution:
     game: Riskless
     table: SolvedTable
 
-    def get_value(self, position: Armies) -> SolvedValue:
+    def get_value(self, position: RisklessPosition) -> SolvedValue:
         """Return the value of a position for the player to move. Raises solved.header.BadTable for a damaged file."""
         outcome = self.game.outcome(position)
         if outcome is not None:
@@ -37,7 +37,7 @@ class Solution:
             self.game.map.ply_limit - position.ply
         )
 
-    def list_move_values(self, position: Armies) -> list[tuple[Move, SolvedValue]]:
+    def list_move_values(self, position: RisklessPosition) -> list[tuple[Move, SolvedValue]]:
         """Return the legal moves, in the game's order, each with its value for the player to move.
 
         Raises solved.header.BadTable for a damaged file.
@@ -48,7 +48,7 @@ class Solution:
             for move in game.moves(position)
         ]
 
-    def find_best_moves(self, position: Armies) -> tuple[SolvedValue, list[Move]]:
+    def find_best_moves(self, position: RisklessPosition) -> tuple[SolvedValue, list[Move]]:
         """Return the value of a position for the player to move, and the best moves, in the game's order.
 
         The best moves win in the fewest plies, draw, or lose in the most plies. The position must be unfinished. Raises
@@ -59,7 +59,7 @@ class Solution:
         best_moves = [(move, value) for move, value in values if value.sort_key == best_key]
         return best_moves[0][1], [move for move, _ in best_moves]
 
-    def find_winner(self, position: Armies) -> Player | None:
+    def find_winner(self, position: RisklessPosition) -> Player | None:
         """Return the player who wins with best play by both; None for a draw.
 
         Raises solved.header.BadTable if the table's file is damaged.

@@ -24,7 +24,7 @@ def has_compiled_search(game: Game[Any, Any]) -> bool:
     A subclass of a built-in game does not use the kernel of that game, because its rules may differ.
     """
     if type(game) is Riskless:
-        return game.map.size <= MAX_TERRITORIES and game.map.territory_cap <= MAX_CAP
+        return game.map.territory_count <= MAX_TERRITORIES and game.map.territory_cap <= MAX_CAP
     return type(game) is TicTacToe or has_own_kernel(game)
 
 

@@ -33,7 +33,7 @@ from arena.bots.compiled.riskless_network import (
 from arena.bots.evaluators.network import Network, NetworkTables
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.games.graph import list_edges
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 
 ALLOWED_PLANE_COUNTS = (4, 6, 8)
 
@@ -123,10 +123,10 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
     planes = count_planes(game)
     roads = list_edges(map.neighbours)
 
-    def pack(position: Armies) -> Words:
+    def pack(position: RisklessPosition) -> Words:
         return _pack_position(position, planes)
 
-    def plies_left(position: Armies) -> int:
+    def plies_left(position: RisklessPosition) -> int:
         return map.ply_limit - position.ply
 
     number_by_road = {road: number for number, road in enumerate(roads)}
@@ -146,11 +146,11 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
         number_by_road.__getitem__,
         can_foresee=not isinstance(weights, Network)
         and not any(weights[name] for name in LEAF_ONLY_FEATURES),
-        cells=map.size,
+        cells=map.territory_count,
     )
 
 
-def _pack_position(position: Armies, planes: int) -> Words:
+def _pack_position(position: RisklessPosition, planes: int) -> Words:
     layout = make_layout(planes)
     words = np.zeros(layout.words, np.uint64)
     sign = position.player.sign
@@ -181,13 +181,13 @@ def _make_rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
             road += 1
         mask = sum(1 << target for target in neighbours)
         rules[layout.neighbours + source] = np.uint64(mask).view(np.int64)
-    rules[layout.first + map.size :][: 65 - map.size] = road
+    rules[layout.first + map.territory_count :][: 65 - map.territory_count] = road
     feature_weights = [weights[name] for name in FEATURE_NAMES]
     rules[layout.weights :][: len(feature_weights)] = feature_weights
     rules[layout.only_armies] = not any(feature_weights[1:])
     rules[layout.beside] = any(weights[name] for name in ("borders", "reach", "safe", "attacks", "exposed"))
     rules[layout.most] = cap
-    rules[layout.rows] = (map.size + 7) // 8
+    rules[layout.rows] = (map.territory_count + 7) // 8
     for row in range(8):
         for byte in range(1, 256):
             low = byte & -byte

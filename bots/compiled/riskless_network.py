@@ -52,7 +52,7 @@ def make_network_words(tables: NetworkTables, map: RisklessMap, planes: int) -> 
     """Return the network as words to append to the rules array, for the function that `make_network_estimate` returns."""
     roads = list_roads(map)
     head = np.zeros(TERRITORY_ROWS_START, np.int64)
-    head[SIZE], head[ROAD_COUNT] = map.size, len(roads)
+    head[SIZE], head[ROAD_COUNT] = map.territory_count, len(roads)
     head[OUTPUT : OUTPUT + HIDDEN_UNIT_COUNT] = tables.output
     for road, (territory, neighbour) in enumerate(roads):
         head[SOURCES + road], head[TARGETS + road] = territory, neighbour

@@ -11,7 +11,7 @@ from arena.bots.api.bot import Bot, Clock, Resign, Thinking
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.search.search_values import WIN
 from arena.games.core import Game
-from arena.games.riskless import Armies, Move
+from arena.games.riskless import Move, RisklessPosition
 from arena.solved.header import BadTable
 from arena.solved.solution import Solution, find_unsolved_reason, load_solution
 from arena.solved.solved_value import SolvedResult, SolvedValue
@@ -46,7 +46,7 @@ class PerfectBot(Bot):
         return move
 
 
-def count_losing_replies(solution: Solution, position: Armies, move: Move) -> int:
+def count_losing_replies(solution: Solution, position: RisklessPosition, move: Move) -> int:
     """Return the number of replies to `move` that lose for the opponent."""
     position_after = solution.game.successor(position, move)
     return sum(truth.result is SolvedResult.LOSS for _, truth in solution.list_move_values(position_after))

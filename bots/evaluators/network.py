@@ -34,7 +34,7 @@ from arena.bots.evaluators.linear import BadWeights
 from arena.bots.search.problem import Evaluator
 from arena.bots.search.search_values import clamp_estimate
 from arena.games.graph import list_edges
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap, list_roads
 
 ARMY_LEVEL_COUNT = 12
@@ -99,10 +99,10 @@ def load_network(path: Path) -> Network:
 def encode_inputs(map: RisklessMap, signed_armies: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """Return the inputs of n positions, with shape (n, INPUT_COUNT).
 
-    `signed_armies` contains the armies of each position, with shape (n, map.size): the player to move has positive
+    `signed_armies` contains the armies of each position, with shape (n, map.territory_count): the player to move has positive
     numbers, the opponent negative ones.
     """
-    armies = np.asarray(signed_armies, np.int64).reshape(-1, map.size)
+    armies = np.asarray(signed_armies, np.int64).reshape(-1, map.territory_count)
     count, cap, goal = len(armies), map.territory_cap, map.armies_to_win
     levels = armies * (ARMY_LEVEL_COUNT / cap)
     kinds = _classify_territories(levels)
@@ -201,10 +201,10 @@ class NetworkTables:
         )
         largest = np.abs(territories).max() + np.abs(roads).max() + 2 * np.abs(totals).max()
         # The subtraction leaves room for the sum of the rounding errors of all rows.
-        scale = (MAX_HIDDEN_UNIT_VALUE - road_end_count - map.size) / max(float(largest), 1e-9)
+        scale = (MAX_HIDDEN_UNIT_VALUE - road_end_count - map.territory_count) / max(float(largest), 1e-9)
         value = 100 * goal * GOAL_SHARE_PER_LOG_ODDS / scale * 2**OUTPUT_FRACTION_BITS
         return cls(
-            np.rint(territories * (scale / map.size)).astype(np.int64),
+            np.rint(territories * (scale / map.territory_count)).astype(np.int64),
             _classify_territories(both_signs),
             np.rint(roads * (2 * scale / road_end_count)).astype(np.int64),
             np.rint(totals * scale).astype(np.int64),
@@ -212,12 +212,12 @@ class NetworkTables:
         )
 
 
-def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[Armies]:
+def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[RisklessPosition]:
     """Return the evaluator that applies a network to positions on the game's map."""
     tables = NetworkTables.from_network(network, game.map)
     sources, targets = np.array(list_roads(game.map), np.int64).T
 
-    def evaluate(position: Armies) -> int:
+    def evaluate(position: RisklessPosition) -> int:
         sign = game.player(position).sign
         signed = sign * np.array(position.armies, np.int64)
         foe, armies = (signed < 0).astype(np.int64), np.abs(signed)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from arena.bots.evaluators.linear import FeatureFunction
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
 
 FEATURE_NAMES = (
@@ -57,11 +57,11 @@ def compute_feature_units(map: RisklessMap) -> Sequence[float]:
     The unit of a feature that counts armies is 1. The unit of a feature that counts territories is a territory's share
     of the goal.
     """
-    territory_share = map.armies_to_win / map.size
+    territory_share = map.armies_to_win / map.territory_count
     return [territory_share if name in TERRITORY_FEATURES else 1.0 for name in FEATURE_NAMES]
 
 
-def make_feature_function(game: Riskless) -> FeatureFunction[Armies]:
+def make_feature_function(game: Riskless) -> FeatureFunction[RisklessPosition]:
     """Return the function that computes the features of a position of this game.
 
     The function's time grows with the number of territories and roads.
@@ -70,7 +70,7 @@ def make_feature_function(game: Riskless) -> FeatureFunction[Armies]:
     cap = game.map.territory_cap
     goal = game.map.armies_to_win
 
-    def count_features(position: Armies) -> Sequence[int]:
+    def count_features(position: RisklessPosition) -> Sequence[int]:
         armies = position.armies
         maxie_armies = minnie_armies = maxie_territories = minnie_territories = 0
         borders = safe = reach = waste = 0
@@ -116,7 +116,7 @@ GREAT_LOSS_DIVISOR_OF_TOTAL_ARMIES = 5
 """Divisor of a player's total armies: the loss of a territory that holds at least total / GREAT_LOSS_DIVISOR_OF_TOTAL_ARMIES is a great loss."""
 
 
-def make_attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
+def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:
     """Return a predicate that is True for dynamic positions, which are too unstable to estimate.
 
     A position is dynamic if the player to move could take a territory with at least 1 / GREAT_LOSS_DIVISOR_OF_TOTAL_ARMIES of the
@@ -124,7 +124,7 @@ def make_attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
     """
     neighbours = game.map.neighbours
 
-    def is_attacked(position: Armies) -> bool:
+    def is_attacked(position: RisklessPosition) -> bool:
         sign = game.player(position).sign
         enemy_armies = [-sign * n for n in position.armies]
         enemy_army_sum = sum(n for n in enemy_armies if n > 0)

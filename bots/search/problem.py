@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple
 
 from arena.bots.search.search_values import compute_outcome_value
-from arena.games.core import Game, M, P, Reason
+from arena.games.core import Game, M, P, RuleEndReason
 
 Evaluator = Callable[[P], int]
 """Function that estimates an unfinished position for Maxie, in hundredths of an army, within ±`search_values.ESTIMATE_LIMIT`."""
@@ -49,7 +49,7 @@ class Problem(Generic[P, M]):
         outcome = self.game.outcome(position)
         if outcome is None:
             return Expansion((), self.evaluator(position), at_horizon=True)
-        if outcome.reason is Reason.LEAF:
+        if outcome.reason is RuleEndReason.LEAF:
             # a leaf of an explicit tree has its own value, independent of its nominal winner
             return Expansion((), self.evaluator(position), at_horizon=False)
         return Expansion((), compute_outcome_value(outcome, plies_from_root), at_horizon=False)

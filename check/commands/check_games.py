@@ -12,7 +12,7 @@ from msgspec import Struct
 from arena.console import CommandError, UsageError, err, out, print_table, write_json
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
-from arena.games.rule_check import RULE_TEXTS, BrokenRule, check_rules
+from arena.games.rule_check import RULE_TEXTS, RuleFault, check_rules
 
 MAX_SHOWN_MOVES = 12
 """Maximum number of moves printed for a fault: the last moves before it. With --json, all moves are written."""
@@ -79,7 +79,7 @@ def _check_game(game_spec: str, match_count: int, seed: int) -> list[RuleFinding
     ]
 
 
-def _make_finding(game: str, rule: str, requirement: str, broken_rule: BrokenRule | None) -> RuleFinding:
+def _make_finding(game: str, rule: str, requirement: str, broken_rule: RuleFault | None) -> RuleFinding:
     if broken_rule is None:
         return RuleFinding(game, rule, "passed", requirement)
     return RuleFinding(game, rule, "failed", requirement, broken_rule.why, list(broken_rule.moves))

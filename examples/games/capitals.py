@@ -96,7 +96,7 @@ def _choose_capitals(map) -> dict[Player, int]:
     with one road is easy to defend. If several remain, choose the pair whose capitals are most equally central: for each,
     the distances to all territories are added up, and the two sums differ least.
     """
-    distances = [_compute_distances(map, territory) for territory in range(map.size)]
+    distances = [_compute_distances(map, territory) for territory in range(map.territory_count)]
     maxies = [territory for territory, armies in enumerate(map.start) if armies > 0]
     minnies = [territory for territory, armies in enumerate(map.start) if armies < 0]
 
@@ -125,4 +125,4 @@ def _compute_distances(map, source: int) -> list[int]:
             if neighbour not in far:
                 far[neighbour] = far[territory] + 1
                 queue.append(neighbour)
-    return [far[territory] for territory in range(map.size)]
+    return [far[territory] for territory in range(map.territory_count)]

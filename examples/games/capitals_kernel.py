@@ -39,7 +39,7 @@ ROAD_ENDS       for each road, its source and its target
 
 class CompiledCapitals(capitals.Capitals):
     def compiled(self) -> CompiledGame | None:
-        return _compile(self) if self.map.size <= MAX_TERRITORIES else None
+        return _compile(self) if self.map.territory_count <= MAX_TERRITORIES else None
 
 
 def _compile(game: capitals.Capitals) -> CompiledGame:
@@ -51,7 +51,7 @@ def _compile(game: capitals.Capitals) -> CompiledGame:
         map.territory_cap,
         (MAX_ARMIES - map.territory_cap) * ONE_IN_EACH_TERRITORY,
         map.armies_to_win,
-        -(-map.size // 4),
+        -(-map.territory_count // 4),
         capitals.GARRISON_ARMIES,
         capitals.CATCH_UP_ARMIES,
         capitals.TERRITORY_VALUE_ARMIES,

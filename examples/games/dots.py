@@ -8,13 +8,13 @@ from arena import MAXIE, MINNIE, Game, Outcome, Player
 
 
 @dataclass(frozen=True)
-class Drawing:
+class DotsPosition:
     sides: str  # "." or "#" for each side, in the order of `ends`
     boxes: str  # "." while it is open, else X for Maxie and O for Minnie
     player: Player
 
 
-class DotsAndBoxes(Game[Drawing, int]):
+class DotsAndBoxes(Game[DotsPosition, int]):
     name = "dots"
 
     def __init__(self, columns=2, rows=2):
@@ -37,7 +37,7 @@ class DotsAndBoxes(Game[Drawing, int]):
 
     def start(self):
         count = self.columns * (self.rows + 1) + self.rows * (self.columns + 1)
-        return Drawing("." * count, "." * len(self.boxes), MAXIE)
+        return DotsPosition("." * count, "." * len(self.boxes), MAXIE)
 
     def player(self, position):
         return position.player
@@ -56,7 +56,7 @@ class DotsAndBoxes(Game[Drawing, int]):
             for mark, box in zip(position.boxes, self.boxes, strict=True)
         )
         moves_again = boxes != position.boxes
-        return Drawing(sides, boxes, position.player if moves_again else position.player.opponent)
+        return DotsPosition(sides, boxes, position.player if moves_again else position.player.opponent)
 
     def estimate(self, position):
         return position.boxes.count("X") - position.boxes.count("O")

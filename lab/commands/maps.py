@@ -42,7 +42,13 @@ def list_(json: JsonOption = None) -> None:
     rows = []
     for file in files:
         map = file.map
-        numbers = (map.size, len(list_roads(map)), map.territory_cap, map.armies_to_win, map.ply_limit)
+        numbers = (
+            map.territory_count,
+            len(list_roads(map)),
+            map.territory_cap,
+            map.armies_to_win,
+            map.ply_limit,
+        )
         rows.append([map.name, *(str(number) for number in numbers), file.description])
     columns: dict[str, Justify] = dict.fromkeys(
         ("territories", "roads", "cap", "armies to win", "ply limit"), "right"
@@ -81,7 +87,7 @@ def show(
     map = file.map
     out.print(f"{map.name}: {file.description}" if file.description else map.name)
     out.print(
-        f"{map.size} territories, {len(list_roads(map))} roads, cap {map.territory_cap}; "
+        f"{map.territory_count} territories, {len(list_roads(map))} roads, cap {map.territory_cap}; "
         f"{map.armies_to_win} armies win, ply {map.ply_limit} is a draw\n"
     )
     width = min(out.width, MAX_PICTURE_COLUMNS) if out.is_terminal else MAX_PICTURE_COLUMNS
@@ -117,7 +123,7 @@ def check(
             invalid_count += 1
             err.print(str(error))
         else:
-            text = f"{name}: ok, {map.size} territories, {len(list_roads(map))} roads"
+            text = f"{name}: ok, {map.territory_count} territories, {len(list_roads(map))} roads"
             out.print(text)
     if invalid_count:
         raise typer.Exit(1)
@@ -127,7 +133,7 @@ def _make_map_fields(file: MapFile) -> dict[str, object]:
     map = file.map
     return {
         "map": map.name,
-        "territories": map.size,
+        "territories": map.territory_count,
         "roads": len(list_roads(map)),
         "territory_cap": map.territory_cap,
         "armies_to_win": map.armies_to_win,
@@ -146,7 +152,10 @@ def _write_svg(file: MapFile, svg_path: Path) -> None:
 def _print_territories(file: MapFile, terminal_width: int) -> None:
     """Print the territories' numbers and names, in as many columns as fit into `terminal_width` characters."""
     map = file.map
-    cells = [f"{territory:>{len(str(map.size))}} {name}" for territory, name in enumerate(map.territories)]
+    cells = [
+        f"{territory:>{len(str(map.territory_count))}} {name}"
+        for territory, name in enumerate(map.territories)
+    ]
     column_width = max(len(cell) for cell in cells) + 3
     column_count = max(1, terminal_width // column_width)
     row_count = -(-len(cells) // column_count)

@@ -31,7 +31,7 @@ from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.lab.commands.compiled_map import load_compiled_map
+from arena.lab.commands.map_loading import load_map_for_compiled_search
 from arena.maps.game_on_map import has_maps
 from arena.maps.loader import list_map_names
 from arena.maps.openings_file import BadOpenings, find_shipped_openings_file, read_openings
@@ -123,7 +123,7 @@ def measure_command(
         raise UsageError(
             f"--game {game}: must be riskless or a game derived from it; other games have no maps"
         )
-    boards = [load_compiled_map(name) for name in maps or list_map_names()]
+    boards = [load_map_for_compiled_search(name) for name in maps or list_map_names()]
     games = [cast("type[Riskless]", CATALOGUE.find_game_class(name))(board) for board in boards]
     fixed_openings = None if openings is None else _read_openings(openings, games, matches)
     strengths = choose_nodes_per_move(games)
@@ -140,7 +140,7 @@ def measure_command(
                 openings=fixed_openings,
                 seed=seed,
                 process_count=processes or len(list_usable_cores()),
-                progress=lambda count: bar.advance(task, count),
+                on_progress=lambda count: bar.advance(task, count),
             )
             with closing(measurements):
                 for measurement in measurements:

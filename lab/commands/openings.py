@@ -29,7 +29,7 @@ from arena.console import (
 from arena.cores import list_usable_cores
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
-from arena.lab.commands.compiled_map import load_compiled_map
+from arena.lab.commands.compiled_map import load_map_for_compiled_search
 from arena.lab.processes import ProcessKilled
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.openings_file import FINGERPRINT_LINE_PREFIX, compute_map_fingerprint
@@ -134,7 +134,7 @@ def make(
     strength_nodes = _parse_strengths(strengths)
     from arena.lab.opening_search import OpeningCriteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
 
-    board = load_compiled_map(map)
+    board = load_map_for_compiled_search(map)
     path = output or Path(f"{board.name.replace(':', '-')}-openings.txt")
     criteria = OpeningCriteria(
         evaluator=engine_spec.values["evaluator"],
@@ -164,7 +164,7 @@ def make(
                 seed=seed,
                 max_candidates=MAX_TRIES_PER_OPENING * count,
                 process_count=processes or len(list_usable_cores()),
-                progress=report_progress,
+                on_progress=report_progress,
             )
             with closing(openings):
                 for opening in islice(openings, count):

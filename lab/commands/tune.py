@@ -27,7 +27,7 @@ from arena.console import (
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
-from arena.lab.commands.compiled_map import load_compiled_map
+from arena.lab.commands.map_loading import load_map_for_compiled_search
 from arena.lab.variants import TRAINING_MAPS
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def tune_command(
     if game != Riskless.name and maps:
         raise UsageError(f"--map applies only to riskless: {game} has no maps")
     map_names = maps or (TRAINING_MAPS if game == Riskless.name else ())
-    games: list[Game[Any, Any]] = [Riskless(load_compiled_map(name)) for name in map_names] or [
+    games: list[Game[Any, Any]] = [Riskless(load_map_for_compiled_search(name)) for name in map_names] or [
         load_game(game, "")
     ]
     _, feature_names = get_feature_function_and_names(games[0])
@@ -186,7 +186,7 @@ def tune_command(
                 match_count=matches,
                 nodes_per_move=nodes,
                 seed=seed,
-                progress=add_progress_bar("matches", matches * len(games)),
+                on_progress=add_progress_bar("matches", matches * len(games)),
             )
             comments = [OUTCOMES_COMMENT, *describe_tuning_run(generations)]
             comments.append(f"in matches of {format_weights(initial_weights)}")
@@ -263,7 +263,7 @@ def _learn_weights(
             match_count=match_count,
             nodes_per_move=nodes_per_move,
             seed=seed + generation - 1,
-            progress=add_progress_bar(f"generation {generation}", match_count * len(games)),
+            on_progress=add_progress_bar(f"generation {generation}", match_count * len(games)),
         )
         fit = fit_weights(samples, weights, untrained_features)
         weights = fit.weights

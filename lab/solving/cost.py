@@ -41,7 +41,7 @@ class SolvingCost:
     def peak_memory_bytes(self) -> int:
         """Return the estimated peak memory of the solver, in bytes."""
         count = self.boards.count
-        bytes_per_representative = count_bytes_per_number(count) + CHECKPOINT_BYTES_PER_BOARD
+        bytes_per_representative = count_bytes_per_board_number(count) + CHECKPOINT_BYTES_PER_BOARD
         return (
             FIXED_MEMORY_BYTES
             + CODE_BYTES_PER_BOARD * count
@@ -57,9 +57,9 @@ class SolvingCost:
         return 2 + cpu_seconds / core_count
 
 
-def count_bytes_per_number(count: int) -> int:
-    """Return the number of bytes that the solver needs to store a board's number, if there are `count` boards."""
-    return 4 if count <= 1 << 32 else 8
+def count_bytes_per_board_number(board_count: int) -> int:
+    """Return the number of bytes that the solver needs to store a board's number, if there are `board_count` boards."""
+    return 4 if board_count <= 1 << 32 else 8
 
 
 def estimate_cost(boards: Boards) -> SolvingCost:

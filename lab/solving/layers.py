@@ -50,14 +50,14 @@ class SolverGame:
 
 
 @cache
-def compile_decide_step(space: SolverGame) -> Any:
+def compile_decide_step(solver_game: SolverGame) -> Any:
     """Return the compiled function `decide_positions` of a game, which finds the positions won or lost in exactly `plies` plies."""
-    write_successors, write_code = space.write_successors, space.write_code
+    write_successors, write_code = solver_game.write_successors, solver_game.write_code
 
     def decide_positions(
-        rules: Any, scratch: Any, codes: Any, live: Any, first: Any, last: Any, plies: Any
+        rules: Any, scratch: Any, codes: Any, undecided_numbers: Any, first: Any, last: Any, plies: Any
     ) -> Any:
-        """Write to `codes` the values of those positions in live[first:last] that are won or lost in exactly `plies` plies.
+        """Write to `codes` the values of those positions in undecided_numbers[first:last] that are won or lost in exactly `plies` plies.
 
         Move the positions that stay undecided to the front of this range, in the same order, and return the index after
         the last of them. `scratch` is working memory.
@@ -65,7 +65,7 @@ def compile_decide_step(space: SolverGame) -> Any:
         undecided = 2 * plies + 2
         end = first
         for index in range(first, last):
-            number = live[index]
+            number = undecided_numbers[index]
             count = write_successors(rules, scratch, number)
             lost = 1
             won = 0
@@ -79,11 +79,11 @@ def compile_decide_step(space: SolverGame) -> Any:
             if won | lost:
                 write_code(rules, scratch, number, codes, undecided + won)
             else:
-                live[end] = number
+                undecided_numbers[end] = number
                 end += 1
         return end
 
-    return compile_solver_kernel(decide_positions, f"step-{space.name}")
+    return compile_solver_kernel(decide_positions, f"step-{solver_game.name}")
 
 
 @dataclass
@@ -91,17 +91,17 @@ class RetrogradeAnalysis:
     """State of the retrograde analysis of a game: the values known so far, and the positions that are still undecided.
 
     space     the game
-    rules     rules of the game, as the functions of `space` read them
+    rules     rules of the game, as the functions of `solver_game` read them
     codes     code (encoded value, see solved.solved_value) of each position, by its number; 0 or 1 if undecided
-    live      numbers of the undecided representative positions, in several parts of the array
-    parts     parts of `live` in use, each as the index of its first number and the index after its last
+    undecided_numbers      numbers of the undecided representative positions, in several parts of the array
+    parts     parts of `undecided_numbers` in use, each as the index of its first number and the index after its last
     scratch   size of each thread's scratch array, in words
     """
 
-    space: SolverGame
+    solver_game: SolverGame
     rules: npt.NDArray[np.int64]
     codes: npt.NDArray[np.uint16]
-    live: npt.NDArray[Any]
+    undecided_numbers: npt.NDArray[Any]
     parts: list[tuple[int, int]]
     scratch: int
     plies: int = 0
@@ -127,11 +127,11 @@ class RetrogradeAnalysis:
             raise WinTooLong(
                 f"a win on this map takes more than {plies - 1:,} plies, the most that a solved table can store; lower the map's cap or goal"
             )
-        run = compile_decide_step(self.space)
+        run = compile_decide_step(self.solver_game)
 
         def decide_part(part: tuple[int, int]) -> tuple[int, int]:
             scratch = np.zeros(self.scratch, np.int64)
-            return part[0], run(self.rules, scratch, self.codes, self.live, *part, plies)
+            return part[0], run(self.rules, scratch, self.codes, self.undecided_numbers, *part, plies)
 
         undecided_before = self.undecided_count
         parts = []

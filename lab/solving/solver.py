@@ -1,6 +1,6 @@
 """Solver of `arena solve`: it solves all boards of a map on all cores, and writes the table to a file.
 
-The work has three parts: a survey of all boards, one step for each ply, and compression. From time to time the results are
+The work has three phases: a survey of all boards, one step for each ply, and compression. From time to time the results are
 saved to a checkpoint. If the solver is killed and started again, it repeats the survey and resumes from the checkpoint.
 """
 
@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.lab.solving.checkpoint import load_checkpoint, save_checkpoint
-from arena.lab.solving.cost import count_bytes_per_number
+from arena.lab.solving.cost import count_bytes_per_board_number
 from arena.lab.solving.layers import RetrogradeAnalysis
-from arena.lab.solving.riskless_space import (
+from arena.lab.solving.riskless_solver_game import (
     RISKLESS_SOLVER_GAME,
-    make_marked_boards_kernel,
     make_restore_kernel,
     make_survey_kernel,
+    make_unfinished_representatives_kernel,
 )
 from arena.lab.solving.rules_array import count_scratch_words, make_rules_array
 from arena.solved.board_numbers import Boards
@@ -42,7 +42,7 @@ SMALL_TABLE_COMPRESSION_LEVEL = 19
 
 
 OnProgress = Callable[[str, int, int], None]
-"""Function that reports progress: its arguments are the current part of the work, its steps done, and all its steps."""
+"""Function that reports progress: its arguments are the name of the current phase, its steps done, and all its steps."""
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Solver:
 
     checkpoint   path of the file for intermediate results
     threads      number of threads that work
-    on_progress  function that is called after each step of a part of the work
+    on_progress  function that is called after each step of a phase
     interval     minimum number of seconds between two checkpoints. After a checkpoint that took t seconds to write, the
                  next one follows after at least 10 t seconds
     """
@@ -92,11 +92,11 @@ class Solver:
         ]
 
     def _map_with_progress(
-        self, workers: Executor, part: str, function: Callable[[int], Any], total: int
+        self, workers: Executor, phase_name: str, function: Callable[[int], Any], total: int
     ) -> Iterator[Any]:
         """Call `function` with each number from 0 to `total` - 1, yield the results in order, and report the progress."""
         for done, result in enumerate(workers.map(function, range(total)), 1):
-            self.on_progress(part, done, total)
+            self.on_progress(phase_name, done, total)
             yield result
 
     def _survey_boards(self, workers: Executor) -> None:
@@ -111,32 +111,33 @@ class Solver:
         counts = np.array(list(self._map_with_progress(workers, "survey", survey_range, len(self._ranges))))
         self._open = int(counts[:, 0].sum())
         self._ends = np.cumsum(counts[:, 1])
-        live = np.zeros(
-            int(self._ends[-1]), np.uint32 if count_bytes_per_number(self.boards.count) == 4 else np.int64
+        undecided_numbers = np.zeros(
+            int(self._ends[-1]),
+            np.uint32 if count_bytes_per_board_number(self.boards.count) == 4 else np.int64,
         )
         self._layers = RetrogradeAnalysis(
-            RISKLESS_SOLVER_GAME, self._rules, self._codes, live, [], self._words
+            RISKLESS_SOLVER_GAME, self._rules, self._codes, undecided_numbers, [], self._words
         )
         self._list_undecided_boards()
 
     def _list_undecided_boards(self) -> None:
         """Write the numbers of all unfinished representative boards to `RetrogradeAnalysis.live`, in ascending order."""
-        gather = make_marked_boards_kernel()
-        live_starts = [0, *map(int, self._ends[:-1])]
-        for (first, last), live_start in zip(self._ranges, live_starts, strict=True):
-            gather(self._marks, self._layers.live, first, last, live_start)
-        self._layers.parts = list(zip(live_starts, map(int, self._ends), strict=True))
+        gather = make_unfinished_representatives_kernel()
+        undecided_starts = [0, *map(int, self._ends[:-1])]
+        for (first, last), undecided_start in zip(self._ranges, undecided_starts, strict=True):
+            gather(self._marks, self._layers.live, first, last, undecided_start)
+        self._layers.parts = list(zip(undecided_starts, map(int, self._ends), strict=True))
 
     def _decide_all(self, workers: Executor) -> None:
         layers = self._layers
-        finished = self._load_checkpoint(workers)
+        is_finished = self._load_checkpoint(workers)
         last_save_time = time.monotonic()
         wait_seconds = self.interval
-        while not finished:
-            finished = self._decide_next_ply(workers) == 0 or layers.undecided_count == 0
+        while not is_finished:
+            is_finished = self._decide_next_ply(workers) == 0 or layers.undecided_count == 0
             if time.monotonic() - last_save_time >= wait_seconds:
                 save_start_time = time.monotonic()
-                self._save_checkpoint(finished=finished)
+                self._save_checkpoint(is_finished=is_finished)
                 last_save_time = time.monotonic()
                 wait_seconds = max(self.interval, 10 * (last_save_time - save_start_time))
 
@@ -147,28 +148,28 @@ class Solver:
         def report_decided_part() -> None:
             nonlocal done
             done += 1
-            part = f"ply {layers.plies + 1}, {layers.undecided_count:,} boards undecided"
-            self.on_progress(part, done, total)
+            phase_name = f"ply {layers.plies + 1}, {layers.undecided_count:,} boards undecided"
+            self.on_progress(phase_name, done, total)
 
         return layers.decide_next_ply(workers, report_decided_part)
 
-    def _save_checkpoint(self, *, finished: bool) -> None:
+    def _save_checkpoint(self, *, is_finished: bool) -> None:
         codes = np.concatenate(
-            [self._codes[self._list_numbers_in_range(index)] for index in range(len(self._ranges))]
+            [self._codes[self._list_representatives_of_range(index)] for index in range(len(self._ranges))]
         )
         save_checkpoint(
             self.checkpoint,
             compute_boards_digest(self.boards),
             self._layers.plies,
             codes,
-            is_finished=finished,
+            is_finished=is_finished,
         )
 
-    def _list_numbers_in_range(self, index: int) -> npt.NDArray[np.int64]:
-        """Return the numbers of the unfinished representative boards in part `index` of all boards."""
-        live_start = int(self._ends[index - 1]) if index else 0
-        numbers = np.zeros(int(self._ends[index]) - live_start, np.int64)
-        make_marked_boards_kernel()(self._marks, numbers, *self._ranges[index], 0)
+    def _list_representatives_of_range(self, range_index: int) -> npt.NDArray[np.int64]:
+        """Return the numbers of the unfinished representative boards in range `range_index` of all boards."""
+        undecided_start = int(self._ends[range_index - 1]) if range_index else 0
+        numbers = np.zeros(int(self._ends[range_index]) - undecided_start, np.int64)
+        make_unfinished_representatives_kernel()(self._marks, numbers, *self._ranges[range_index], 0)
         return numbers
 
     def _load_checkpoint(self, workers: Executor) -> bool:
@@ -176,22 +177,28 @@ class Solver:
         checkpoint = load_checkpoint(self.checkpoint, compute_boards_digest(self.boards), int(self._ends[-1]))
         if checkpoint is None:
             return False
-        self._layers.plies, finished, codes = checkpoint
+        self._layers.plies, is_finished, codes = checkpoint
         restore = make_restore_kernel()
-        live_starts = [0, *map(int, self._ends[:-1])]
+        undecided_starts = [0, *map(int, self._ends[:-1])]
 
         def restore_range(index: int) -> tuple[int, int]:
-            live_start, scratch = live_starts[index], np.zeros(self._words, np.int64)
-            layer = codes[live_start : int(self._ends[index])]
-            live = self._layers.live
-            return live_start, restore(
-                self._rules, scratch, self._list_numbers_in_range(index), layer, self._codes, live, live_start
+            undecided_start, scratch = undecided_starts[index], np.zeros(self._words, np.int64)
+            layer = codes[undecided_start : int(self._ends[index])]
+            undecided_numbers = self._layers.undecided_numbers
+            return undecided_start, restore(
+                self._rules,
+                scratch,
+                self._list_representatives_of_range(index),
+                layer,
+                self._codes,
+                undecided_numbers,
+                undecided_start,
             )
 
         self._layers.parts = list(
             self._map_with_progress(workers, "checkpoint", restore_range, len(self._ranges))
         )
-        return finished
+        return is_finished
 
     def _make_header(self) -> Header:
         counts = np.zeros(1 << 16, np.int64)

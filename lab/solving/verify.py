@@ -77,10 +77,10 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
         (first, min(first + BOARDS_PER_VERIFIED_PART, boards.count))
         for first in range(0, boards.count, BOARDS_PER_VERIFIED_PART)
     ]
-    unfold_codes, check_codes = make_unfold_kernel(), make_check_kernel()
+    expand_codes_by_symmetry, check_codes = make_symmetry_expansion_kernel(), make_check_kernel()
 
-    def unfold_part(part: tuple[int, int]) -> None:
-        unfold_codes(rules, np.zeros(2 * boards.territories, np.int64), entries, codes, *part)
+    def expand_part(part: tuple[int, int]) -> None:
+        expand_codes_by_symmetry(rules, np.zeros(2 * boards.territories, np.int64), entries, codes, *part)
 
     def check_part(part: tuple[int, int]) -> tuple[npt.NDArray[np.int64], Any]:
         counts = np.zeros(LONGEST_WIN + 1, np.int64)
@@ -90,7 +90,7 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
     counts = np.zeros(LONGEST_WIN + 1, np.int64)
     fault = None
     with ThreadPoolExecutor(threads, "verify") as workers:
-        for done, _ in enumerate(workers.map(unfold_part, ranges), 1):
+        for done, _ in enumerate(workers.map(expand_part, ranges), 1):
             on_progress(done, 2 * len(ranges))
         for done, (histogram, mismatch) in enumerate(workers.map(check_part, ranges), len(ranges) + 1):
             on_progress(done, 2 * len(ranges))
@@ -169,14 +169,16 @@ def read_board(rules: Any, scratch: Any, number: Any) -> Any:
 
 
 @cache
-def make_unfold_kernel() -> Any:
-    """Return the compiled function `unfold_codes`, which sets the code (encoded value) of every board.
+def make_symmetry_expansion_kernel() -> Any:
+    """Return the compiled function `expand_codes_by_symmetry`, which sets the code (encoded value) of every board.
 
     A finished board gets its code from the rules. Any other board gets the code of its representative, the only one of
     all boards symmetric to it that the file stores.
     """
 
-    def unfold_codes(rules: Any, scratch: Any, entries: Any, codes: Any, first: Any, last: Any) -> Any:
+    def expand_codes_by_symmetry(
+        rules: Any, scratch: Any, entries: Any, codes: Any, first: Any, last: Any
+    ) -> Any:
         size, cap, goal = rules[0], rules[1], rules[2]
         symmetries_start = 4 + size * size
         for number in range(first, last):
@@ -201,7 +203,7 @@ def make_unfold_kernel() -> Any:
                 lowest_image = min(lowest_image, image)
             codes[number] = entries[lowest_image]
 
-    return compile_solver_kernel(unfold_codes, "verify-unfold")
+    return compile_solver_kernel(expand_codes_by_symmetry, "verify-unfold")
 
 
 @cache

@@ -68,16 +68,16 @@ def play_plan(
     plan = replace(plan, game=register_game(plan.game))
     maps = plan.maps if has_maps(plan.game) else plan.maps[:1]
     try:
-        starts = [make_game_on_map(plan.game, map) for map in maps]
+        games = [make_game_on_map(plan.game, map) for map in maps]
         if scheduler_address is None:  # only the cluster's machines know what they have installed
-            _check_engines(plan, starts)
-            _check_solved_tables(plan, starts)
+            _check_engines(plan, games)
+            _check_solved_tables(plan, games)
         ladder = Ladder(
             plan,
-            starts,
+            games,
             record_file,
             event_kind,
-            _make_openings(plan, maps, starts),
+            _make_openings(plan, maps, games),
             sprt,
             is_named=plan.event != LadderPlan.event,
         )
@@ -133,21 +133,21 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
                 raise UsageError(f"bot {bot.name} cannot play: {reason}")
 
 
-def _check_solved_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
-    """Raise UsageError if the adjudication rule `table` is on, but a game in `starts` has no solved table here."""
-    for game in starts:
+def _check_solved_tables(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
+    """Raise UsageError if the adjudication rule `table` is on, but one of `games` has no solved table here."""
+    for game in games:
         reason = find_unusable_table_reason(plan.adjudication, game)
         if reason is not None:
             raise UsageError(f"--adjudicate: the rule `table` cannot be used: {reason}")
 
 
-def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:
+def _make_openings(plan: LadderPlan, maps: Sequence[str], games: Sequence[AnyGame]) -> Openings:
     """Return the openings of the plan. Raises BadOpenings if their file is unusable.
 
     starts  start positions, each as a game on the map of the same index in `maps`
     """
     if plan.openings == SHIPPED_OPENINGS:
-        return load_shipped_openings(maps, starts, plan.seed)
+        return load_shipped_openings(maps, games, plan.seed)
     if isinstance(plan.openings, Path):
-        return ListedOpenings(read_openings(plan.openings, starts))
-    return RandomOpenings(starts, plan.openings, plan.seed) if plan.openings else ListedOpenings()
+        return ListedOpenings(read_openings(plan.openings, games))
+    return RandomOpenings(games, plan.openings, plan.seed) if plan.openings else ListedOpenings()

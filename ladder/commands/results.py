@@ -108,8 +108,8 @@ def _print_record_path(ladder: Ladder) -> None:
     total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
     state_text = f"stopped: {count}{total_text} matches are" if ladder.is_stopped else f"{count} matches are"
     other_lines_text = (
-        f", after {ladder.other_events_line_count} that were there before"
-        if ladder.other_events_line_count
+        f", after {ladder.record_line_count_of_other_events} that were there before"
+        if ladder.record_line_count_of_other_events
         else ""
     )
     err.print(f"{state_text} in {ladder.record_file}{other_lines_text}{void_text}")

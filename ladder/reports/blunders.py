@@ -26,7 +26,7 @@ class BlunderReport(Struct, frozen=True):
     lost_draws: int
 
     @property
-    def per_match(self) -> float:
+    def blunders_per_match(self) -> float:
         """Number of blunders per match."""
         return (self.lost_wins + self.lost_draws) / self.matches
 

@@ -264,7 +264,10 @@ def _render_losses_on_solved_maps(blunders: Sequence[BlunderReport], colour_by_b
     if not blunders:
         return ""
     headings = ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match")
-    lines = ((b.bot, b.matches, b.moves, b.lost_wins, b.lost_draws, f"{b.per_match:.2f}") for b in blunders)
+    lines = (
+        (b.bot, b.matches, b.moves, b.lost_wins, b.lost_draws, f"{b.blunders_per_match:.2f}")
+        for b in blunders
+    )
     return _render_table(headings, lines, colour_by_bot)
 
 

@@ -43,7 +43,9 @@ def make_extra_columns(records: Sequence[Record], blunders: Sequence[BlunderRepo
     """Return the columns of blunders and of CPU time, without those for which there is no data."""
     columns = [
         ExtraColumn(
-            "blunders", BLUNDERS_LEGEND, {blunder.bot: f"{blunder.per_match:.2f}" for blunder in blunders}
+            "blunders",
+            BLUNDERS_LEGEND,
+            {blunder.bot: f"{blunder.blunders_per_match:.2f}" for blunder in blunders},
         ),
         ExtraColumn(
             "CPU ms", CPU_LEGEND, {bot: f"{ms:.1f}" for bot, ms in compute_mean_cpu_ms(records).items()}

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
-from arena.games.name_hints import did_you_mean
+from arena.games.name_hints import format_similar_name_hint
 from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.store.database import Engine
@@ -61,7 +61,9 @@ def kick(
             known_names = await load_all_client_names(engine)
             if name in known_names:
                 raise CommandError(f"{name} is not connected: to keep it away, use `arena ban`")
-            raise CommandError(f"no client is called {name!r:.80}{did_you_mean(name, known_names)}")
+            raise CommandError(
+                f"no client is called {name!r:.80}{format_similar_name_hint(name, known_names)}"
+            )
         await issue_directive(engine, "name", name, text, KICK_REFUSAL_SECONDS)
         return connected
 

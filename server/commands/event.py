@@ -25,7 +25,7 @@ from arena.console import (
     require_game_with_maps,
     write_json,
 )
-from arena.games.name_hints import did_you_mean
+from arena.games.name_hints import format_similar_name_hint
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.rating.formats import ARENA_FORMAT, FORMATS
 from arena.server.commands.directives import parse_duration_option
@@ -331,7 +331,9 @@ async def _request_entry(
     known_names = await load_all_client_names(engine)
     # Only the server knows the names of its own engines.
     if bot_name not in known_names and not bot_name.startswith(HOUSE_ENGINE_NAME_PREFIX):
-        hint = did_you_mean(bot_name, known_names) or ": connect it, or create a token for it, first"
+        hint = (
+            format_similar_name_hint(bot_name, known_names) or ": connect it, or create a token for it, first"
+        )
         raise CommandError(f"no bot is called {bot_name!r:.80}{hint}")
     return await send_request(engine, server_name, await make_entry_request(engine, event_name, bot_name))
 

@@ -14,7 +14,7 @@ from arena.console import (
     print_table,
     print_table_or_write_json,
 )
-from arena.games.name_hints import did_you_mean
+from arena.games.name_hints import format_similar_name_hint
 from arena.server.commands.directives import (
     DurationOption,
     LiftOption,
@@ -134,7 +134,7 @@ def forget_bot_command(
 
     async def forget_bot_by_name(engine: Engine) -> tuple[str, int]:
         if not await personal_data.is_name_stored(engine, name):
-            suggestion = did_you_mean(name, await tokens.load_all_client_names(engine))
+            suggestion = format_similar_name_hint(name, await tokens.load_all_client_names(engine))
             raise CommandError(f"nothing is stored about {name!r:.80}{suggestion}")
         return await renaming.forget_bot(engine, name)
 

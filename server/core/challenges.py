@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import chain, islice
 
 from arena.games.core import AnyGame, GameError, UnknownGame
-from arena.games.name_hints import did_you_mean
+from arena.games.name_hints import format_similar_name_hint
 from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError, UnknownMap, count_generated_territories
 from arena.match.clock import NS_PER_MS
@@ -189,7 +189,7 @@ class ChallengeHandler:
         house_names = (entry.name for entry in self._house.make_listing_entries())
         other_names = (bot.name for bot in self._lobby.list_connected_bots() if bot.name != challenger_name)
         known_names = islice(chain(house_names, other_names), MAX_NAMES_COMPARED_FOR_SUGGESTION)
-        return f"no bot called {bot_name!r:.70} is connected{did_you_mean(bot_name, known_names)}"
+        return f"no bot called {bot_name!r:.70} is connected{format_similar_name_hint(bot_name, known_names)}"
 
     @staticmethod
     def _require_acceptable_challenge(challenged_bot: LobbyBot, challenge: Challenge, game: AnyGame) -> None:

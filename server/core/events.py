@@ -13,7 +13,7 @@ from urllib.parse import quote
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from arena.games.name_hints import did_you_mean
+from arena.games.name_hints import format_similar_name_hint
 from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
@@ -224,7 +224,7 @@ class HostedEvents:
         if bot_name.startswith(HOUSE_ENGINE_NAME_PREFIX) and bot_name not in self._house:
             names = [entry.name for entry in self._house.make_listing_entries()]
             raise EventRefused(
-                f"this server has no engine called {bot_name!r:.70}{did_you_mean(bot_name, names)}"
+                f"this server has no engine called {bot_name!r:.70}{format_similar_name_hint(bot_name, names)}"
             )
 
     def enter_bot(self, bot: LobbyBot, event_name: str) -> None:

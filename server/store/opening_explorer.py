@@ -14,7 +14,7 @@ import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
 
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.server.store.database import Engine, open_query_connection
 from arena.server.store.finished_matches import IS_FINISHED_MATCH
 from arena.server.store.packing import unpack_record
@@ -61,7 +61,7 @@ _decode = msgspec.json.Decoder(_RecordWithMoves).decode
 
 
 async def find_continuations(
-    engine: Engine, game: Riskless, position: Armies, max_matches: int = MAX_EXAMINED_MATCHES
+    engine: Engine, game: Riskless, position: RisklessPosition, max_matches: int = MAX_EXAMINED_MATCHES
 ) -> Continuations:
     """Return the moves played from a position in the `max_matches` newest matches on the map of `game`.
 
@@ -86,7 +86,7 @@ async def find_continuations(
 
 
 def _count_moves_from_position(
-    game: Riskless, position: Armies, packed_matches: list[tuple[str | None, bytes]]
+    game: Riskless, position: RisklessPosition, packed_matches: list[tuple[str | None, bytes]]
 ) -> list[Continuation]:
     """Return the moves played from a position, the most frequent first.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 from msgspec import Struct
 
-from arena.games.name_hints import did_you_mean
+from arena.games.name_hints import format_similar_name_hint
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.directives import load_directives
@@ -121,7 +121,7 @@ async def require_owner(engine: Engine, owner_name: str) -> None:
         return  # the list takes tens of ms for thousands of bots
     owners = [summary.owner for summary in await list_owners(engine)]
     if owner_name not in owners:
-        hint = did_you_mean(owner_name, owners) or ": `arena owner list` shows all"
+        hint = format_similar_name_hint(owner_name, owners) or ": `arena owner list` shows all"
         raise UnknownOwner(f"no owner is called {owner_name!r:.80}{hint}")
 
 

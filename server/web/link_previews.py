@@ -278,7 +278,7 @@ async def _answer_with_picture(
 
 def _make_map_preview(name: str) -> LinkPreview:
     file = load_map_file(name)
-    description = f"{file.map.size} territories, {file.map.armies_to_win} armies to win"
+    description = f"{file.map.territory_count} territories, {file.map.armies_to_win} armies to win"
     return LinkPreview(
         titles.make_map_title(name), file.description or description, f"/picture/map/{quote(name)}.png"
     )

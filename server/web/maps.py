@@ -86,7 +86,7 @@ def list_built_in_maps() -> list[MapInfo]:
             MapInfo(
                 name=name,
                 description=file.description,
-                territories=riskless_map.size,
+                territories=riskless_map.territory_count,
                 roads=sum(map(len, riskless_map.neighbours)) // 2,
                 continents=len(file.continents),
                 territory_cap=riskless_map.territory_cap,

@@ -21,7 +21,7 @@ from arena.bots.search.thread_pool import ThreadPool
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import MAXIE, MINNIE, Game, Player
 from arena.games.loading import load_game_class
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import load_map
 from tests.games.own import EXAMPLES, forget_games
@@ -141,7 +141,7 @@ def test_breakthrough_is_played_on_the_size_of_its_setup() -> None:
     game = type(game_of("breakthrough")).from_setup({"columns": 5, "rows": 6})
     assert game.setup() == {"columns": 5, "rows": 6}
     assert game.board is not None
-    assert game.board.cells == 30
+    assert game.board.cell_count == 30
     position = random_match(game, Random(1).randrange(99)).positions[-1]
     assert len(game.marks(position)) == 30
 
@@ -169,7 +169,7 @@ def test_a_match_of_capitals_is_riskless_with_garrisons(seed: int, name: str) ->
     game, plain = CAPITALS(load_map(name)), Riskless(load_map(name))
     match = random_match(game, seed)
     cap = game.map.territory_cap
-    head_start = [0] * game.map.size
+    head_start = [0] * game.map.territory_count
     head_start[game.capitals[MAXIE]] = 4
     assert [a - b for a, b in zip(game.start().armies, plain.start().armies, strict=True)] == head_start
     for before, move, after in zip(match.positions, match.moves, match.positions[1:], strict=False):
@@ -198,11 +198,11 @@ def test_of_two_players_at_the_goal_of_capitals_the_stronger_wins(
 ) -> None:
     m1 = load_map("m1")
     game = CAPITALS(replace(m1, territory_cap=50))
-    armies = [0] * m1.size
+    armies = [0] * m1.territory_count
     for player, number in ((MAXIE, maxie), (MINNIE, minnie)):
         armies[game.capitals[player]] = player.sign * number
     assert game.map.armies_to_win == 40
-    assert game.outcome(Armies(tuple(armies), MAXIE, 9)).winner is winner
+    assert game.outcome(RisklessPosition(tuple(armies), MAXIE, 9)).winner is winner
 
 
 @pytest.mark.parametrize("name", ["italy", "world", "usa", "poland"])

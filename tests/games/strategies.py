@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from arena.games.core import GameError, Player
-from arena.games.riskless import Armies
+from arena.games.riskless import RisklessPosition
 from arena.games.riskless_map import RisklessMap
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
@@ -54,11 +54,15 @@ def riskless_maps(draw: st.DrawFn, max_size: int = 7) -> RisklessMap:
 
 
 @st.composite
-def positions_of(draw: st.DrawFn, map: RisklessMap) -> Armies:
+def positions_of(draw: st.DrawFn, map: RisklessMap) -> RisklessPosition:
     """Return a position of a map, which need not be reachable: any armies up to the cap, at least one army in total."""
     cap = map.territory_cap
-    armies = draw(st.lists(st.integers(-cap, cap), min_size=map.size, max_size=map.size).filter(any))
-    return Armies(tuple(armies), draw(st.sampled_from(Player)), draw(st.integers(0, map.ply_limit)))
+    armies = draw(
+        st.lists(st.integers(-cap, cap), min_size=map.territory_count, max_size=map.territory_count).filter(
+            any
+        )
+    )
+    return RisklessPosition(tuple(armies), draw(st.sampled_from(Player)), draw(st.integers(0, map.ply_limit)))
 
 
 @st.composite

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.games.basics import MAXIE, RESERVED_REASONS, Outcome, Reason
+from arena.games.basics import MAXIE, RESERVED_REASONS, Outcome, RuleEndReason
 from arena.protocol.codes import EndReason
 
 
@@ -14,7 +14,9 @@ def test_a_reason_in_words_is_one_word_on_the_wire() -> None:
 
 
 def test_a_shared_reason_is_its_own_word() -> None:
-    assert {Outcome(None, reason).word for reason in Reason} == {reason.value for reason in Reason}
+    assert {Outcome(None, reason).word for reason in RuleEndReason} == {
+        reason.value for reason in RuleEndReason
+    }
 
 
 @pytest.mark.parametrize("reason", ["", "Four", "a" * 33, "a\nb", "timeout", "illegal move", "no_show"])
@@ -24,4 +26,6 @@ def test_an_invalid_reason_is_refused(reason: str) -> None:
 
 
 def test_the_words_that_no_game_can_give_are_those_for_a_match_that_ended_before_its_game() -> None:
-    assert {reason.value for reason in EndReason} - {reason.value for reason in Reason} == RESERVED_REASONS
+    assert {reason.value for reason in EndReason} - {
+        reason.value for reason in RuleEndReason
+    } == RESERVED_REASONS

@@ -12,8 +12,8 @@ grids = st.builds(Grid, st.integers(1, 26), st.integers(1, 38), st.booleans(), s
 
 @given(grids)
 def test_every_cell_has_a_name_of_its_own(grid: Grid) -> None:
-    names = [grid.name_of(cell) for cell in range(grid.cells)]
-    assert len(set(names)) == grid.cells == grid.columns * grid.rows
+    names = [grid.name_of(cell) for cell in range(grid.cell_count)]
+    assert len(set(names)) == grid.cell_count == grid.columns * grid.rows
     assert names[0] == "a1"
 
 

@@ -67,7 +67,7 @@ def test_legal_moves_apply_and_change_nothing_else(game: AnyGame, seed: int) -> 
     for position in sample(random_match(game, seed).positions):
         before = (hash(position), repr(position))
         for move in game.moves(position):
-            assert game.why_illegal(position, move) is None
+            assert game.explain_illegal_move(position, move) is None
             after = game.play(position, move)
             assert after == game.successor(position, move)
             assert hash(after) == hash(game.successor(position, move))
@@ -86,7 +86,7 @@ def test_every_other_move_is_refused_with_a_reason(game: AnyGame, seed: int) -> 
         for move in pool:
             if move in legal:
                 continue
-            why = game.why_illegal(position, move)
+            why = game.explain_illegal_move(position, move)
             assert why
             with pytest.raises(IllegalMove) as refused:
                 game.play(position, move)

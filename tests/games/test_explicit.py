@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.core import BadData, Player, Reason
+from arena.games.core import BadData, Player, RuleEndReason
 from arena.games.explicit import ExplicitGame, NodePosition, NodeWithoutValue
 from tests.bots.search.problems import nodes
 from tests.games.nested import from_values
@@ -43,7 +43,7 @@ def test_leaves_end_the_game_by_their_sign() -> None:
     game = from_values([3, -3, 0])
     outcomes = [game.outcome(game.successor(game.start(), move)) for move in (0, 1, 2)]
     assert [o.winner for o in outcomes if o] == [Player.MAXIE, Player.MINNIE, None]
-    assert all(o and o.reason is Reason.LEAF for o in outcomes)
+    assert all(o and o.reason is RuleEndReason.LEAF for o in outcomes)
 
 
 @pytest.mark.parametrize(

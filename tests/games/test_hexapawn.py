@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.core import BadData, IllegalMove, Outcome, Player, Reason
+from arena.games.core import BadData, IllegalMove, Outcome, Player, RuleEndReason
 from arena.games.hexapawn import Hexapawn, Pawns
 
 
@@ -39,11 +39,11 @@ def test_moves_in_order() -> None:
 @pytest.mark.parametrize(
     ("position", "outcome"),
     [
-        ("W.B/.../... minnie 5", Outcome(Player.MAXIE, Reason.BREAKTHROUGH)),
-        (".../.../B.W maxie 4", Outcome(Player.MINNIE, Reason.BREAKTHROUGH)),
-        ("B../W../... maxie 4", Outcome(Player.MINNIE, Reason.NO_MOVES)),
-        ("B../W../... minnie 5", Outcome(Player.MAXIE, Reason.NO_MOVES)),
-        (".../WW./... minnie 5", Outcome(Player.MAXIE, Reason.NO_MOVES)),
+        ("W.B/.../... minnie 5", Outcome(Player.MAXIE, RuleEndReason.BREAKTHROUGH)),
+        (".../.../B.W maxie 4", Outcome(Player.MINNIE, RuleEndReason.BREAKTHROUGH)),
+        ("B../W../... maxie 4", Outcome(Player.MINNIE, RuleEndReason.NO_MOVES)),
+        ("B../W../... minnie 5", Outcome(Player.MAXIE, RuleEndReason.NO_MOVES)),
+        (".../WW./... minnie 5", Outcome(Player.MAXIE, RuleEndReason.NO_MOVES)),
     ],
 )
 def test_ends(position: str, outcome: Outcome) -> None:
@@ -59,7 +59,9 @@ def test_every_pair_of_squares_is_legal_or_has_a_reason_why_not(made: tuple[Hexa
     size = game.width * game.height
     for source in range(size):
         for target in range(size):
-            assert (game.why_illegal(position, (source, target)) is None) == ((source, target) in legal)
+            assert (game.explain_illegal_move(position, (source, target)) is None) == (
+                (source, target) in legal
+            )
 
 
 def count_matches(game: Any, position: Any) -> int:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.core import BadData, IllegalMove, Outcome, Player, Reason
-from arena.games.riskless import Armies, Riskless
+from arena.games.core import BadData, IllegalMove, Outcome, Player, RuleEndReason
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import load_map
 from tests.games.riskless_oracle import Oracle
@@ -51,13 +51,13 @@ def test_figure_2_replays() -> None:
         assert game.player(position) is (Player.MAXIE if each["player"] == "R" else Player.MINNIE)
         position = game.play(position, tuple(each["move"]))
         assert (game.ply(position), position.armies) == (each["ply"], signed(each["state"]))
-    assert game.outcome(position) == Outcome(Player.MAXIE, Reason.ELIMINATION)
+    assert game.outcome(position) == Outcome(Player.MAXIE, RuleEndReason.ELIMINATION)
 
 
 # against the oracle
 
 
-def agree(game: Riskless, position: Armies) -> None:
+def agree(game: Riskless, position: RisklessPosition) -> None:
     """Check the moves, every successor and the outcome of a position against the oracle."""
     oracle = Oracle(game.map)
     held = oracle.held(position.armies)
@@ -96,9 +96,9 @@ def test_every_pair_of_territories_is_legal_or_has_a_reason_why_not(
     game = Riskless(map)
     position = data.draw(positions_of(map))
     legal = set(game.moves(position))
-    for source in range(-1, map.size + 1):
-        for target in range(-1, map.size + 1):
-            why = game.why_illegal(position, (source, target))
+    for source in range(-1, map.territory_count + 1):
+        for target in range(-1, map.territory_count + 1):
+            why = game.explain_illegal_move(position, (source, target))
             assert (why is None) == ((source, target) in legal)
             if why is not None:
                 with pytest.raises(IllegalMove) as refused:
@@ -124,7 +124,7 @@ def test_every_pair_of_territories_is_legal_or_has_a_reason_why_not(
 def test_a_refusal_says_why(armies: tuple[int, ...], move: tuple[int, int], why: str) -> None:
     game = path(1, 0, -1)
     with pytest.raises(IllegalMove) as refused:
-        game.play(Armies(armies, Player.MAXIE, 0), move)
+        game.play(RisklessPosition(armies, Player.MAXIE, 0), move)
     assert refused.value.why == why
 
 
@@ -201,7 +201,7 @@ def test_positions_that_cannot_be_say_why(text: str, why: str) -> None:
 def test_a_position_is_written_as_in_the_documents() -> None:
     game = path(2, 0, -3)
     assert game.position_to_text(game.start()) == "+2 . -3 maxie 0"
-    assert game.position_from_text("2 0 -3 minnie 4") == Armies((2, 0, -3), Player.MINNIE, 4)
+    assert game.position_from_text("2 0 -3 minnie 4") == RisklessPosition((2, 0, -3), Player.MINNIE, 4)
     assert game.picture(game.start()).split("\n") == [
         "ply 0, maxie to move",
         "  0 a  maxie   2   roads to b",

@@ -12,7 +12,7 @@ import pytest
 from arena.games import rule_check
 from arena.games.core import AnyGame, Game
 from arena.games.loading import load_game_class
-from arena.games.rule_check import RULE_TEXTS, BrokenRule, check_rules
+from arena.games.rule_check import RULE_TEXTS, RuleFault, check_rules
 from tests.games.own import GAME_FILES, nim
 from tests.games.setups import EVERY_GAME
 
@@ -29,7 +29,7 @@ def _limit_plies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rule_check, "MAX_RANDOM_MATCH_PLIES", 300)
 
 
-def broken_rules(game: Game[Any, Any], matches: int = 20) -> dict[str, BrokenRule]:
+def broken_rules(game: Game[Any, Any], matches: int = 20) -> dict[str, RuleFault]:
     return {fault.rule: fault for fault in check_rules(game, Random(1).randrange, matches)}
 
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from arena.games.core import BadData, IllegalMove, Outcome, Player, Reason
+from arena.games.core import BadData, IllegalMove, Outcome, Player, RuleEndReason
 from arena.games.tictactoe import Board, TicTacToe
 
 GAME = TicTacToe()
@@ -101,10 +101,10 @@ def test_a_refusal_says_why(board: str, move: int, why: str) -> None:
 @pytest.mark.parametrize(
     ("cells", "outcome"),
     [
-        ("XXX/OO./...", Outcome(Player.MAXIE, Reason.LINE)),
-        ("XX./OOO/X..", Outcome(Player.MINNIE, Reason.LINE)),
-        ("XOX/XOO/OXX", Outcome(None, Reason.BOARD_FULL)),
-        ("XOX/OXO/XOX", Outcome(Player.MAXIE, Reason.LINE)),  # full, and a line: the line counts
+        ("XXX/OO./...", Outcome(Player.MAXIE, RuleEndReason.LINE)),
+        ("XX./OOO/X..", Outcome(Player.MINNIE, RuleEndReason.LINE)),
+        ("XOX/XOO/OXX", Outcome(None, RuleEndReason.BOARD_FULL)),
+        ("XOX/OXO/XOX", Outcome(Player.MAXIE, RuleEndReason.LINE)),  # full, and a line: the line counts
         ("XX./OO./...", None),
     ],
 )

@@ -28,8 +28,8 @@ def test_distances_count_the_moves(map: RisklessMap) -> None:
 
 @given(map=riskless_maps(), data=st.data())
 def test_imbalance_is_the_same_with_exchanged_sides(map: RisklessMap, data: st.DataObject) -> None:
-    order = data.draw(st.permutations(range(map.size)))
-    each = data.draw(st.integers(1, map.size // 2))
+    order = data.draw(st.permutations(range(map.territory_count)))
+    each = data.draw(st.integers(1, map.territory_count // 2))
     one, other = order[:each], order[each : 2 * each]
     balance = StartBalancer(map.neighbours)
     assert balance.compute_imbalance(one, other) == balance.compute_imbalance(other, one) >= 0

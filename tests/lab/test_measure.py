@@ -44,7 +44,7 @@ def measure_m1(matches: int, seed: int, counts: list[int]) -> MeasuredMap:
         seed=seed,
         process_count=1,
         strengths=(50, 200),
-        progress=counts.append,
+        on_progress=counts.append,
     )
     return found
 

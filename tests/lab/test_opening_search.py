@@ -10,7 +10,7 @@ from typing import Any
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.lab.opening_search import OpeningCriteria, make_openings
 from arena.lab.selfplay import play_match
 from arena.maps.loader import load_map
@@ -28,7 +28,7 @@ CRITERIA = OpeningCriteria(
 """Criteria with enough nodes to search every opening to DEPTH plies."""
 
 
-def estimate_chance(position: Armies) -> float:
+def estimate_chance(position: RisklessPosition) -> float:
     """Return Maxie's winning chance, from the mean value of the last two depths."""
     values = [
         minimax_value(GAME, position, depth, lambda each: 100 * sum(each.armies))
@@ -41,14 +41,14 @@ def estimate_chance(position: Armies) -> float:
     return 1 / (1 + math.exp(-16.7 * value / 100 / M1.armies_to_win))
 
 
-def compute_gap(position: Armies) -> float:
+def compute_gap(position: RisklessPosition) -> float:
     sign = position.player.sign
     chances = [estimate_chance(GAME.successor(position, move)) for move in GAME.moves(position)]
     replies = sorted((each if sign > 0 else 1 - each for each in chances), reverse=True)
     return replies[0] - replies[len(replies) // 2]
 
 
-def is_even_in_matches(position: Armies) -> bool:
+def is_even_in_matches(position: RisklessPosition) -> bool:
     """Return True if at each strength each player scores at least half a point in two matches between equal engines."""
     searcher = Searcher(GAME, weights_for(GAME, "plain"), Settings(table_mb=1, exact=True, foresee=False))
     split = True
@@ -105,11 +105,11 @@ def test_another_seed_gives_other_openings_and_candidates_are_limited() -> None:
 
 def test_the_search_stops_with_enough_openings_and_counts_all_tested() -> None:
     counted: list[int] = []
-    some = make_openings(M1, 4, CRITERIA, seed=1, max_candidates=60, progress=counted.append)
+    some = make_openings(M1, 4, CRITERIA, seed=1, max_candidates=60, on_progress=counted.append)
     assert list(islice(some, 3)) == make_test_openings()[:3]
     some.close()
     assert 3 <= sum(counted) < 60
-    make_test_openings(progress=counted.append)
+    make_test_openings(on_progress=counted.append)
     assert sum(counted[-4:]) == 60
 
 

@@ -69,7 +69,7 @@ def test_a_fit_to_searches_with_known_weights_finds_their_estimates() -> None:
     known = FLAT | {"territories": 200, "borders": -30}
     board = make_game_on_map("riskless", "m1")
     seen = play_training_matches(
-        [board], known, match_count=20, nodes_per_move=60, seed=1, progress=lambda: None
+        [board], known, match_count=20, nodes_per_move=60, seed=1, on_progress=lambda: None
     )
     found = fit_weights(seen, NOTHING).weights
     estimates, found_estimates = (
@@ -99,7 +99,7 @@ def test_self_play_is_the_same_for_the_same_seed() -> None:
     assert isinstance(board, Riskless)
     one, same, other = (
         play_training_matches(
-            [board], FLAT, match_count=6, nodes_per_move=60, seed=seed, progress=lambda: None
+            [board], FLAT, match_count=6, nodes_per_move=60, seed=seed, on_progress=lambda: None
         )
         for seed in (1, 1, 2)
     )

@@ -23,7 +23,7 @@ def test_a_map_with_another_cap_or_goal() -> None:
     assert small.neighbours == world.neighbours
     assert load_variant("world:goal=300").armies_to_win == 300
     ring = load_variant("ring:12:cap=40,goal=99")
-    assert (ring.size, ring.territory_cap, ring.armies_to_win) == (12, 40, 99)
+    assert (ring.territory_count, ring.territory_cap, ring.armies_to_win) == (12, 40, 99)
     assert load_variant("planar:12:3:cap=20").neighbours == load_variant("planar:12:3").neighbours
 
 
@@ -63,7 +63,7 @@ def test_no_map_is_both_learned_from_and_held_out() -> None:
 def test_a_random_planar_map_can_be_drawn_without_crossings(size: int, number: int) -> None:
     map = make_planar_map(size, number)
     assert map == make_planar_map(size, number)
-    assert (map.name, map.size) == (f"planar:{size}:{number}", size)
+    assert (map.name, map.territory_count) == (f"planar:{size}:{number}", size)
     assert is_simple(map.neighbours)
     assert is_undirected(map.neighbours)
     assert is_connected(map.neighbours)

@@ -17,7 +17,7 @@ from arena.ladder.external_bots import (
     ExternalBotSettings,
     TooFewBots,
     gather_bots,
-    wait_to_announce_end,
+    wait_until_bots_can_learn_of_end,
 )
 from arena.ladder.runner import MatchRunner
 from arena.ladder.threads import ThreadAllocation
@@ -149,7 +149,7 @@ async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
 @pytest.mark.parametrize(("bots", "seconds"), [(1, 5), (2, 60)])
 @virtual
 async def test_the_wait_for_bots_ends_soon_or_without_an_error(bots: int, seconds: float) -> None:
-    waiting = wait_to_announce_end(FakeHost("a"), "tictactoe", terms(bots))  # type: ignore[arg-type]
+    waiting = wait_until_bots_can_learn_of_end(FakeHost("a"), "tictactoe", terms(bots))  # type: ignore[arg-type]
     assert await elapsed(waiting) == pytest.approx(seconds)
 
 

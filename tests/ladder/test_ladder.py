@@ -45,7 +45,7 @@ def test_an_edited_bot_makes_another_plan(tmp_path: Path) -> None:
     base = ladder(tmp_path / "r", *bots)
     before = base.make_event_identity()
     assert before["files"].keys() == {"mine"}
-    assert "files" not in base.make_event_identity(with_files=False)
+    assert "files" not in base.make_event_identity(includes_file_digests=False)
     assert base.make_event_identity() == before
     file.write_text("second")
     assert base.make_event_identity()["files"] != before["files"]
@@ -58,7 +58,7 @@ def test_the_printed_location_counts_the_event_apart_from_what_the_file_held(
     one = ladder(tmp_path / "r", bot("a"), bot("b"))
     report_results(one, (), {}, ReportFiles())
     assert capsys.readouterr().err.splitlines()[0] == f"0 matches are in {tmp_path / 'r'}"
-    one.other_events_line_count = 3
+    one.record_line_count_of_other_events = 3
     report_results(one, (), {}, ReportFiles())
     assert (
         capsys.readouterr().err.splitlines()[0]

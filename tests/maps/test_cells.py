@@ -16,7 +16,7 @@ def test_every_shipped_map_has_its_file() -> None:
 @pytest.mark.parametrize("name", list_map_names())
 def test_every_territory_has_an_area(name: str) -> None:
     cells = load_built_in_land(name).cells
-    assert len(cells) == load_map(name).size
+    assert len(cells) == load_map(name).territory_count
     for rings in cells:
         assert rings
         for ring in rings:

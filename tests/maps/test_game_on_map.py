@@ -17,7 +17,7 @@ from arena.server.settings import PoolSettings
 def test_riskless_is_played_on_the_map_that_was_named() -> None:
     game = make_game_on_map("riskless", "ring:8")
     assert isinstance(game, Riskless)
-    assert game.map.size == 8
+    assert game.map.territory_count == 8
     assert make_game_on_map().setup() == make_game_on_map("riskless", DEFAULT_MAP).setup()
 
 
@@ -68,4 +68,4 @@ def test_a_ladder_a_pool_and_the_containers_begin_on_the_same_map() -> None:
 
 def test_the_default_map_is_a_quick_one() -> None:
     assert DEFAULT_MAP in list_map_names()
-    assert 12 <= load_map(DEFAULT_MAP).size <= 25
+    assert 12 <= load_map(DEFAULT_MAP).territory_count <= 25

@@ -21,7 +21,7 @@ from tests.properties import examples
 @given(size=st.integers(3, 60))
 def test_a_ring_is_a_cycle(size: int) -> None:
     map = make_ring_map(size)
-    assert (map.name, map.size) == (f"ring:{size}", size)
+    assert (map.name, map.territory_count) == (f"ring:{size}", size)
     v, seen = 0, []
     while v not in seen:
         seen.append(v)
@@ -43,10 +43,12 @@ def test_a_grid_joins_cells_that_touch(width: int, height: int) -> None:
     if width * height < 2:
         return
     map = make_grid_map(width, height)
-    assert (map.name, map.size) == (f"grid:{width}x{height}", width * height)
+    assert (map.name, map.territory_count) == (f"grid:{width}x{height}", width * height)
     for v, near in enumerate(map.neighbours):
         touching = [
-            w for w in range(map.size) if abs(v % width - w % width) + abs(v // width - w // width) == 1
+            w
+            for w in range(map.territory_count)
+            if abs(v % width - w % width) + abs(v // width - w // width) == 1
         ]
         assert list(near) == touching, "in the order of their numbers: up, left, right, down"
     assert is_simple(map.neighbours)
@@ -57,7 +59,7 @@ def test_a_grid_joins_cells_that_touch(width: int, height: int) -> None:
     minnies = [n for n in map.start if n < 0]
     assert [-2 - n for n in minnies] == [*extras, *[0] * (len(minnies) - len(extras))], "on the first of hers"
     check_numbers(map, sum(extras))
-    assert len({name.casefold() for name in map.territories}) == map.size
+    assert len({name.casefold() for name in map.territories}) == map.territory_count
 
 
 def check_numbers(map: RisklessMap, extra: int = 1) -> None:
@@ -67,7 +69,7 @@ def check_numbers(map: RisklessMap, extra: int = 1) -> None:
     assert len(maxie) == len(minnie)
     assert sum(minnie) == sum(maxie) + extra
     assert set(maxie) == {2}
-    assert map.armies_to_win == map.territory_cap * map.size // 4
+    assert map.armies_to_win == map.territory_cap * map.territory_count // 4
 
 
 def test_the_course_maps_are_a_ring_and_a_grid() -> None:
@@ -99,7 +101,7 @@ def test_minnies_extra_armies_make_the_seats_even(spec: str, armies: list[int]) 
 @pytest.mark.parametrize("spec", ["ring:8", "ring:20", "ring:60", "grid:4x4", "grid:7x6", "grid:10x10"])
 def test_two_fifths_of_the_territories_are_held_at_the_start(spec: str) -> None:
     map = generate_map(spec)
-    assert sum(n != 0 for n in map.start) == pytest.approx(0.4 * map.size, abs=2)
+    assert sum(n != 0 for n in map.start) == pytest.approx(0.4 * map.territory_count, abs=2)
 
 
 @pytest.mark.parametrize(
@@ -113,4 +115,4 @@ def test_columns_are_lettered_as_in_a_spreadsheet(number: int, letters: str) -> 
 def test_the_ends_of_the_range_are_made(spec: str) -> None:
     map = generate_map(spec)
     assert map.name == spec
-    assert map.ply_limit >= 10 * map.size
+    assert map.ply_limit >= 10 * map.territory_count

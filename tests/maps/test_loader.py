@@ -36,8 +36,8 @@ def test_a_path_is_a_file_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_generated_maps_are_loaded_by_name() -> None:
-    assert load_map("ring:5").size == 5
-    assert load_map("grid:4x3").size == 12
+    assert load_map("ring:5").territory_count == 5
+    assert load_map("grid:4x3").territory_count == 12
     assert "generated" in load_map_file("grid:4x3").description
 
 
@@ -117,7 +117,7 @@ def test_the_size_of_a_generated_map_is_known_before_it_is_made(kind: str, numbe
         with pytest.raises(MapError):
             load_map(name)
     else:
-        assert load_map(name).size == size
+        assert load_map(name).territory_count == size
 
 
 def test_the_size_of_another_map_is_not_in_its_name() -> None:

@@ -42,7 +42,7 @@ def test_every_map_is_a_simple_connected_undirected_graph(file: MapFile) -> None
 @every_map
 def test_continents_share_the_territories_out(file: MapFile) -> None:
     members = [v for _, each in file.continents for v in each]
-    assert sorted(members) == (list(range(file.map.size)) if members else [])
+    assert sorted(members) == (list(range(file.map.territory_count)) if members else [])
 
 
 @every_map
@@ -61,7 +61,7 @@ def test_territories_and_roads_do_not_overlap(file: MapFile) -> None:
     places, clear = file.map.places, 0.25 * find_smallest_distance(file.map)
     for v, w in list_roads(file.map):
         for a, b in compute_road_lines(file, v, w):
-            for u in set(range(file.map.size)) - {v, w}:
+            for u in set(range(file.map.territory_count)) - {v, w}:
                 assert measure_distance(places[u], a, b) > clear, [
                     file.map.territories[each] for each in (u, v, w)
                 ]
@@ -92,7 +92,7 @@ def test_the_course_maps_are_the_course_s(name: str) -> None:
     assert map.territory_cap == known["territory_cap"]
     assert map.armies_to_win == known["armies_to_win"]
     assert map.ply_limit == 400
-    start = [0] * map.size
+    start = [0] * map.territory_count
     start[known["minnie_start"][0]] = -known["minnie_start"][1]
     start[known["maxie_start"][0]] = known["maxie_start"][1]
     assert list(map.start) == start
@@ -115,7 +115,7 @@ def test_path4_is_figure_2() -> None:
 
 def test_the_world_has_42_territories_83_roads_and_six_continents() -> None:
     file = load_map_file("world")
-    assert (file.map.size, len(list_roads(file.map))) == (42, 83)
+    assert (file.map.territory_count, len(list_roads(file.map))) == (42, 83)
     sizes = {name: len(members) for name, members in file.continents}
     assert sizes == {
         "North America": 9,
@@ -166,7 +166,7 @@ def test_the_road_from_alaska_to_kamchatka_wraps_around() -> None:
 
 def test_the_usa_has_48_states_and_105_borders() -> None:
     file = load_map_file("usa")
-    assert (file.map.size, len(list_roads(file.map))) == (48, 105)
+    assert (file.map.territory_count, len(list_roads(file.map))) == (48, 105)
     assert list(file.map.territories) == sorted(file.map.territories)
     sizes = {name: len(members) for name, members in file.continents}
     assert sizes == {"Northeast": 9, "Midwest": 12, "South": 16, "West": 11}
@@ -208,7 +208,7 @@ def test_a_corner_or_water_is_no_border(one: str, other: str) -> None:
 
 def test_italy_has_20_regions_and_ferries_to_two_of_them() -> None:
     map = load_map("italy")
-    assert (map.size, len(list_roads(map))) == (20, 34)
+    assert (map.territory_count, len(list_roads(map))) == (20, 34)
     assert degree("italy", "Emilia-Romagna") == degree("italy", "Lazio") == 6
     islands = {map.territories[v]: {map.territories[w] for w in map.neighbours[v]} for v in (18, 19)}
     assert islands == {"Sicily": {"Calabria", "Sardinia"}, "Sardinia": {"Tuscany", "Sicily"}}

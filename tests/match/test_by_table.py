@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from arena.games.core import MAXIE, MINNIE, AnyGame
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
 from arena.match.adjudication import Adjudicator, find_unusable_table_reason
@@ -33,7 +33,7 @@ def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:
     solution = load_solution(PATH)
     assert solution is not None
     boards = map(solution.table.boards.decode, range(solution.table.boards.count))
-    positions = (Armies(board, MAXIE, 0) for board in boards if any(board))
+    positions = (RisklessPosition(board, MAXIE, 0) for board in boards if any(board))
     drawn = next(
         each for each in positions if PATH.outcome(each) is None and solution.find_winner(each) is None
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
 from arena.match.repetition import RepetitionCounter
@@ -29,9 +29,9 @@ def test_the_ply_and_nothing_else_may_differ() -> None:
     start = M1.start()
     seen = RepetitionCounter(M1)
     assert seen.count_occurrence(start) == 1
-    assert seen.count_occurrence(Armies(start.armies, start.player, 8)) == 2
-    assert seen.count_occurrence(Armies(start.armies, start.player.opponent, 1)) == 1
-    assert seen.count_occurrence(Armies(tuple(-n for n in start.armies), start.player, 0)) == 1
+    assert seen.count_occurrence(RisklessPosition(start.armies, start.player, 8)) == 2
+    assert seen.count_occurrence(RisklessPosition(start.armies, start.player.opponent, 1)) == 1
+    assert seen.count_occurrence(RisklessPosition(tuple(-n for n in start.armies), start.player, 0)) == 1
 
 
 def test_a_game_that_only_goes_forward_has_no_recurrences() -> None:

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
 from arena.match.adjudication import adjudicate
 from arena.match.referee import Referee
@@ -37,13 +37,13 @@ SMALL = with_changes(PATH, territory_cap=1, armies_to_win=4, ply_limit=200, star
 LIMIT = 120
 
 
-def random_match(map: RisklessMap, seed: int) -> tuple[list[Armies], list[list[int]]]:
+def random_match(map: RisklessMap, seed: int) -> tuple[list[RisklessPosition], list[list[int]]]:
     """Return the positions and the moves of a match of random moves, played without a referee."""
     played = setups.random_match(Riskless(map), seed, LIMIT)
     return list(played.positions), [list(move) for move in played.moves]
 
 
-def first_end(positions: list[Armies], times: int, opening: int) -> int | None:
+def first_end(positions: list[RisklessPosition], times: int, opening: int) -> int | None:
     """Return the first ply after the opening whose position has occurred `times` times; None if there is none. The oracle."""
     seen: Counter[tuple[object, ...]] = Counter()
     for ply, position in enumerate(positions):
@@ -67,7 +67,7 @@ MAPS = st.just(SMALL) | riskless_maps(4).map(
     lambda made: with_changes(
         made,
         territory_cap=2,
-        armies_to_win=2 * made.size,
+        armies_to_win=2 * made.territory_count,
         ply_limit=300,
         start=tuple(max(-2, min(2, armies)) for armies in made.start),
     )

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from arena.games.core import Reason
+from arena.games.core import RuleEndReason
 from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.codes import FORFEIT_REASONS, Code, EndReason
 from arena.protocol.messages import End
@@ -28,11 +28,11 @@ def test_every_code_is_encoded_as_its_word_and_has_a_meaning(
 
 def test_every_way_in_which_a_game_ends_is_a_reason_on_the_wire() -> None:
     # LEAF ends only explicit trees, on which no match is played
-    assert {reason.value for reason in Reason} - {"leaf"} <= {reason.value for reason in EndReason}
+    assert {reason.value for reason in RuleEndReason} - {"leaf"} <= {reason.value for reason in EndReason}
 
 
 def test_forfeits_are_no_ends_by_the_rules() -> None:
-    rules = {reason.value for reason in Reason}
+    rules = {reason.value for reason in RuleEndReason}
     assert not {reason.value for reason in FORFEIT_REASONS} & rules
     assert {EndReason.RESIGNATION, EndReason.SERVER_FAULT} & FORFEIT_REASONS == set()
 

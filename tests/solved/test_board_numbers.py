@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.core import MAXIE, MINNIE
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.tictactoe import TicTacToe
 from arena.maps.generators import make_grid_map, make_ring_map
 from arena.maps.loader import load_map
@@ -57,8 +57,8 @@ def test_symmetric_boards_have_the_same_representative(board: tuple[int, ...], w
 
 
 def test_the_opponents_board_has_opposite_signs() -> None:
-    assert make_board_for_mover(Armies((2, 0, -3), MAXIE, 0)) == (2, 0, -3)
-    assert make_board_for_mover(Armies((2, 0, -3), MINNIE, 1)) == (-2, 0, 3)
+    assert make_board_for_mover(RisklessPosition((2, 0, -3), MAXIE, 0)) == (2, 0, -3)
+    assert make_board_for_mover(RisklessPosition((2, 0, -3), MINNIE, 1)) == (-2, 0, 3)
 
 
 def test_the_order_of_roads_does_not_matter() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.games.core import Player
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
@@ -21,11 +21,11 @@ from tests.solved.conftest import make_path_map
 Solve = Callable[[RisklessMap], Path]
 
 
-def make_minimax(game: Riskless) -> Callable[[Armies], SolvedValue]:
+def make_minimax(game: Riskless) -> Callable[[RisklessPosition], SolvedValue]:
     """Return a function that computes the value of a position by minimax down to the ply limit."""
 
     @cache
-    def find_value(position: Armies) -> SolvedValue:
+    def find_value(position: RisklessPosition) -> SolvedValue:
         outcome = game.outcome(position)
         if outcome is not None:
             if outcome.winner is None:
@@ -68,7 +68,7 @@ def test_the_winner_follows_from_the_result_for_the_player_to_move(solve: Solve)
     winners = set()
     for armies in ((3, 0, -1), (1, 0, -3), (1, 0, -1), (2, 1, -2)):
         for player in Player:
-            position = Armies(armies, player, 0)
+            position = RisklessPosition(armies, player, 0)
             result = solution.get_value(position).result
             expected = {SolvedResult.WIN: player, SolvedResult.DRAW: None, SolvedResult.LOSS: player.opponent}
             assert solution.find_winner(position) is expected[result]
@@ -90,7 +90,7 @@ def test_a_shipped_table_is_found_without_solving(tmp_path: Path, monkeypatch: p
     assert solution.get_value(game.start()) == SolvedValue(SolvedResult.LOSS, 16)
 
 
-def classify_all_moves(solution: Solution, position: Armies) -> list[MoveQuality]:
+def classify_all_moves(solution: Solution, position: RisklessPosition) -> list[MoveQuality]:
     return [classify_move(solution, position, move).quality for move in solution.game.moves(position)]
 
 

@@ -588,7 +588,10 @@ def test_a_chosen_territory_and_its_targets_are_in_sight_together_with_what_is_a
     page.goto(f"{empty.url}table")
     usa = load_map("usa")
     chosen = usa.territories.index("Nevada")
-    start = [["maxie", 3] if v == chosen else ["minnie", 3] if v == 47 else None for v in range(usa.size)]
+    start = [
+        ["maxie", 3] if v == chosen else ["minnie", 3] if v == 47 else None
+        for v in range(usa.territory_count)
+    ]
     page.evaluate(OWN, [{**usa.to_data(), "start": start}, "maxie", []])
     expect(page.locator(".map .area-of").first).to_be_visible()
     seen = [page.locator(f'[data-spot="{v}"]') for v in (chosen, *usa.neighbours[chosen])]

@@ -40,7 +40,7 @@ def make_move_message(
     warnings = []
     try:
         data = game.move_to_data(move)
-        game.play_on(position, game.move_from_data(data))
+        game.play_even_if_over(position, game.move_from_data(data))
     except IllegalMove as illegal:
         warnings.append(f"choose returned at ply {ply} an {illegal}")
     except _MOVE_CONVERSION_ERRORS as error:

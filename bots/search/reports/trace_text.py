@@ -19,7 +19,7 @@ from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import SearchResult
 from arena.bots.search.search_values import INFINITY, count_plies_to_end
 from arena.bots.search.views import Seq, to_list
-from arena.games.core import Game, Player, Reason
+from arena.games.core import Game, Player, RuleEndReason
 from arena.games.explicit import ExplicitGame
 
 _MOVE_WORDS_BY_COUNT = {2: ("left", "right"), 3: ("left", "middle", "right")}
@@ -110,7 +110,7 @@ def _format_move_value(game: Game[Any, Any], result: MoveValue) -> str:
 def _format_leaf(game: Game[Any, Any], event: LeafValued) -> str:
     outcome = game.outcome(event.position)
     state = format_position(game, event.position)
-    if outcome is not None and outcome.reason is not Reason.LEAF:
+    if outcome is not None and outcome.reason is not RuleEndReason.LEAF:
         return f"State {state} is over: {outcome}"
     return f"Estimating state {state}[{_format_estimate(event.value)}]"
 

@@ -99,7 +99,7 @@ def render_map_card(file: MapFile) -> str:
     map = file.map
     game = Riskless(map)
     box = Rectangle(CARD_MARGIN, 130, WIDTH - 2 * CARD_MARGIN, 450)
-    detail = f"{map.size} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
+    detail = f"{map.territory_count} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
     return _render_svg_document(
         [
             render_text(CARD_MARGIN, 75, 50, make_map_title(map.name), 600),

@@ -79,7 +79,7 @@ def _render_frame_tag(width: float, height: float, box: Rectangle) -> str:
 def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> DrawnPosition:
     side = 60.0
     background, foreground = [], []
-    for cell in range(grid.cells):
+    for cell in range(grid.cell_count):
         row, column = divmod(cell, grid.columns)
         x, y = column * side, (grid.rows - 1 - row if grid.a1_below else row) * side
         is_dark = grid.checkered and (row + column) % 2 == 0

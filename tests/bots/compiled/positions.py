@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.bots.search.search_values import compute_outcome_value
 from arena.games.core import Game, Player
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import BadMap, RisklessMap
 
 
@@ -53,7 +53,7 @@ def _draw_random_map(rng: random.Random, most: int, caps: tuple[int, ...]) -> Ri
     )
 
 
-def make_random_position(game: Riskless, rng: random.Random) -> Armies:
+def make_random_position(game: Riskless, rng: random.Random) -> RisklessPosition:
     """Return an unfinished position: one of a random match, or one with random armies on all territories."""
     while True:
         position = _play_random_moves(game, rng) if rng.random() < 0.5 else _draw_random_armies(game, rng)
@@ -61,7 +61,7 @@ def make_random_position(game: Riskless, rng: random.Random) -> Armies:
             return position
 
 
-def _play_random_moves(game: Riskless, rng: random.Random) -> Armies:
+def _play_random_moves(game: Riskless, rng: random.Random) -> RisklessPosition:
     position = game.start()
     for _ in range(rng.randrange(12)):
         moves = game.moves(position)
@@ -71,10 +71,10 @@ def _play_random_moves(game: Riskless, rng: random.Random) -> Armies:
     return position
 
 
-def _draw_random_armies(game: Riskless, rng: random.Random) -> Armies:
+def _draw_random_armies(game: Riskless, rng: random.Random) -> RisklessPosition:
     cap = game.map.territory_cap
     armies = tuple(rng.choice([0, 0, rng.randint(1, cap), -rng.randint(1, cap)]) for _ in game.map.start)
-    return Armies(armies, rng.choice(list(Player)), rng.randrange(game.map.ply_limit))
+    return RisklessPosition(armies, rng.choice(list(Player)), rng.randrange(game.map.ply_limit))
 
 
 def draw_random_weights(rng: random.Random, names: tuple[str, ...]) -> dict[str, int]:

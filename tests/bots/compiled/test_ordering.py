@@ -18,7 +18,7 @@ from arena.bots.compiled.riskless_kernel import compile_game, make_riskless_kern
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.bots.search.search_values import WIN
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from tests.bots.compiled.positions import draw_random_weights, make_random_map, make_random_position
 
 
@@ -42,7 +42,9 @@ def compile_order() -> Any:
     return compile_kernel(call, "order-riskless4")
 
 
-def compute_score(game: Riskless, after: Armies, evaluate: Callable[[Armies], int]) -> int:
+def compute_score(
+    game: Riskless, after: RisklessPosition, evaluate: Callable[[RisklessPosition], int]
+) -> int:
     """Return the score of a move that leads to `after`, for Maxie."""
     outcome = game.outcome(after)
     if outcome is None or evaluate == game.estimate:

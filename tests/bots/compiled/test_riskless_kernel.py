@@ -17,7 +17,7 @@ from arena.bots.compiled.riskless_kernel import compile_game, count_planes, make
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.games.core import Outcome, Player
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from tests.bots.compiled.positions import draw_random_weights, make_random_map, make_random_position
 
 MOVES_AT = 64
@@ -47,7 +47,7 @@ def compute_status(outcome: Outcome | None, mover: Player) -> int:
     return WON if outcome.winner is mover else LOST
 
 
-def check(game: Riskless, position: Armies, rng: random.Random) -> None:
+def check(game: Riskless, position: RisklessPosition, rng: random.Random) -> None:
     weights = draw_random_weights(rng, riskless.FEATURE_NAMES)
     compiled = compile_game(game, weights)
     assert compiled is not None
@@ -87,7 +87,7 @@ def test_the_largest_maps() -> None:
     found = 0
     while found < 20:
         map = make_random_map(rng, 64)
-        if map.size < 60:
+        if map.territory_count < 60:
             continue
         found += 1
         game = Riskless(map)

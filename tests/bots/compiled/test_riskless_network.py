@@ -15,7 +15,7 @@ from arena.bots.compiled.riskless_kernel import compile_game, count_planes, make
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.network import make_network_evaluator
 from arena.games.core import Player
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.maps.loader import load_map
 from tests.bots.compiled.positions import make_random_map, make_random_position, minimax
 from tests.bots.evaluators.networks import make_random_network
@@ -31,7 +31,7 @@ def probe(planes: int) -> Any:
     return compile_kernel(call, f"probe-riskless{planes}-network")
 
 
-def check(game: Riskless, position: Armies, seed: int) -> None:
+def check(game: Riskless, position: RisklessPosition, seed: int) -> None:
     network = make_random_network(seed)
     compiled = compile_game(game, network)
     assert compiled is not None
@@ -56,7 +56,7 @@ def test_the_largest_map_and_the_largest_sums_fit() -> None:
     game = Riskless(load_map("grid:8x8"))
     most = game.map.armies_to_win // 32 - 1
     armies = tuple(most * (1, -1)[v % 2] for v in range(64))
-    position = Armies(armies, Player.MAXIE, 0)
+    position = RisklessPosition(armies, Player.MAXIE, 0)
     for sign in (1, -1):
         network = make_random_network(1)
         network.hidden[:], network.output[:] = sign, 1

@@ -16,7 +16,7 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.engines.implementations import choose_implementation
 from arena.games.basics import Outcome
 from arena.games.core import AnyGame, Player
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import get_boards
 from tests.bots.compiled.positions import make_random_map, make_random_position
@@ -99,7 +99,7 @@ def test_a_finished_position_is_refused(make: Callable[..., Any]) -> None:
 
 def test_a_too_large_map_or_zero_threads_are_refused() -> None:
     rng = random.Random(6)
-    while (map := make_random_map(rng, 70)).size < 65:
+    while (map := make_random_map(rng, 70)).territory_count < 65:
         pass
     game = Riskless(map)
     weights = weights_for(game, "plain")
@@ -129,13 +129,15 @@ def test_reports_are_plain_values(make: Callable[..., Any]) -> None:
         assert not isinstance(report.is_depth_finished, np.bool_)
 
 
-def draw_path4_positions(count: int, seed: int) -> list[Armies]:
+def draw_path4_positions(count: int, seed: int) -> list[RisklessPosition]:
     """Return unfinished positions; some are near the ply limit."""
     rng = random.Random(seed)
-    boards: list[Armies] = []
+    boards: list[RisklessPosition] = []
     while len(boards) < count:
         ply = rng.choice((0, PATH.map.ply_limit - rng.randint(1, 20)))
-        position = Armies(tuple(rng.randint(-10, 10) for _ in range(4)), rng.choice(list(Player)), ply)
+        position = RisklessPosition(
+            tuple(rng.randint(-10, 10) for _ in range(4)), rng.choice(list(Player)), ply
+        )
         if any(position.armies) and PATH.outcome(position) is None:
             boards.append(position)
     return boards
@@ -146,7 +148,7 @@ def test_only_the_given_moves_are_searched_at_the_root(make: Callable[..., Any])
     searcher, fresh = make(PATH, exact=True), make(PATH, exact=True)
     rng = random.Random(5)
 
-    def last(chosen: Any, position: Armies, moves: Any = None) -> Any:
+    def last(chosen: Any, position: RisklessPosition, moves: Any = None) -> Any:
         return list(chosen.deepen(position, max_depth=3, moves=moves))[-1]
 
     left_out = 0
@@ -168,7 +170,7 @@ def test_only_the_given_moves_are_searched_at_the_root(make: Callable[..., Any])
 class Losing(Riskless):
     """Game with the name of Riskless and other rules: the player who has the armies to win loses."""
 
-    def outcome(self, position: Armies) -> Outcome | None:
+    def outcome(self, position: RisklessPosition) -> Outcome | None:
         found = super().outcome(position)
         return found and Outcome(found.winner and found.winner.opponent, found.reason)
 

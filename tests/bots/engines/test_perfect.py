@@ -11,7 +11,7 @@ from arena.bots.engines.perfect import PerfectBot, count_losing_replies
 from arena.bots.engines.registry import find_incompatibility_reason
 from arena.bots.search.search_values import WIN
 from arena.games.core import MAXIE, MINNIE
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
 from arena.solved.solution import Solution, load_solution
@@ -34,11 +34,11 @@ def make_perfect() -> PerfectBot:
     return bot
 
 
-def random_positions(count: int) -> list[Armies]:
+def random_positions(count: int) -> list[RisklessPosition]:
     rng = Random(4)
-    positions: list[Armies] = []
+    positions: list[RisklessPosition] = []
     while len(positions) < count:
-        position = Armies(tuple(rng.randint(-10, 10) for _ in range(4)), MAXIE, 0)
+        position = RisklessPosition(tuple(rng.randint(-10, 10) for _ in range(4)), MAXIE, 0)
         if any(position.armies) and PATH.outcome(position) is None:
             positions.append(position)
     return positions
@@ -72,7 +72,7 @@ def test_among_draws_it_leaves_the_opponent_the_most_losing_replies() -> None:
         position
         for number in range(0, known.table.boards.count, 7)
         if any(board := known.table.boards.decode(number))
-        and PATH.outcome(position := Armies(board, MAXIE, 0)) is None
+        and PATH.outcome(position := RisklessPosition(board, MAXIE, 0)) is None
         and known.get_value(position).result is SolvedResult.DRAW
     ]
     assert len(positions) > 50

@@ -1,5 +1,5 @@
 from arena.bots.engines.repetition import SeenPositions
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
 
@@ -9,7 +9,7 @@ MOVE, *OTHERS = GAME.moves(START)
 AFTER = GAME.play(START, MOVE)
 
 
-def seen_positions(*positions: Armies) -> SeenPositions:
+def seen_positions(*positions: RisklessPosition) -> SeenPositions:
     """Return SeenPositions of a match with these positions, whose plies are renumbered from 0."""
     seen = SeenPositions(GAME)
     for ply, position in enumerate(positions):

@@ -10,7 +10,7 @@ from arena.bots.compiled.searcher import Searcher
 from arena.bots.engines.searching import SearchingBot, make_python_searcher
 from arena.bots.search.deepening import PythonSearcher
 from arena.games.core import AnyGame, Player
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from tests.bots.engines.conftest import MakeBot
@@ -136,10 +136,10 @@ def test_nodes_end_a_search_in_python() -> None:
     assert last.nodes <= 500 < list(searcher.deepen(M2.start(), max_depth=last.depth + 1))[-1].nodes
 
 
-def m2_position(ply: int, *, ahead: bool) -> Armies:
+def m2_position(ply: int, *, ahead: bool) -> RisklessPosition:
     """Return the start of m2 at the ply `ply`, with eight times the armies for Maxie if `ahead`, otherwise for Minnie."""
     armies = tuple(8 * n if (n > 0) is ahead else n for n in RISKLESS.start().armies)
-    return Armies(armies, Player.MAXIE, ply)
+    return RisklessPosition(armies, Player.MAXIE, ply)
 
 
 @pytest.mark.parametrize("ahead", [True, False])

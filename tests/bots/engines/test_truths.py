@@ -16,7 +16,7 @@ from arena.bots.engines import searching
 from arena.bots.engines.registry import find_incompatibility_reason, make_engine
 from arena.bots.search.search_values import WIN
 from arena.games.core import MAXIE
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import load_map
 from arena.solved.solved_value import SolvedResult
@@ -31,12 +31,12 @@ def choose(bot: Bot, position: Any) -> Any:
     return request_move(bot, position, Clock(mine=60.0, per_move=True, arrived=time.monotonic()), Event())
 
 
-def random_positions(count: int, drawn: int) -> list[Armies]:
+def random_positions(count: int, drawn: int) -> list[RisklessPosition]:
     """Return `count` random unfinished positions, and `drawn` drawn positions with several drawing moves."""
     rng, known = Random(12), solution()
-    positions: list[Armies] = []
+    positions: list[RisklessPosition] = []
     while len(positions) < count or drawn:
-        position = Armies(tuple(rng.randint(-10, 10) for _ in range(4)), MAXIE, 0)
+        position = RisklessPosition(tuple(rng.randint(-10, 10) for _ in range(4)), MAXIE, 0)
         if not any(position.armies) or PATH.outcome(position) is not None:
             continue
         truth, moves = known.find_best_moves(position)

@@ -13,7 +13,7 @@ from arena.bots.evaluators.catalogue import (
 from arena.bots.evaluators.linear import BadWeights, load_weights, make_linear_evaluator
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.tictactoe import Board, TicTacToe
 from arena.maps.loader import load_map
 from tests.solved.conftest import make_path_map
@@ -45,7 +45,7 @@ def test_maps_without_junctions_have_weights_of_their_own() -> None:
 
 def test_the_projects_weights_prefer_the_better_position() -> None:
     evaluate = evaluator_for(PATH, "features")
-    assert evaluate(Armies((6, 5, 0, -1, 0), Player.MAXIE, 0)) > 0
+    assert evaluate(RisklessPosition((6, 5, 0, -1, 0), Player.MAXIE, 0)) > 0
 
 
 def test_a_weights_file_of_ones_own(tmp_path: Path) -> None:

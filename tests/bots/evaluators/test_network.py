@@ -53,7 +53,7 @@ def compute_inputs(game: Riskless, seen: list[int]) -> list[float]:
     kinds = [ARMY_LEVEL_COUNT + (1 if n > 0 else -1) * ceil(round(abs(n), 6)) for n in levels]
     ends = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
     for level in levels:
-        add_share(found, 0, TERRITORY_KIND_COUNT, ARMY_LEVEL_COUNT + level, 1 / map.size)
+        add_share(found, 0, TERRITORY_KIND_COUNT, ARMY_LEVEL_COUNT + level, 1 / map.territory_count)
     for v, w in ends:
         found[TERRITORY_KIND_COUNT + TERRITORY_KIND_COUNT * kinds[v] + kinds[w]] += 1 / len(ends)
     for first, sign in ((FIRST_INPUT_OF_OWN_TOTAL, 1), (FIRST_INPUT_OF_OTHER_TOTAL, -1)):

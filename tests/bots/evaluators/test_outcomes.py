@@ -17,7 +17,7 @@ from arena.bots.evaluators.outcomes import (
 )
 from arena.games.core import Player
 from arena.games.hexapawn import Hexapawn
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.tictactoe import Board, TicTacToe
 from arena.maps.loader import load_map
 
@@ -41,17 +41,17 @@ def test_positions_equal_for_both_players_share_a_category() -> None:
     game = Riskless(load_map("m1"))
     category_of = make_category_function(game)
     armies = (3, 0, -2, 5, 0, -1)
-    mirror = Armies(tuple(-n for n in armies), Player.MINNIE, 4)
-    assert category_of(Armies(armies, Player.MAXIE, 4)) == category_of(mirror)
+    mirror = RisklessPosition(tuple(-n for n in armies), Player.MINNIE, 4)
+    assert category_of(RisklessPosition(armies, Player.MAXIE, 4)) == category_of(mirror)
     evaluate = evaluator_for(game, "outcomes")
-    assert evaluate(Armies(armies, Player.MAXIE, 4)) == -evaluate(mirror)
+    assert evaluate(RisklessPosition(armies, Player.MAXIE, 4)) == -evaluate(mirror)
 
 
 @pytest.mark.parametrize("game", [Riskless(load_map("m1")), TicTacToe()], ids=lambda game: game.name)
 def test_the_projects_outcomes_prefer_the_player_ahead(game: Any) -> None:
     evaluate = evaluator_for(game, "outcomes")
     if isinstance(game, Riskless):
-        ahead: object = Armies((9, 9, 9, 0, 0, -1), Player.MINNIE, 4)
+        ahead: object = RisklessPosition((9, 9, 9, 0, 0, -1), Player.MINNIE, 4)
     else:
         ahead = Board("X...X.O..")
     assert evaluate(ahead) > 0

@@ -6,7 +6,7 @@ from arena.bots.evaluators import riskless
 from arena.bots.evaluators.catalogue import evaluator_for, make_dynamic_position_predicate
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
-from arena.games.riskless import Armies, Riskless
+from arena.games.riskless import Riskless, RisklessPosition
 from tests.bots.search.problems import Case, riskless_cases
 from tests.solved.conftest import make_path_map
 
@@ -14,7 +14,7 @@ PATH = Riskless(make_path_map(5, 6, 20, 50))
 
 
 def count_features(*armies: int, player: Player = Player.MAXIE) -> dict[str, int]:
-    found = riskless.make_feature_function(PATH)(Armies(armies, player, 0))
+    found = riskless.make_feature_function(PATH)(RisklessPosition(armies, player, 0))
     return dict(zip(riskless.FEATURE_NAMES, found, strict=True))
 
 
@@ -62,7 +62,7 @@ def test_a_territory_counts_its_share_of_the_goal() -> None:
 def test_riskless_is_fair(case: Case) -> None:
     """The mirror image of a position, sides exchanged, has the opposite value."""
     position = case.position
-    mirror = Armies(tuple(-n for n in position.armies), position.player.opponent, position.ply)
+    mirror = RisklessPosition(tuple(-n for n in position.armies), position.player.opponent, position.ply)
     for name in ("plain", "features"):
         evaluate = evaluator_for(case.game, name)
         assert evaluate(position) == -evaluate(mirror)
@@ -72,17 +72,19 @@ def test_riskless_is_fair(case: Case) -> None:
 def test_great_armies_under_attack_make_a_position_dynamic() -> None:
     """Only c, which b can take, holds a fifth or more of Minnie's armies; her other territories are smaller or safe."""
     dynamic = riskless.make_attack_predicate(PATH)
-    assert dynamic(Armies((1, 5, -3, -1, -6), Player.MAXIE, 0))
-    assert not dynamic(Armies((1, 5, -2, -6, -6), Player.MAXIE, 0)), "c has less than a fifth"
-    assert not dynamic(Armies((1, 2, -3, -1, -6), Player.MAXIE, 0)), "b cannot take it"
-    assert dynamic(Armies((1, 2, -3, -1, -6), Player.MINNIE, 0)), "c can take b, which has two of three"
-    assert not dynamic(Armies((5, 0, -3, -1, -6), Player.MAXIE, 0)), "nobody stands beside an enemy"
+    assert dynamic(RisklessPosition((1, 5, -3, -1, -6), Player.MAXIE, 0))
+    assert not dynamic(RisklessPosition((1, 5, -2, -6, -6), Player.MAXIE, 0)), "c has less than a fifth"
+    assert not dynamic(RisklessPosition((1, 2, -3, -1, -6), Player.MAXIE, 0)), "b cannot take it"
+    assert dynamic(RisklessPosition((1, 2, -3, -1, -6), Player.MINNIE, 0)), (
+        "c can take b, which has two of three"
+    )
+    assert not dynamic(RisklessPosition((5, 0, -3, -1, -6), Player.MAXIE, 0)), "nobody stands beside an enemy"
 
 
 @given(case=riskless_cases())
 def test_a_position_is_dynamic_for_either_player_to_move(case: Case) -> None:
     position = case.position
-    mirror = Armies(tuple(-n for n in position.armies), position.player.opponent, position.ply)
+    mirror = RisklessPosition(tuple(-n for n in position.armies), position.player.opponent, position.ply)
     dynamic = make_dynamic_position_predicate(case.game)
     assert dynamic is not None
     assert dynamic(position) == dynamic(mirror)

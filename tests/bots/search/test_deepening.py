@@ -76,7 +76,7 @@ def test_a_search_stopped_anywhere_has_a_legal_move(case: Case, after: int, name
     reports = list(
         deepen(case.game, case.position, make(case, name), stop=stop, max_depth=max(1, case.depth))
     )
-    assert all(case.game.why_illegal(case.position, report.move) is None for report in reports)
+    assert all(case.game.explain_illegal_move(case.position, report.move) is None for report in reports)
     assert all(report.is_depth_finished for report in reports[1:-1])
     nodes = [report.nodes for report in reports]
     assert nodes == sorted(nodes)

@@ -11,7 +11,7 @@ from arena.bots.search.minimax import higher_order, minimax, negamax, one_line
 from arena.bots.search.monitor import NodeExited, SearchMonitor
 from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import WIN
-from arena.games.core import Player, Reason
+from arena.games.core import Player, RuleEndReason
 from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
 from tests.properties import examples
@@ -28,7 +28,7 @@ HANDOUT_BIG = dict(
 def compute_minimax(case: Case, position: object, depth: int, distance: int) -> int:
     game = case.game
     outcome = game.outcome(position)
-    if outcome is not None and outcome.reason is not Reason.LEAF:
+    if outcome is not None and outcome.reason is not RuleEndReason.LEAF:
         return 0 if outcome.winner is None else outcome.winner.sign * (WIN - distance)
     if outcome is not None or depth == 0:
         return case.problem.evaluator(position)

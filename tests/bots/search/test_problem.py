@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.search_values import compute_outcome_value
-from arena.games.core import Reason
+from arena.games.core import RuleEndReason
 from tests.bots.search.problems import Case, cases
 
 
@@ -20,7 +20,7 @@ def test_a_node_has_moves_or_a_value_and_only_an_estimate_lies_at_the_horizon(
     assert not closed.moves
     assert closed.at_horizon == (outcome is None)
     assert not opened.at_horizon
-    if outcome is None or outcome.reason is Reason.LEAF:
+    if outcome is None or outcome.reason is RuleEndReason.LEAF:
         assert closed.value == problem.evaluator(position)
     else:
         assert opened.value == closed.value == compute_outcome_value(outcome, distance)

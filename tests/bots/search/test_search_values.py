@@ -17,7 +17,7 @@ from arena.bots.search.search_values import (
     to_node_value,
     to_root_value,
 )
-from arena.games.core import Outcome, Player, Reason
+from arena.games.core import Outcome, Player, RuleEndReason
 
 distances = st.integers(0, WIN - ESTIMATE_LIMIT - 1)
 
@@ -25,8 +25,8 @@ distances = st.integers(0, WIN - ESTIMATE_LIMIT - 1)
 @given(near=distances, far=distances, estimate=st.integers())
 def test_order_of_values(near: int, far: int, estimate: int) -> None:
     near, far = sorted((near, far))
-    wins = [compute_outcome_value(Outcome(Player.MAXIE, Reason.LINE), d) for d in (near, far)]
-    losses = [compute_outcome_value(Outcome(Player.MINNIE, Reason.LINE), d) for d in (near, far)]
+    wins = [compute_outcome_value(Outcome(Player.MAXIE, RuleEndReason.LINE), d) for d in (near, far)]
+    losses = [compute_outcome_value(Outcome(Player.MINNIE, RuleEndReason.LINE), d) for d in (near, far)]
     assert INFINITY > wins[0] >= wins[1] > clamp_estimate(estimate) > losses[1] >= losses[0] > -INFINITY
     assert [count_plies_to_end(value) for value in (*wins, *losses)] == [near, far, near, far]
     assert all(map(is_decided, (*wins, *losses)))
@@ -35,13 +35,13 @@ def test_order_of_values(near: int, far: int, estimate: int) -> None:
 
 
 def test_a_draw_is_worth_nothing() -> None:
-    assert compute_outcome_value(Outcome(None, Reason.PLY_LIMIT), 7) == 0
+    assert compute_outcome_value(Outcome(None, RuleEndReason.PLY_LIMIT), 7) == 0
 
 
 @pytest.mark.parametrize("winner", list(Player))
 @given(below=st.integers(0, 1000), above=st.integers(0, 1000))
 def test_from_a_node_to_the_root_and_back(winner: Player, below: int, above: int) -> None:
-    outcome = Outcome(winner, Reason.LINE)
+    outcome = Outcome(winner, RuleEndReason.LINE)
     seen = to_root_value(compute_outcome_value(outcome, below), above)
     assert seen == compute_outcome_value(outcome, below + above)
     assert to_node_value(seen, above) == compute_outcome_value(outcome, below)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.games.core import MAXIE
-from arena.games.riskless import Armies, Move, Riskless
+from arena.games.riskless import Move, Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.solver import Solver
 from arena.maps.generators import make_grid_map, make_ring_map
@@ -24,13 +24,13 @@ def solve_to_table(map: RisklessMap, folder: Path, threads: int = 2) -> SolvedTa
 class Endless(Riskless):
     """Riskless without a ply limit: every position has ply 0."""
 
-    def successor(self, position: Armies, move: Move) -> Armies:
+    def successor(self, position: RisklessPosition, move: Move) -> RisklessPosition:
         return super().successor(position, move)._replace(ply=0)
 
 
-def exchange_players_for_maxie(position: Armies) -> Armies:
+def exchange_players_for_maxie(position: RisklessPosition) -> RisklessPosition:
     """Return the same position with Maxie to move: if Minnie is to move, the players are exchanged."""
-    return Armies(make_board_for_mover(position), MAXIE, 0)
+    return RisklessPosition(make_board_for_mover(position), MAXIE, 0)
 
 
 def replace_cap_and_goal(map: RisklessMap, cap: int, goal: int) -> RisklessMap:

@@ -16,7 +16,7 @@ from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import count_plies_to_end
 from arena.games.core import MAXIE
-from arena.games.riskless import Armies, Move, Riskless
+from arena.games.riskless import Move, Riskless, RisklessPosition
 from arena.games.riskless_map import MAX_PLY_LIMIT, RisklessMap
 from arena.lab.variants import load_variant
 from arena.solved.header import encode_header
@@ -38,7 +38,7 @@ def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tu
     rng = Random("7")
     compared = decided = differ = 0
     while compared < boards:
-        position = Armies(table.boards.decode(rng.randrange(table.boards.count)), MAXIE, 0)
+        position = RisklessPosition(table.boards.decode(rng.randrange(table.boards.count)), MAXIE, 0)
         if not any(position.armies) or game.outcome(position) is not None:
             continue
         truth = table.probe_board(position.armies)
@@ -49,7 +49,9 @@ def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tu
     return decided, differ
 
 
-def find_reference_value(problem: Problem[Armies, Move], position: Armies, depth: int) -> SolvedValue | None:
+def find_reference_value(
+    problem: Problem[RisklessPosition, Move], position: RisklessPosition, depth: int
+) -> SolvedValue | None:
     """Return the value for Maxie, who is to move, if the reference search finds a win or a loss; otherwise None."""
     value = failsoft(problem, position, depth).value
     plies = count_plies_to_end(value)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.core import MAXIE
-from arena.games.riskless import Armies
+from arena.games.riskless import RisklessPosition
 from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.verify import verify_table
 from arena.solved.header import encode_header
@@ -43,7 +43,7 @@ def test_the_verifier_finds_every_wrong_value(tmp_path: Path) -> None:
         number
         for number, board in enumerate(map(table.boards.decode, range(table.boards.count)))
         if table.boards.find_representative(board) == number
-        and Endless(make_path_map()).outcome(Armies(board, MAXIE, 0)) is None
+        and Endless(make_path_map()).outcome(RisklessPosition(board, MAXIE, 0)) is None
         and any(board)
     ]
     assert len(numbers) > 50

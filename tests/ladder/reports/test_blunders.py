@@ -50,7 +50,7 @@ def test_blunders_are_those_moves_that_made_the_value_worse() -> None:
     assert {each.bot: each.lost_wins + each.lost_draws for each in found} == {
         bot: 2 * number for bot, number in right.items()
     }
-    assert all(each.matches == 2 and each.per_match == right[each.bot] for each in found)
+    assert all(each.matches == 2 and each.blunders_per_match == right[each.bot] for each in found)
     assert sum(each.moves for each in found) == 2 * len(record.moves)
 
 

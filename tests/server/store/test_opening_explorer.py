@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import structs
 
 from arena.games.catalogue import make_game
-from arena.games.riskless import Armies
+from arena.games.riskless import RisklessPosition
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, format_record_line
@@ -48,7 +48,9 @@ async def import_matches(engine: Engine, *found: tuple[Record, list[Any]]) -> No
     )
 
 
-def count_continuations(found: list[tuple[Record, list[Any]]], position: Armies) -> set[Continuation]:
+def count_continuations(
+    found: list[tuple[Record, list[Any]]], position: RisklessPosition
+) -> set[Continuation]:
     moves: dict[str, list[int]] = {}
     for record, positions in found:
         if record.result.reason is EndReason.SERVER_FAULT:

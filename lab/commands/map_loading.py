@@ -10,7 +10,7 @@ from arena.lab.variants import load_variant
 from arena.maps.loader import MapError
 
 
-def load_compiled_map(name: str) -> RisklessMap:
+def load_map_for_compiled_search(name: str) -> RisklessMap:
     """Return the map called `name`, which may set another cap or goal, as in `world:cap=20`.
 
     Raises UsageError if there is no such map, or if it is too large for the compiled engines.

@@ -29,7 +29,7 @@ PLAYING, DRAWN, LOST, WON = range(4)
 
 
 @inlined
-def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
+def write_successors(rules: Any, scratch: Any, board_number: Any) -> Any:
     """Write the number of the board after each move to `scratch`, as the opponent sees it, and return the number of moves."""
     size = rules[TERRITORIES]
     cap = rules[CAP]
@@ -37,7 +37,7 @@ def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
     targets = roads + size + 1
     armies_start = rules[IMAGES] - targets
     trained_start = armies_start + size
-    decode_board(rules, scratch, armies_start, number)
+    decode_board(rules, scratch, armies_start, board_number)
     total = rules[TURNED] // 2
     for territory in range(size):
         n = scratch[armies_start + territory]
@@ -64,12 +64,12 @@ def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
 
 
 @inlined
-def write_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
+def write_code(rules: Any, scratch: Any, board_number: Any, codes: Any, code: Any) -> None:
     """Write `code` (an encoded value) to `codes` for a board and for all its symmetric images."""
     size = rules[TERRITORIES]
     images = rules[IMAGES]
     armies_start = images - rules[ROADS] - size - 1
-    decode_board(rules, scratch, armies_start, number)
+    decode_board(rules, scratch, armies_start, board_number)
     empty_board_number = rules[TURNED] // 2
     for image in range(images, images + rules[SYMMETRIES] * size, size):
         image_number = empty_board_number
@@ -105,7 +105,7 @@ def make_survey_kernel() -> Any:
         return LOST if opponent_armies >= goal else PLAYING
 
     @inlined
-    def is_representative(rules: Any, scratch: Any, armies_start: Any, number: Any) -> Any:
+    def is_representative(rules: Any, scratch: Any, armies_start: Any, board_number: Any) -> Any:
         size = rules[TERRITORIES]
         empty_board_number = rules[TURNED] // 2
         images = rules[IMAGES]
@@ -113,7 +113,7 @@ def make_survey_kernel() -> Any:
             image_number = empty_board_number
             for territory in range(size):
                 image_number += scratch[armies_start + territory] * rules[image + territory]
-            if image_number < number:
+            if image_number < board_number:
                 return False
         return True
 
@@ -130,17 +130,17 @@ def make_survey_kernel() -> Any:
         armies_start = rules[IMAGES] - rules[ROADS] - rules[TERRITORIES] - 1
         decode_board(rules, scratch, armies_start, first)
         mark = 0
-        for number in range(first, last):
+        for board_number in range(first, last):
             outcome = status(rules, scratch, armies_start)
             if outcome == PLAYING:
                 counts[0] += 1
-                if is_representative(rules, scratch, armies_start, number):
+                if is_representative(rules, scratch, armies_start, board_number):
                     counts[1] += 1
-                    mark |= 1 << (number & 7)
+                    mark |= 1 << (board_number & 7)
             elif outcome != DRAWN:
-                codes[number] = outcome
-            if number & 7 == 7 or number == last - 1:
-                marks[number >> 3] = mark
+                codes[board_number] = outcome
+            if board_number & 7 == 7 or board_number == last - 1:
+                marks[board_number >> 3] = mark
                 mark = 0
             territory = rules[TERRITORIES] - 1
             scratch[armies_start + territory] += 1
@@ -153,21 +153,23 @@ def make_survey_kernel() -> Any:
 
 
 @cache
-def make_marked_boards_kernel() -> Any:
-    """Return the compiled function `list_marked_boards`, which lists the numbers of the boards that `survey_boards` marked."""
+def make_unfinished_representatives_kernel() -> Any:
+    """Return the compiled function `list_unfinished_representatives`, which lists the numbers of the boards that `survey_boards` marked."""
 
-    def list_marked_boards(marks: Any, live: Any, first: Any, last: Any, live_index: Any) -> Any:
-        """Write the numbers of the marked boards in range(first, last) to `live`, from the index `live_index` on.
+    def list_unfinished_representatives(
+        marks: Any, undecided_numbers: Any, first: Any, last: Any, undecided_index: Any
+    ) -> Any:
+        """Write the numbers of the marked boards in range(first, last) to `undecided_numbers`, from the index `undecided_index` on.
 
         Return the index after the last of them.
         """
-        for number in range(first, last):
-            if (marks[number >> 3] >> (number & 7)) & 1:
-                live[live_index] = number
-                live_index += 1
-        return live_index
+        for board_number in range(first, last):
+            if (marks[board_number >> 3] >> (board_number & 7)) & 1:
+                undecided_numbers[undecided_index] = board_number
+                undecided_index += 1
+        return undecided_index
 
-    return compile_solver_kernel(list_marked_boards, "gather")
+    return compile_solver_kernel(list_unfinished_representatives, "gather")
 
 
 @cache
@@ -175,18 +177,24 @@ def make_restore_kernel() -> Any:
     """Return the compiled function `restore_codes`, which copies the boards' codes (encoded values) from a checkpoint."""
 
     def restore_codes(
-        rules: Any, scratch: Any, numbers: Any, layer: Any, codes: Any, live: Any, live_index: Any
+        rules: Any,
+        scratch: Any,
+        numbers: Any,
+        layer: Any,
+        codes: Any,
+        undecided_numbers: Any,
+        undecided_index: Any,
     ) -> Any:
         """Write the codes in `layer`, from a checkpoint, to `codes` for the boards in `numbers` and their symmetric images.
 
-        List the undecided boards in `live`, from the index `live_index` on, and return the index after the last of them.
+        List the undecided boards in `undecided_numbers`, from the index `undecided_index` on, and return the index after the last of them.
         """
         for index in range(numbers.size):
             if layer[index] >= 2:
                 write_code(rules, scratch, numbers[index], codes, layer[index])
             else:
-                live[live_index] = numbers[index]
-                live_index += 1
-        return live_index
+                undecided_numbers[undecided_index] = numbers[index]
+                undecided_index += 1
+        return undecided_index
 
     return compile_solver_kernel(restore_codes, "restore")

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from arena.console import UsageError
-from arena.lab.commands.compiled_map import load_compiled_map
+from arena.lab.commands.map_loading import load_map_for_compiled_search
 from arena.maps.loader import load_map
 
 
 @pytest.mark.parametrize("name", ["m2", "world", "ring:64"])
 def test_a_map_that_fits_is_returned_by_its_name(name: str) -> None:
-    assert load_compiled_map(name) == load_map(name)
+    assert load_map_for_compiled_search(name) == load_map(name)
 
 
 @pytest.mark.parametrize(
@@ -24,5 +24,5 @@ def test_a_map_that_fits_is_returned_by_its_name(name: str) -> None:
 )
 def test_a_map_that_does_not_fit_gives_an_error_of_one_line(name: str, why: str) -> None:
     with pytest.raises(UsageError, match=why) as raised:
-        load_compiled_map(name)
+        load_map_for_compiled_search(name)
     assert "\n" not in str(raised.value)
