@@ -49,7 +49,7 @@ If the bot moves sooner, a busy machine may have delayed the pong.
 CLOSING_HANDSHAKE_TIMEOUT_SECONDS = 2.0
 """Seconds within which a bot must complete the websocket's closing handshake."""
 RECONNECT_COUNTING_SECONDS = 1.0
-"""Seconds after the announced shutdown during which `check_shut_down` counts the bot's attempts to reconnect."""
+"""Seconds after the announced shutdown during which `check_server_shutdown` counts the bot's attempts to reconnect."""
 MAX_RECONNECT_ATTEMPTS_AFTER_SHUTDOWN = 8
 """Maximum number of times that a bot may try to reconnect within RECONNECT_COUNTING_SECONDS after the server's shutdown."""
 
@@ -119,11 +119,11 @@ async def check_play(game_name: str, seat: Player, context: CheckContext) -> Non
     await match.require_silence()
 
 
-async def check_repeated(context: CheckContext) -> None:
+async def check_repeated_messages(context: CheckContext) -> None:
     """The bot must answer repeated start, turn and end messages in the same way, or not at all."""
     match = context.make_match_without_time_pressure(await context.server.connect_bot())
     await match.begin_match()
-    await match.peer.send_message(match.start_message)
+    await match.bot_connection.send_message(match.start_message)
     await match.send_turn_message()
     await match.send_turn_message()
     await match.receive_bot_move()
@@ -134,14 +134,14 @@ async def check_repeated(context: CheckContext) -> None:
     await check_play(context.supported_games[0], Player.MAXIE, context)
 
 
-async def check_out_of_date(context: CheckContext) -> None:
+async def check_outdated_messages(context: CheckContext) -> None:
     """The bot must not answer a turn that it has already played, or the end of an unknown match."""
     match = context.make_match_without_time_pressure(await context.server.connect_bot())
     await match.begin_match()
     await match.play_move_pair()
     await match.play_move_pair()
-    await match.peer.send_message(match.make_turn_message(0))
-    other_match = context.make_match_without_time_pressure(match.peer)
+    await match.bot_connection.send_message(match.make_turn_message(0))
+    other_match = context.make_match_without_time_pressure(match.bot_connection)
     await other_match.send_end_message()
     await match.require_silence()
     await match.play_move_pair()
@@ -152,11 +152,11 @@ async def check_unknown_types(context: CheckContext) -> None:
     """The bot must ignore messages of unknown types."""
     match = context.make_match_without_time_pressure(await context.server.connect_bot())
     unknown_message = {"type": "x-weather", "match": match.id, "sky": ["blue", None, {"sun": 1.5}]}
-    await match.peer.send_message_fields(unknown_message)
+    await match.bot_connection.send_message_fields(unknown_message)
     await match.begin_match()
-    await match.peer.send_message_fields(unknown_message)
+    await match.bot_connection.send_message_fields(unknown_message)
     await match.send_turn_message()
-    await match.peer.send_message_fields(unknown_message)
+    await match.bot_connection.send_message_fields(unknown_message)
     await match.receive_bot_move()
     await match.send_end_message()
     await check_play(context.supported_games[0], Player.MAXIE, context)
@@ -175,8 +175,8 @@ async def check_unknown_errors(context: CheckContext) -> None:
     """The bot must continue after an error that is not fatal, whatever its code."""
     match = context.make_match_without_time_pressure(await context.server.connect_bot())
     await match.begin_match()
-    await match.peer.send_message(Error(Code.RATE_LIMITED, "too many messages (sent by a check)"))
-    await match.peer.send_message_fields(
+    await match.bot_connection.send_message(Error(Code.RATE_LIMITED, "too many messages (sent by a check)"))
+    await match.bot_connection.send_message_fields(
         {"type": "error", "code": "x_later", "detail": "of a later server", "fatal": False}
     )
     await match.play_move_pair()
@@ -206,17 +206,17 @@ async def check_long_match(context: CheckContext) -> None:
     await match.play_moves_and_end(MAX_MOVES_PER_MATCH)
 
 
-async def check_ended_in_thought(context: CheckContext) -> None:
+async def check_match_end_while_thinking(context: CheckContext) -> None:
     """The bot must drop a match that ends while the bot thinks, and play the next match."""
-    peer = await context.server.connect_bot()
-    match = context.make_match_without_time_pressure(peer)
+    bot_connection = await context.server.connect_bot()
+    match = context.make_match_without_time_pressure(bot_connection)
     await match.begin_match()
     await match.send_turn_message()
     await match.send_end_message()
-    next_match = context.make_match_without_time_pressure(peer)
-    await peer.send_message(next_match.start_message)
+    next_match = context.make_match_without_time_pressure(bot_connection)
+    await bot_connection.send_message(next_match.start_message)
     while True:
-        message, _ = await peer.receive_message("ready")
+        message, _ = await bot_connection.receive_message("ready")
         if getattr(message, "match", None) == next_match.id:
             break
     await next_match.play_moves_and_end(2)
@@ -224,8 +224,8 @@ async def check_ended_in_thought(context: CheckContext) -> None:
 
 async def check_two_at_once(context: CheckContext) -> None:
     """The bot must play two matches in parallel if its hello allows several."""
-    peer = await context.server.connect_bot()
-    matches = [context.make_match_without_time_pressure(peer, seat=seat) for seat in Player]
+    bot_connection = await context.server.connect_bot()
+    matches = [context.make_match_without_time_pressure(bot_connection, seat=seat) for seat in Player]
     for match in matches:
         await match.begin_match()
     for _ in range(3):
@@ -235,18 +235,18 @@ async def check_two_at_once(context: CheckContext) -> None:
         await match.send_end_message()
 
 
-async def check_dropped(context: CheckContext) -> None:
+async def check_dropped_connection(context: CheckContext) -> None:
     """The bot must reconnect, resume its session, and play on if the connection is lost while the bot thinks."""
     match = context.make_match_without_time_pressure(await context.server.connect_bot())
     await match.begin_match()
     await match.play_move_pair()
     match.apply_random_move()
     await match.send_turn_message()
-    match.peer.cut_connection()
+    match.bot_connection.cut_connection()
     await _resume_match(context, match)
 
 
-async def check_restarted(context: CheckContext) -> None:
+async def check_restarted_server(context: CheckContext) -> None:
     """The bot must reconnect to a server that was killed and restarted on the same port."""
     match = context.make_match_without_time_pressure(await context.server.connect_bot())
     await match.begin_match()
@@ -260,7 +260,7 @@ async def check_restarted(context: CheckContext) -> None:
 
 async def _resume_match(context: CheckContext, match: ScriptedMatch) -> None:
     match.continue_on_connection(await context.server.wait_for_reconnection())
-    await match.peer.send_message(match.start_message)
+    await match.bot_connection.send_message(match.start_message)
     await match.wait_for_bot_ready()
     await match.send_turn_message()
     await match.receive_bot_move()
@@ -273,13 +273,13 @@ async def check_tiny_clock(context: CheckContext) -> None:
     await match.play_moves_and_end(MAX_MOVES_PER_MATCH)
 
 
-async def check_alive(context: CheckContext) -> None:
+async def check_pings_while_thinking(context: CheckContext) -> None:
     """The bot must answer pings while it is thinking, not only afterwards."""
     match = await _begin_timed_match(context, SLOW_TIME_CONTROL, GENEROUS_MARGIN_MS)
     await match.send_turn_message()
     await MONOTONIC_CLOCK.sleep(PING_DELAY_SECONDS)
     ping_time = MONOTONIC_CLOCK.now()
-    pong = await match.peer.connection.ping()
+    pong = await match.bot_connection.connection.ping()
     await match.receive_bot_move()
     pong_seconds = MONOTONIC_CLOCK.now() - ping_time
     with anyio.move_on_after(context.server.patience_seconds) as waiting:
@@ -301,26 +301,26 @@ async def _begin_timed_match(
 
     If the bot does not play Riskless, begin a match of the first game in its hello.
     """
-    peer = await context.server.connect_bot()
+    bot_connection = await context.server.connect_bot()
     game = (
         context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()
     )
-    match = ScriptedMatch(peer, game, Player.MAXIE, time_control, margin_ms)
+    match = ScriptedMatch(bot_connection, game, Player.MAXIE, time_control, margin_ms)
     await match.begin_match()
     return match
 
 
-async def check_shut_down(context: CheckContext) -> None:
+async def check_server_shutdown(context: CheckContext) -> None:
     """The bot must close its connection after the server announces its shutdown, retry with backoff, and rejoin the new server."""
-    peer = await context.server.connect_bot()
-    await peer.send_message(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
+    bot_connection = await context.server.connect_bot()
+    await bot_connection.send_message(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
     with context.server.drop_new_connections():
         connections_before = context.server.connection_count
-        close_task = asyncio.ensure_future(peer.connection.close(1001, "shutting_down"))
+        close_task = asyncio.ensure_future(bot_connection.connection.close(1001, "shutting_down"))
         with anyio.move_on_after(CLOSING_HANDSHAKE_TIMEOUT_SECONDS) as scope:
             await asyncio.shield(close_task)
-        if scope.cancelled_caught or peer.connection.close_code == 1006:
-            peer.connection.transport.abort()
+        if scope.cancelled_caught or bot_connection.connection.close_code == 1006:
+            bot_connection.connection.transport.abort()
             await close_task
             raise ProtocolFault(
                 f"the bot must complete the close handshake within {CLOSING_HANDSHAKE_TIMEOUT_SECONDS:g} s"
@@ -335,25 +335,25 @@ async def check_shut_down(context: CheckContext) -> None:
 
 
 CHECKS_AFTER_PLAY = (
-    check_repeated,
-    check_out_of_date,
+    check_repeated_messages,
+    check_outdated_messages,
     check_unknown_types,
     check_unknown_fields,
     check_unknown_errors,
     check_catch_up,
     check_long_match,
-    check_ended_in_thought,
+    check_match_end_while_thinking,
     check_two_at_once,
     check_tiny_clock,
-    check_alive,
-    check_shut_down,
-    check_dropped,
-    check_restarted,
+    check_pings_while_thinking,
+    check_server_shutdown,
+    check_dropped_connection,
+    check_restarted_server,
 )
 """Checks that run after the handshake and the ordinary matches, in this order.
 
 The three checks that end the bot's connection are last. A bot waits longer before each further reconnection, and longest
-after the server announces its shutdown. Therefore `check_shut_down`, which announces it, comes before the other two:
+after the server announces its shutdown. Therefore `check_server_shutdown`, which announces it, comes before the other two:
 after them, the bot's wait could exceed the time limit of the check.
 """
 

@@ -28,9 +28,14 @@ class ScriptedMatch:
     """
 
     def __init__(
-        self, peer: BotConnection, game: AnyGame, seat: Player, time_control: TimeControl, margin_ms: int
+        self,
+        bot_connection: BotConnection,
+        game: AnyGame,
+        seat: Player,
+        time_control: TimeControl,
+        margin_ms: int,
     ) -> None:
-        self.peer = peer
+        self.bot_connection = bot_connection
         self.game = game
         self.seat = seat
         """Player that the bot is, Maxie or Minnie."""
@@ -58,7 +63,7 @@ class ScriptedMatch:
     def start_message(self) -> Start:
         """The `start` message with which the server begins the match."""
         players = Players("checked", "script") if self.seat is Player.MAXIE else Players("script", "checked")
-        ready_ms = int(1000 * self.peer.patience_seconds)
+        ready_ms = int(1000 * self.bot_connection.patience_seconds)
         return Start(
             self.id,
             self.game.name,
@@ -72,13 +77,13 @@ class ScriptedMatch:
 
     async def begin_match(self, **unknown_fields: object) -> None:
         """Send `start` with the extra fields `unknown_fields`, which the bot must ignore, and wait until the bot is ready."""
-        await self.peer.send_message(self.start_message, **unknown_fields)
+        await self.bot_connection.send_message(self.start_message, **unknown_fields)
         await self.wait_for_bot_ready()
 
     async def wait_for_bot_ready(self) -> None:
         """Wait for the bot's `ready` message. After a reconnection, a move that it chose while disconnected may come first."""
         while True:
-            message, received_at = await self.peer.receive_message("ready")
+            message, received_at = await self.bot_connection.receive_message("ready")
             if isinstance(message, Move) and message.match == self.id:
                 if message.ply == len(self.moves) > 0:
                     self._early_message = message, received_at
@@ -94,7 +99,7 @@ class ScriptedMatch:
     async def send_turn_message(self, **unknown_fields: object) -> None:
         """Send the `turn` for the next ply, and start the bot's clock."""
         self._turn_sent_at = MONOTONIC_CLOCK.now()
-        await self.peer.send_message(self.make_turn_message(len(self.moves)), **unknown_fields)
+        await self.bot_connection.send_message(self.make_turn_message(len(self.moves)), **unknown_fields)
 
     def make_turn_message(self, ply: int) -> Turn:
         """Return the `turn` message that asks for the move at `ply`, which may already have been played."""
@@ -108,8 +113,8 @@ class ScriptedMatch:
             if self._early_message is not None:
                 (message, received_at), self._early_message = self._early_message, None
             else:
-                message, received_at = await self.peer.receive_message(
-                    "move", allowed_seconds + self.peer.patience_seconds
+                message, received_at = await self.bot_connection.receive_message(
+                    "move", allowed_seconds + self.bot_connection.patience_seconds
                 )
             if not self._is_repeated_message(message):
                 break
@@ -134,7 +139,7 @@ class ScriptedMatch:
             )
         self.apply_move(message.move)
         accepted = Accepted(self.id, message.ply, round(1000 * seconds_used, 3), self.control.base_ms)
-        await self.peer.send_message(accepted, **unknown_fields)
+        await self.bot_connection.send_message(accepted, **unknown_fields)
 
     def apply_move(self, move: Data) -> None:
         """Apply a move, given as plain data, to the position. Raises ProtocolFault if the move is illegal."""
@@ -150,9 +155,9 @@ class ScriptedMatch:
         for move in moves:
             self.apply_move(move)
 
-    def continue_on_connection(self, peer: BotConnection) -> None:
-        """Continue the match on `peer`, a new connection of the bot."""
-        self.peer = peer
+    def continue_on_connection(self, bot_connection: BotConnection) -> None:
+        """Continue the match on `bot_connection`, a new connection of the bot."""
+        self.bot_connection = bot_connection
 
     def apply_random_move(self) -> None:
         """Play a random legal move for the player to move, even if that is the bot's turn. No message is sent."""
@@ -183,7 +188,7 @@ class ScriptedMatch:
         reason = EndReason.RESIGNATION if outcome is None else EndReason(outcome.word)
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         seat = None if winner is None else SEATS[winner]
-        await self.peer.send_message(
+        await self.bot_connection.send_message(
             End(self.id, seat, reason, reason.meaning, self.moves, clocks), **unknown_fields
         )
 
@@ -191,7 +196,7 @@ class ScriptedMatch:
         """Wait for SILENCE_SECONDS. Raises ProtocolFault if the bot sends anything but a repetition of an earlier message."""
         deadline = MONOTONIC_CLOCK.now() + SILENCE_SECONDS
         while (seconds_left := deadline - MONOTONIC_CLOCK.now()) > 0:
-            message = await self.peer.receive_message_within("silence", seconds_left)
+            message = await self.bot_connection.receive_message_within("silence", seconds_left)
             if message is not None and not self._is_repeated_message(message[0]):
                 self._reject_second_move(message[0])
                 raise ProtocolFault(

@@ -16,13 +16,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from arena.games.riskless_map import RisklessMap, list_roads
-from arena.maps.cells import LandGeometry, Ring, load_built_in_land
+from arena.maps.land import LandGeometry, Ring, load_built_in_land
 from arena.maps.layout import Line, Point, find_smallest_distance
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
 
 # Lengths in pixels, the same as in `page/js/boards/geometry.js` and `page/js/boards/land.js`.
-CLOSEST_TERRITORIES_PX = 62.0
+CLOSEST_TERRITORIES_DISTANCE_PX = 62.0
 """Distance between the two closest territories, in pixels; smaller if the map would be wider than MAX_MAP_WIDTH_PX."""
 MAX_MAP_WIDTH_PX = 1500.0
 """Maximum width of the map without its margins, in pixels."""
@@ -34,7 +34,7 @@ MARGIN_AROUND_LAND_PX = 16.0
 """Width of the margin around the land, in pixels."""
 MARK_RADIUS_PX = 13.0
 """Radius of a territory's mark, in pixels."""
-MIN_BORDER_WITHOUT_ROAD_PX = 20.0
+MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX = 20.0
 """Minimum length of a common border, in pixels, for which no road is drawn between the two territories."""
 
 EMPTY_MARK_RADIUS_SHARE = 0.3
@@ -111,7 +111,7 @@ class MapPicture:
         xs, ys = zip(*corners, strict=True)
         map_width, map_height = max(xs) - min(xs), max(ys) - min(ys)
         scale = min(
-            CLOSEST_TERRITORIES_PX / find_smallest_distance(self.file.map),
+            CLOSEST_TERRITORIES_DISTANCE_PX / find_smallest_distance(self.file.map),
             MAX_MAP_WIDTH_PX / (map_width or 1.0),
         )
         margin = MARGIN_WITHOUT_LAND_PX if self.land is None else MARGIN_AROUND_LAND_PX
@@ -146,13 +146,13 @@ class MapPicture:
         """
         width, height = self.size_px
         attributes = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
-        return f'<svg class="map" {attributes}>{self._ground}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}{self.render_marks(armies)}</svg>'
+        return f'<svg class="map" {attributes}>{self._coast_and_ferries_svg}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}{self.render_marks(armies)}</svg>'
 
     @cached_property
     def ground_svg(self) -> str:
         """Return the sea with its ferries, and the land without the colours of its owners, as SVG."""
         width, height = self.size_px
-        return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._ground}'
+        return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast_and_ferries_svg}'
 
     def render_areas(self, armies: Sequence[int], scale: float = 1.0) -> str:
         """Return all areas in the colours of their owners, with the roads above them, as SVG.
@@ -193,7 +193,7 @@ class MapPicture:
         return [self._render_outline_path(rings) for rings in self._areas]
 
     @property
-    def _ground(self) -> str:
+    def _coast_and_ferries_svg(self) -> str:
         """Return the ferries, and above them the land without the colours of its owners, as SVG; empty without land."""
         if not self._outlines:
             return ""
@@ -224,7 +224,7 @@ class MapPicture:
 
     @cached_property
     def drawn_roads(self) -> list[tuple[int, int]]:
-        """Return the roads between territories whose common border is shorter than MIN_BORDER_WITHOUT_ROAD_PX, or that share none.
+        """Return the roads between territories whose common border is shorter than MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX, or that share none.
 
         A longer border shows by itself that two territories are neighbours.
         """
@@ -232,7 +232,7 @@ class MapPicture:
         return [road for road in list_roads(self.file.map) if road not in bordering_pairs]
 
     def _find_bordering_pairs(self) -> set[tuple[int, int]]:
-        """Return the pairs of territories, the lower number first, that share a border of at least MIN_BORDER_WITHOUT_ROAD_PX."""
+        """Return the pairs of territories, the lower number first, that share a border of at least MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX."""
         territories_by_edge: defaultdict[frozenset[Point], list[int]] = defaultdict(list)
         for territory, rings in enumerate(self._areas):
             for ring in rings:
@@ -243,7 +243,7 @@ class MapPicture:
             if len(territories) > 1:
                 first, second = territories
                 lengths[first, second] += math.dist(*edge) * self._layout.scale
-        return {pair for pair, length in lengths.items() if length >= MIN_BORDER_WITHOUT_ROAD_PX}
+        return {pair for pair, length in lengths.items() if length >= MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX}
 
     def compute_road_lines(self, source: int, target: int) -> list[Line]:
         """Return the road between two territories as one line, or as two if it wraps around the map."""

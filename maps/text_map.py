@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.text import Text
 
@@ -22,7 +23,7 @@ from arena.maps.map_file import MapFile
 
 MAX_MAP_ROWS = 44
 """Maximum height of a map, in rows of the terminal. A higher map is scaled down."""
-MAX_CLOSEST_TERRITORIES_DOTS = 34
+MAX_CLOSEST_TERRITORIES_DISTANCE_DOTS = 34
 """Maximum distance between the two closest territories, in Braille dots, so that small maps are not drawn too large."""
 EMPTY_BRAILLE_CODE = 0x2800
 """Code point of the Braille character without dots."""
@@ -46,19 +47,25 @@ class _Box:
     height: int
 
 
+class TextMap(NamedTuple):
+    """Map drawn as text for the terminal."""
+
+    text: Text
+    has_names: bool
+    """True if the names of the territories are on the map; False if they did not fit, so that the caller should list them."""
+
+
 def draw_text_map(
     file: MapFile,
     armies: Sequence[int] | None = None,
     column_count: int = 100,
     *,
     use_braille_dots: bool = True,
-) -> tuple[Text, bool]:
-    """Return a map drawn as text, at most `column_count` columns wide, and True if the territories' names fit into it.
+) -> TextMap:
+    """Return a map drawn as text, at most `column_count` columns wide.
 
     armies            armies of each territory, positive for Maxie, negative for Minnie; by default those at the start
     use_braille_dots  False to draw roads with full stops instead of Braille dots, for terminals that know only ASCII
-
-    If the names do not fit, the caller should list them.
     """
     map = file.map
     drawn_armies = map.start if armies is None else armies
@@ -73,13 +80,11 @@ def draw_text_map(
         ]
         canvas = _Canvas(file, labels, column_count)
         if not canvas.is_crowded():
-            return canvas.draw_text(
-                drawn_armies, use_braille_dots=use_braille_dots
-            ), make_label is not _make_number_label
+            text = canvas.draw_text(drawn_armies, use_braille_dots=use_braille_dots)
+            return TextMap(text, has_names=make_label is not _make_number_label)
     marks = [("+" if n > 0 else "-" if n < 0 else "o",) for n in drawn_armies]
-    return _Canvas(file, marks, column_count).draw_text(
-        drawn_armies, use_braille_dots=use_braille_dots
-    ), False
+    text = _Canvas(file, marks, column_count).draw_text(drawn_armies, use_braille_dots=use_braille_dots)
+    return TextMap(text, has_names=False)
 
 
 def _make_inline_label(map: RisklessMap, territory: int, armies: int) -> Label:
@@ -109,7 +114,7 @@ class _Canvas:
         # The unit here is a dot: two per column, four per row.
         max_dot_columns, max_dot_rows = 2 * max(width - label_width - 1, 2), 4 * (MAX_MAP_ROWS - label_height)
         self.scale = min(
-            MAX_CLOSEST_TERRITORIES_DOTS / find_smallest_distance(file.map),
+            MAX_CLOSEST_TERRITORIES_DISTANCE_DOTS / find_smallest_distance(file.map),
             max_dot_columns / extent.width if extent.width else max_dot_columns,
             max_dot_rows / extent.height if extent.height else max_dot_rows,
         )

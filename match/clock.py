@@ -47,7 +47,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         cls,
         control: TimeControl,
         margin_ms: int,
-        total_ms: int = 0,
+        max_total_ms: int = 0,
         minnie_control: TimeControl | None = None,
     ) -> Self:
         """Return the clock of a match that has not begun.
@@ -57,7 +57,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         total_ms        limit of each player's time in the whole match; 0 for no limit
         minnie_control  Minnie's time control if it differs from Maxie's
         """
-        total_ns, minnie_control = total_ms * NS_PER_MS, minnie_control or control
+        total_ns, minnie_control = max_total_ms * NS_PER_MS, minnie_control or control
         maxie_ns, minnie_ns = (
             min(time_control.base_ms * NS_PER_MS, total_ns) if total_ns else time_control.base_ms * NS_PER_MS
             for time_control in (control, minnie_control)

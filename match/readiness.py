@@ -40,7 +40,7 @@ class PlayerReadiness:
         return [player for player in Player if player in self._unready]
 
     @property
-    def ready_deadline(self) -> int | None:
+    def ready_deadline_ns(self) -> int | None:
         """Return the time by which the players must be ready, in ns; None if they were not asked."""
         if self._request_time is None:
             return None

@@ -1,6 +1,6 @@
 """The referee of one match, which decides legality, timeouts and the winner. Pure: time is an argument.
 
-`handle(event, now)` returns the effects. `next_deadline` is the time at which to call `handle` with `DeadlinePassed` if
+`handle(event, now)` returns the effects. `next_deadline_ns` is the time at which to call `handle` with `DeadlinePassed` if
 nothing else happens first. `now` is monotonic nanoseconds and never decreases. A referee never sleeps, reads a clock or
 logs; a player's mistake is data, not an exception. The same events at the same times give the same effects, so the
 journal fully describes a match.
@@ -143,7 +143,7 @@ class Referee:
         return self._movers[-1] if self.moves and not self.moves[-1].opening else None
 
     @property
-    def next_deadline(self) -> int | None:
+    def next_deadline_ns(self) -> int | None:
         """Return the time at which `DeadlinePassed` is due, in ns; None before the match opens and after its end."""
         # In the usual case no list is needed.
         if self.turn_sent_at is not None and not self._disconnected_at and self.result is None:
@@ -171,7 +171,7 @@ class Referee:
             case PlayerReconnected(player):
                 return self._handle_reconnection(player, now_ns)
             case SessionLost(player, proved):
-                return self._handle_lost_session(player, now_ns, proved=proved)
+                return self._handle_lost_session(player, now_ns, has_proved_name=proved)
             case ProtocolViolated(player, detail):
                 violation_text = f"{self._describe_player(player)} broke the protocol: {detail}"
                 return self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, violation_text, now_ns)
@@ -205,7 +205,7 @@ class Referee:
     # playing
 
     def start_clock(self, turn: TurnStarted, now_ns: int) -> int | None:
-        """Start the clock of a turn sent at `now_ns`, and return `next_deadline`: usually the end of the mover's time.
+        """Start the clock of a turn sent at `now_ns`, and return `next_deadline_ns`: usually the end of the mover's time.
 
         A turn that is sent again costs the mover no time: the clock continues as if it had already run for `turn.clock_ran_ns` ns.
 
@@ -221,7 +221,7 @@ class Referee:
             lag_credit_ns = min(self._lag_budgets[self.mover].left_ns, turn.lag_ns)
             self._flag_time_ns = now_ns + self._clock.get_max_move_ns(self.mover) + lag_credit_ns
             self.revision += 1
-            return self.next_deadline if self._disconnected_at else self._flag_time_ns
+            return self.next_deadline_ns if self._disconnected_at else self._flag_time_ns
         return None
 
     def _handle_move(self, event: MoveReceived, now_ns: int) -> list[RefereeEffect]:
@@ -347,8 +347,10 @@ class Referee:
             effects.append(self._make_turn_message(self.get_clocks(now_ns)))
         return effects
 
-    def _handle_lost_session(self, player: Player, now_ns: int, *, proved: bool) -> list[RefereeEffect]:
-        if self._has_begun and not proved:
+    def _handle_lost_session(
+        self, player: Player, now_ns: int, *, has_proved_name: bool
+    ) -> list[RefereeEffect]:
+        if self._has_begun and not has_proved_name:
             detail = f"{self._describe_player(player)} reconnected with neither its session nor a token, so it lost the match"
             return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now_ns)
         if not self._has_begun:
@@ -368,7 +370,7 @@ class Referee:
 
     def _list_deadlines(self) -> list[tuple[int, Player | None]]:
         """Return pairs of a deadline, in ns, and the player who must meet it; None stands for all who are not ready."""
-        ready_by = self.readiness.ready_deadline
+        ready_by = self.readiness.ready_deadline_ns
         if self.is_over or ready_by is None:
             return []
         if not self._has_begun:

@@ -87,7 +87,7 @@ class ProtocolViolated(Struct, frozen=True, tag="broke_protocol"):
 
 
 class DeadlinePassed(Struct, frozen=True, tag="deadline", omit_defaults=True):
-    """The referee's `next_deadline` has passed, and all messages that arrived earlier have been read."""
+    """The referee's `next_deadline_ns` has passed, and all messages that arrived earlier have been read."""
 
     stalled_ns: int = field(name="server_late", default=0)
     """Time for which the server itself stalled during the turn, in ns, as far as known."""

@@ -70,7 +70,7 @@ class PrivateNats:
         self.close()
         log_file = self._folder / "log"
         try:
-            self._process = await self._launch(log_file)
+            self._process = await self._write_config_and_start_process(log_file)
         except OSError as error:
             raise NatsNotStarted(
                 f"cannot start {self._program} with its files in {self._folder}: {error.strerror}"
@@ -87,7 +87,7 @@ class PrivateNats:
         ) or ["it printed nothing"]
         raise NatsNotStarted(f"cannot start {self._program}: {last_lines[-1]}")
 
-    async def _launch(self, log_file: Path) -> subprocess.Popen[bytes]:
+    async def _write_config_and_start_process(self, log_file: Path) -> subprocess.Popen[bytes]:
         """Write the configuration file, and start the server's process, which logs to `log_file`."""
         config = self._folder / "nats.conf"
         user = {"user": NATS_USER, "password": self.password_file.read_text(encoding="ascii")}
@@ -97,7 +97,7 @@ class PrivateNats:
         for stale_file in self._folder.glob("*.ports"):
             stale_file.unlink()
         arguments = ("--config", str(config), "--ports_file_dir", str(self._folder), "--log", str(log_file))
-        return await to_thread.run_sync(self._start_process, arguments)
+        return await to_thread.run_sync(self._spawn_process, arguments)
 
     async def restart_on_exit(self) -> None:
         """Restart the server whenever it ends, until cancelled. A failed restart is logged and retried."""
@@ -118,7 +118,7 @@ class PrivateNats:
             self._process.stdin.close()
             self._process.wait()
 
-    def _start_process(self, arguments: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    def _spawn_process(self, arguments: tuple[str, ...]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(  # noqa: S603  found in this machine's PATH
             make_supervised_command(self._program, *arguments),
             stdin=subprocess.PIPE,

@@ -73,15 +73,15 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
                     f"{part!r:.40}: {why}; for example win=500,moves=3,limit=200,repetition=3, or {NO_ADJUDICATION} for no rules"
                 )
             values_by_rule[rule] = value
-        return cls.from_rule_values(values_by_rule, strict=False)
+        return cls.from_rule_values(values_by_rule, rejects_numbers_as_text=False)
 
     @classmethod
     def from_rule_values(
-        cls, values_by_rule: Mapping[str, object], *, strict: bool = True
+        cls, values_by_rule: Mapping[str, object], *, rejects_numbers_as_text: bool = True
     ) -> Adjudication | None:
         """Return the adjudication with the rules in `values_by_rule`; None if all rules are off.
 
-        Names, defaults and `none` are as in `parse`. `strict` rejects numbers written as text.
+        Names, defaults and `none` are as in `parse`. `rejects_numbers_as_text` rejects numbers written as text.
 
         Raises BadAdjudication for an unknown rule or an invalid value.
         """
@@ -98,7 +98,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
                 continue
             try:
                 changed_values = {**msgspec.to_builtins(adjudication), rule: value}
-                adjudication = msgspec.convert(changed_values, cls, strict=strict)
+                adjudication = msgspec.convert(changed_values, cls, strict=rejects_numbers_as_text)
             except msgspec.ValidationError as error:
                 # Remove the path `$.win`, since the message already begins with the rule, and the type of the value.
                 expected = str(error).partition(" - at")[0].partition(", got")[0].replace(" | null", "")

@@ -27,7 +27,7 @@ from arena.protocol.moves import MovesSnapshot
 
 MAX_NESTING_DEPTH = 16
 """Maximum nesting of arrays and maps in a known field of a message. The setup of a game needs 4."""
-TOO_DEEP = f"arrays and maps must not nest deeper than {MAX_NESTING_DEPTH} levels"
+TOO_DEEP_MESSAGE = f"arrays and maps must not nest deeper than {MAX_NESTING_DEPTH} levels"
 
 SCALAR_VALUE_TYPES = frozenset({str, int, bool, type(None), UnsetType})
 """Types whose values are always valid in a message."""
@@ -80,7 +80,7 @@ def _decode(
     try:
         message = decoder.decode(frame)
     except RecursionError:
-        raise DecodeError(Code.BAD_MESSAGE, TOO_DEEP) from None
+        raise DecodeError(Code.BAD_MESSAGE, TOO_DEEP_MESSAGE) from None
     except (msgspec.MsgspecError, ValueError) as error:
         raise _explain_error(frame, error, type_names) from None
     fault = _find_fault_in_data(message)
@@ -97,7 +97,7 @@ def _explain_error(frame: bytes, error: Exception, type_names: list[str]) -> Dec
     try:
         fields = msgspec.msgpack.decode(frame)
     except RecursionError:
-        return DecodeError(Code.BAD_MESSAGE, TOO_DEEP)
+        return DecodeError(Code.BAD_MESSAGE, TOO_DEEP_MESSAGE)
     except (msgspec.MsgspecError, ValueError) as malformed:
         return DecodeError(Code.BAD_MESSAGE, f"the frame cannot be decoded as msgpack: {malformed!s:.100}")
     if not isinstance(fields, dict):
@@ -127,7 +127,7 @@ def _find_fault_in_data(message: Message) -> str | None:
         if types <= SCALAR_VALUE_TYPES:
             return None
         if depth == MAX_NESTING_DEPTH and types & CONTAINER_VALUE_TYPES:
-            return TOO_DEEP
+            return TOO_DEEP_MESSAGE
         next_level: list[Any] = []
         for value in level:
             if type(value) is list:

@@ -17,23 +17,23 @@ from arena import DRAW, LOST, PLAYING, WON, CompiledGame, Kernel, get, inlined, 
 
 MAX_TERRITORIES = 64
 WORDS_PER_SIDE = MAX_TERRITORIES // 4
-CAPITALS_WORD = 2 * WORDS_PER_SIDE
+CAPITALS_WORD_INDEX = 2 * WORDS_PER_SIDE
 ONE_IN_EACH_TERRITORY = 0x0001_0001_0001_0001
 MAX_ARMIES = 0x7FFF
 """Largest number of armies that the 16 bits of a territory can hold."""
 GATHER_BITS_FACTOR = 1 << 48 | 1 << 33 | 1 << 18 | 1 << 3
 """Factor of a multiplication that moves the lowest bits of a word's four territories to the word's bits 48 to 51."""
 CAP, OVER, GOAL, ROWS, GARRISON, CATCH_UP, TERRITORY = range(7)
-FIRST_ROAD = 7
-NEIGHBOUR_SETS = FIRST_ROAD + MAX_TERRITORIES + 1
-ROAD_ENDS = NEIGHBOUR_SETS + MAX_TERRITORIES
+FIRST_ROADS_START = 7
+NEIGHBOUR_SETS_START = FIRST_ROADS_START + MAX_TERRITORIES + 1
+ROAD_ENDS_START = NEIGHBOUR_SETS_START + MAX_TERRITORIES
 """Indices into the array `rules`, which holds the map and the constants for compiled code.
 
 GARRISON, CATCH_UP and TERRITORY hold the constants of capitals.py. Three indices begin a longer part of the array:
 
-FIRST_ROAD      for each territory, the number of its first road
-NEIGHBOUR_SETS  for each territory, the set of its neighbours as bits
-ROAD_ENDS       for each road, its source and its target
+FIRST_ROADS_START     for each territory, the number of its first road
+NEIGHBOUR_SETS_START  for each territory, the set of its neighbours as bits
+ROAD_ENDS_START       for each road, its source and its target
 """
 
 
@@ -46,8 +46,8 @@ def _compile(game: capitals.Capitals) -> CompiledGame:
     map = game.map
     roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
     numbers = {road: number for number, road in enumerate(roads)}
-    rules = np.zeros(ROAD_ENDS + 2 * len(roads), np.int64)
-    rules[:FIRST_ROAD] = (
+    rules = np.zeros(ROAD_ENDS_START + 2 * len(roads), np.int64)
+    rules[:FIRST_ROADS_START] = (
         map.territory_cap,
         (MAX_ARMIES - map.territory_cap) * ONE_IN_EACH_TERRITORY,
         map.armies_to_win,
@@ -56,19 +56,19 @@ def _compile(game: capitals.Capitals) -> CompiledGame:
         capitals.CATCH_UP_ARMIES,
         capitals.TERRITORY_VALUE_ARMIES,
     )
-    rules[FIRST_ROAD:NEIGHBOUR_SETS] = len(roads)
-    rules[ROAD_ENDS:] = [v for road in roads for v in road]
+    rules[FIRST_ROADS_START:NEIGHBOUR_SETS_START] = len(roads)
+    rules[ROAD_ENDS_START:] = [v for road in roads for v in road]
     for v, near in enumerate(map.neighbours):
-        rules[FIRST_ROAD + v] = numbers[v, near[0]]
-        rules[NEIGHBOUR_SETS + v] = np.uint64(sum(1 << w for w in near)).view(np.int64)
+        rules[FIRST_ROADS_START + v] = numbers[v, near[0]]
+        rules[NEIGHBOUR_SETS_START + v] = np.uint64(sum(1 << w for w in near)).view(np.int64)
 
     def pack(position: Any) -> Any:
-        words = np.zeros(CAPITALS_WORD + 1, np.int64)
+        words = np.zeros(CAPITALS_WORD_INDEX + 1, np.int64)
         for v, n in enumerate(position.armies):
             side = WORDS_PER_SIDE if n * position.player.sign < 0 else 0
             words[side + v // 4] += abs(n) << 16 * (v % 4)
         own, foe = game.capitals[position.player], game.capitals[position.player.opponent]
-        words[CAPITALS_WORD] = own | foe << 8
+        words[CAPITALS_WORD_INDEX] = own | foe << 8
         return words
 
     return CompiledGame(
@@ -87,14 +87,14 @@ def make_kernel() -> Kernel:
     """Return the functions of Capitals for compiled searches: its moves, how to play one, its ends and its estimate."""
 
     @inlined
-    def get_armies(mem: Any, side: Any, v: Any) -> Any:
-        return (get(mem, side + (v >> 2)) >> (16 * (v & 3))) & MAX_ARMIES
+    def get_armies(mem: Any, side: Any, territory: Any) -> Any:
+        return (get(mem, side + (territory >> 2)) >> (16 * (territory & 3))) & MAX_ARMIES
 
     @inlined
-    def put_armies(mem: Any, side: Any, v: Any, number: Any) -> None:
-        shift = 16 * (v & 3)
-        rest = get(mem, side + (v >> 2)) & ~(MAX_ARMIES << shift)
-        put(mem, side + (v >> 2), rest | (number << shift))
+    def put_armies(mem: Any, side: Any, territory: Any, number: Any) -> None:
+        shift = 16 * (territory & 3)
+        rest = get(mem, side + (territory >> 2)) & ~(MAX_ARMIES << shift)
+        put(mem, side + (territory >> 2), rest | (number << shift))
 
     @inlined
     def mark_occupied(word: Any) -> Any:
@@ -130,22 +130,22 @@ def make_kernel() -> Kernel:
         while left != 0:
             v = lowest_bit(left)
             left &= left - 1
-            for road in range(get(rules, FIRST_ROAD + v), get(rules, FIRST_ROAD + v + 1)):
+            for road in range(get(rules, FIRST_ROADS_START + v), get(rules, FIRST_ROADS_START + v + 1)):
                 put(mem, out + count, road)
                 count += 1
         return count
 
     @inlined
-    def add_garrison(rules: Any, mem: Any, side: Any, capital: Any, behind: Any) -> None:
+    def add_garrison(rules: Any, mem: Any, side: Any, capital: Any, territories_behind: Any) -> None:
         own = get_armies(mem, side, capital)
         if own > 0:
-            more = own + get(rules, GARRISON) + get(rules, CATCH_UP) * behind
+            more = own + get(rules, GARRISON) + get(rules, CATCH_UP) * territories_behind
             put_armies(mem, side, capital, min(more, get(rules, CAP)))
 
     @inlined
     def play(rules: Any, mem: Any, pos: Any, out: Any, move: Any) -> None:
-        source = get(rules, ROAD_ENDS + 2 * move)
-        target = get(rules, ROAD_ENDS + 2 * move + 1)
+        source = get(rules, ROAD_ENDS_START + 2 * move)
+        target = get(rules, ROAD_ENDS_START + 2 * move + 1)
         cap = get(rules, CAP)
         others = out + WORDS_PER_SIDE  # the mover's armies: the position is seen by the opponent
         for row in range(get(rules, ROWS)):
@@ -159,18 +159,20 @@ def make_kernel() -> Kernel:
         put_armies(mem, others, source, 1)
         put_armies(mem, others, target, min(left + 1, cap) if left >= 0 else 0)
         put_armies(mem, out, target, min(1 - left, cap) if left < 0 else 0)
-        own = get(mem, pos + CAPITALS_WORD) & 255
-        foe = get(mem, pos + CAPITALS_WORD) >> 8
-        behind = popcount(find_territories(rules, mem, out)) - popcount(find_territories(rules, mem, others))
-        add_garrison(rules, mem, others, own, max(behind, 0))
+        own = get(mem, pos + CAPITALS_WORD_INDEX) & 255
+        foe = get(mem, pos + CAPITALS_WORD_INDEX) >> 8
+        territories_behind = popcount(find_territories(rules, mem, out)) - popcount(
+            find_territories(rules, mem, others)
+        )
+        add_garrison(rules, mem, others, own, max(territories_behind, 0))
         add_garrison(rules, mem, out, foe, 0)
-        put(mem, out + CAPITALS_WORD, foe | (own << 8))
+        put(mem, out + CAPITALS_WORD_INDEX, foe | (own << 8))
 
     @inlined
     def status(rules: Any, mem: Any, pos: Any) -> Any:
-        if get_armies(mem, pos + WORDS_PER_SIDE, get(mem, pos + CAPITALS_WORD) & 255) > 0:
+        if get_armies(mem, pos + WORDS_PER_SIDE, get(mem, pos + CAPITALS_WORD_INDEX) & 255) > 0:
             return LOST
-        if get_armies(mem, pos, get(mem, pos + CAPITALS_WORD) >> 8) > 0:
+        if get_armies(mem, pos, get(mem, pos + CAPITALS_WORD_INDEX) >> 8) > 0:
             return WON
         mine = sum_armies(rules, mem, pos)
         others = sum_armies(rules, mem, pos + WORDS_PER_SIDE)
@@ -196,7 +198,7 @@ def make_kernel() -> Kernel:
         while left != 0:
             v = lowest_bit(left)
             left &= left - 1
-            if get(rules, NEIGHBOUR_SETS + v) & foe != 0:
+            if get(rules, NEIGHBOUR_SETS_START + v) & foe != 0:
                 border += get_armies(mem, side, v)
         return sum_armies(rules, mem, side) + (border >> 1) + get(rules, TERRITORY) * popcount(own)
 
@@ -211,17 +213,19 @@ def make_kernel() -> Kernel:
 
     @inlined
     def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
-        source = get(rules, ROAD_ENDS + 2 * move)
-        target = get(rules, ROAD_ENDS + 2 * move + 1)
+        source = get(rules, ROAD_ENDS_START + 2 * move)
+        target = get(rules, ROAD_ENDS_START + 2 * move + 1)
         here = get_armies(mem, pos, source)
         foes = get_armies(mem, pos + WORDS_PER_SIDE, target)
         if foes > here:
             return -here
         if foes > 0:
-            return 100_000 if target == get(mem, pos + CAPITALS_WORD) >> 8 else 200 + foes
+            return 100_000 if target == get(mem, pos + CAPITALS_WORD_INDEX) >> 8 else 200 + foes
         return 0 if get_armies(mem, pos, target) > 0 else 100
 
-    return Kernel("capitals", CAPITALS_WORD + 1, CAPITALS_WORD + 1, moves, play, status, estimate, promise)
+    return Kernel(
+        "capitals", CAPITALS_WORD_INDEX + 1, CAPITALS_WORD_INDEX + 1, moves, play, status, estimate, promise
+    )
 
 
 __all__ = ["CompiledCapitals"]

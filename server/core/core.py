@@ -1,4 +1,4 @@
-"""The core of an arena: `handle(input, now) -> effects`, and `next_deadline`.
+"""The core of an arena: `handle(input, now) -> effects`, and `next_deadline_ns`.
 
 The core passes each input to the part that handles such inputs:
 
@@ -113,7 +113,7 @@ class Core:
         self._listings = ListingPublisher(
             lobby, matches.rooms, house, open_challenges, suspensions, events.make_listing_entries
         )
-        self.next_deadline: int | None = None
+        self.next_deadline_ns: int | None = None
         """Time at which the core needs a `Tick` if no other input comes first, in ns; None if nothing is due."""
         self._handled_change_count = 0
         """Number of changes of the lobby (`lobby.change_count`) to which the core has reacted."""
@@ -164,7 +164,7 @@ class Core:
         self._input_handlers[type(input)](input)
         if lobby.change_count != self._handled_change_count:
             self._schedule_work_after_changes()
-        self.next_deadline = lobby.deadlines.next_check_time
+        self.next_deadline_ns = lobby.deadlines.next_check_time
         return effects
 
     # for the shell, read-only

@@ -203,7 +203,7 @@ class Room:
         """
         if self.turn_report_deadline is not None:
             return self.turn_report_deadline
-        deadline = self.referee.next_deadline
+        deadline = self.referee.next_deadline_ns
         return None if deadline is None else deadline + self._lobby.settings.transit_ns
 
     def handle_passed_deadlines(self, stall_ns: int) -> None:
@@ -217,7 +217,7 @@ class Room:
             if now < self.turn_report_deadline:
                 return
             self.start_turn_clock(self.referee.ply, 0, now)
-        deadline = self.referee.next_deadline
+        deadline = self.referee.next_deadline_ns
         if deadline is not None and now >= deadline + settings.transit_ns:
             self.handle(DeadlinePassed(stall_ns), now)
 

@@ -416,7 +416,7 @@ class Shell:
 
         Raises StoreFailed if the store stays unavailable, and lease.LeaseLost if another process has taken the server's name.
         """
-        core, deadline = self._core, self._core.next_deadline
+        core, deadline = self._core, self._core.next_deadline_ns
         while not self._journal.lease_lost.is_set():
             self._batch_due.clear()
             now = self._now_ns()
@@ -441,7 +441,7 @@ class Shell:
             if effects or self._changed is not None:
                 self._dispatch_effects(effects)
             effects = []
-            deadline = core.next_deadline
+            deadline = core.next_deadline_ns
             if self._batch_due.is_set():
                 await self._clock.sleep(0)  # let the sockets have a turn
             elif deadline is None or self._now_ns() < deadline:

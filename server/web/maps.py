@@ -12,8 +12,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from arena import maps
-from arena.maps.cells import load_built_in_land
 from arena.maps.game_on_map import DEFAULT_MAP
+from arena.maps.land import load_built_in_land
 from arena.maps.loader import list_map_names, load_map_file
 from arena.server.edge import responses
 from arena.server.edge.responses import Response

@@ -64,7 +64,7 @@ def judge_deadlines_first() -> AbstractContextManager[Any]:
     handle = WatchedCore.handle
 
     def replacement(core: WatchedCore, core_input: Any, now_ns: int) -> Any:
-        due = core.next_deadline
+        due = core.next_deadline_ns
         is_exempt = due is None or due > now_ns or type(core_input) in (Tick, TurnSent)
         deadline_effects = [] if is_exempt else handle(core, Tick(), now_ns)
         return [*deadline_effects, *handle(core, core_input, now_ns)]

@@ -322,7 +322,7 @@ class InvariantMonitor:
 
     def check_pairing(self, core: WatchedCore, now_ns: int) -> None:
         """Check that a core pairs its free bots: no two bots that may play each other stay free. `now_ns`: time by the core's clock, in ns."""
-        if core.next_deadline is not None and core.next_deadline <= now_ns:
+        if core.next_deadline_ns is not None and core.next_deadline_ns <= now_ns:
             return  # a core that was frozen, or waited for the store, has yet to pair its bots
         free = {
             bot.name: self.arena.find_owner(bot.name)

@@ -9,7 +9,7 @@ without a place belongs to the place nearest to its centroid. The land of any ot
 roads of each continent, or of the whole map.
 
 The geometry comes from the library shapely, which only developers need. The results are files in `maps/cells`, which
-`maps.cells` reads.
+`maps.land` reads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from shapely.geometry.base import BaseGeometry
 from shapely.ops import polylabel
 
 from arena.games.riskless_map import list_roads
-from arena.maps.cells import CELLS_FOLDER, Ring
+from arena.maps.land import LAND_FOLDER, Ring
 from arena.maps.layout import compute_road_lines, find_smallest_distance
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
@@ -56,14 +56,14 @@ CENTRED = 0.9
 
 def main() -> None:
     """Write the cells of each built-in map."""
-    CELLS_FOLDER.mkdir(exist_ok=True)
+    LAND_FOLDER.mkdir(exist_ok=True)
     for name in list_map_names():
         file = load_map_file(name)
         cells = make_cells(file)
         lines = ",\n".join(json.dumps(rings, separators=(",", ":")) for rings in cells)
         ferries = json.dumps(ferries_of(file, cells), separators=(",", ":"))
         marks = json.dumps(marks_of(file, cells), separators=(",", ":"))
-        (CELLS_FOLDER / f"{name}.json").write_text(
+        (LAND_FOLDER / f"{name}.json").write_text(
             f'{{"cells": [\n{lines}\n],\n"ferries": {ferries},\n"marks": {marks}}}\n', encoding="utf-8"
         )
 

@@ -11,7 +11,7 @@ import pytest
 from shapely import LineString, MultiPolygon, Point, Polygon, box, unary_union
 
 from arena.games.riskless_map import list_roads
-from arena.maps.cells import Ring, load_built_in_land
+from arena.maps.land import Ring, load_built_in_land
 from arena.maps.layout import compute_road_lines, find_smallest_distance
 from arena.maps.loader import list_map_names, load_map_file
 from tests.maps.coasts import GRAIN, SHORES, ferries_of, join_detached, lands_of, make_cells, marks_of

@@ -101,7 +101,7 @@ def test_both_players_get_the_end_with_its_reason() -> None:
         [end] = messages_to(effects, player, End)
         assert (end.winner, end.reason, end.detail) == ("maxie", "adjudicated", detail)
         assert end.moves == list(NOBODY_WINS[:4])
-    assert referee.next_deadline is None
+    assert referee.next_deadline_ns is None
 
 
 def test_the_end_of_the_game_takes_precedence_over_adjudication() -> None:

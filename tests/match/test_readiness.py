@@ -23,7 +23,7 @@ def test_nobody_is_ready_and_no_time_runs_before_the_players_are_asked() -> None
     assert not readiness.mark_ready(MAXIE)
     readiness.expect_reconnections(3)
     readiness.record_reconnection(MAXIE, 4)
-    assert (readiness.were_players_asked, readiness.ready_deadline, readiness.unready_players) == (
+    assert (readiness.were_players_asked, readiness.ready_deadline_ns, readiness.unready_players) == (
         False,
         None,
         [MAXIE, MINNIE],
@@ -32,7 +32,7 @@ def test_nobody_is_ready_and_no_time_runs_before_the_players_are_asked() -> None
 
 def test_a_player_is_ready_once_and_not_after_it_is_forgotten() -> None:
     made = make_readiness()
-    assert made.ready_deadline == 7 + READY
+    assert made.ready_deadline_ns == 7 + READY
     assert [made.mark_ready(MAXIE), made.mark_ready(MAXIE)] == [True, False]
     assert made.unready_players == [MINNIE]
     made.mark_unready(MAXIE)
@@ -44,12 +44,12 @@ def test_after_a_restart_an_absent_player_has_its_grace_and_then_the_whole_ready
     made.mark_ready(MINNIE)
     made.expect_reconnections(100)
     made.record_reconnection(MINNIE, 100)
-    assert made.ready_deadline == 100 + GRACE
+    assert made.ready_deadline_ns == 100 + GRACE
     made.record_reconnection(MAXIE, 90 + GRACE)
-    assert made.ready_deadline == 90 + GRACE + READY
+    assert made.ready_deadline_ns == 90 + GRACE + READY
     # After a later disconnection, the player gets no more time.
     made.record_reconnection(MAXIE, 95 + GRACE)
-    assert made.ready_deadline == 90 + GRACE + READY
+    assert made.ready_deadline_ns == 90 + GRACE + READY
 
 
 def test_the_disconnection_of_a_ready_player_does_not_lengthen_the_wait() -> None:
@@ -58,7 +58,7 @@ def test_the_disconnection_of_a_ready_player_does_not_lengthen_the_wait() -> Non
     made.expect_reconnections(100)
     made.record_reconnection(MINNIE, 200)
     assert MAXIE in made.expected_players
-    assert made.ready_deadline == 200 + READY
+    assert made.ready_deadline_ns == 200 + READY
 
 
 @given(
@@ -83,10 +83,10 @@ def test_each_player_has_its_whole_time_after_it_could_last_get_ready(
             if player in away:
                 away.discard(player)
                 since[player] = now
-    assert made.ready_deadline is not None
+    assert made.ready_deadline_ns is not None
     for player in Player:
         assert (player in made.expected_players) is (player in away)
         assert (
-            made.ready_deadline
+            made.ready_deadline_ns
             >= since[player] + (max(ready, grace) if player in away else ready) * NS_PER_MS
         )

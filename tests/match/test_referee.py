@@ -98,9 +98,9 @@ def test_a_player_not_ready_in_time_is_a_no_show(ready: tuple[Player, ...], winn
     referee.handle(MatchOpened(), 5)
     for player in ready:
         referee.handle(PlayerReady(player), 6)
-    assert referee.next_deadline == 5 + 1000 * NS_PER_MS
-    assert referee.handle(DeadlinePassed(), referee.next_deadline - 1) == []
-    effects = referee.handle(DeadlinePassed(), referee.next_deadline)
+    assert referee.next_deadline_ns == 5 + 1000 * NS_PER_MS
+    assert referee.handle(DeadlinePassed(), referee.next_deadline_ns - 1) == []
+    effects = referee.handle(DeadlinePassed(), referee.next_deadline_ns)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (winner, EndReason.NO_SHOW)
     assert messages_to(effects, MAXIE, End)
@@ -118,7 +118,7 @@ def test_a_match_is_played_to_its_line() -> None:
 
 def test_the_flag_falls_at_clock_and_margin_and_not_before() -> None:
     referee = started_referee(tc="1+0", margin=50)
-    assert referee.next_deadline == 1050 * NS_PER_MS
+    assert referee.next_deadline_ns == 1050 * NS_PER_MS
     assert referee.handle(DeadlinePassed(), 1050 * NS_PER_MS - 1) == []
     referee.handle(DeadlinePassed(), 1050 * NS_PER_MS)
     assert referee.result is not None
@@ -148,8 +148,8 @@ def test_a_move_at_the_fall_of_the_flag_is_in_time_and_one_nanosecond_later_is_n
     for late, reason in ((0, None), (1, EndReason.TIMEOUT)):
         referee = started_referee(tc=tc, margin=margin)
         referee.handle(TurnStarted(0, lag_ns=lag), 0)
-        assert referee.next_deadline == (1000 + margin) * NS_PER_MS + min(lag, MAX_LAG_BUDGET_NS)
-        referee.handle(MoveReceived(MAXIE, 0, 4), referee.next_deadline + late)
+        assert referee.next_deadline_ns == (1000 + margin) * NS_PER_MS + min(lag, MAX_LAG_BUDGET_NS)
+        referee.handle(MoveReceived(MAXIE, 0, 4), referee.next_deadline_ns + late)
         assert (referee.result.reason if referee.result else None) is reason
 
 
@@ -162,7 +162,7 @@ def test_the_clock_runs_from_when_the_turn_left() -> None:
         (TurnStarted(0), 400 * NS_PER_MS),
     ):
         referee.handle(event, at)
-    assert referee.next_deadline == 1400 * NS_PER_MS
+    assert referee.next_deadline_ns == 1400 * NS_PER_MS
     (accepted,) = messages_to(referee.handle(MoveReceived(MAXIE, 0, 0), 500 * NS_PER_MS), MAXIE, Accepted)
     assert accepted.spent_ms == 100
 
@@ -257,7 +257,7 @@ def test_a_lost_connection_changes_the_state_once_however_often_it_is_reported()
 def test_a_player_away_longer_than_the_grace_loses_by_disconnect() -> None:
     referee = started_referee(grace=500)
     referee.handle(PlayerDisconnected(MINNIE), 10 * NS_PER_MS)
-    assert referee.next_deadline == 510 * NS_PER_MS
+    assert referee.next_deadline_ns == 510 * NS_PER_MS
     referee.handle(DeadlinePassed(), 510 * NS_PER_MS)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.DISCONNECT)
@@ -266,7 +266,7 @@ def test_a_player_away_longer_than_the_grace_loses_by_disconnect() -> None:
 def test_the_clock_of_an_absent_player_runs_on_and_its_end_is_a_disconnect() -> None:
     referee = started_referee(tc="1+0", margin=0, grace=5000)
     referee.handle(PlayerDisconnected(MAXIE), 10 * NS_PER_MS)
-    assert referee.next_deadline == 1000 * NS_PER_MS
+    assert referee.next_deadline_ns == 1000 * NS_PER_MS
     referee.handle(DeadlinePassed(), 1000 * NS_PER_MS)
     assert referee.result is not None
     assert referee.result.reason is EndReason.DISCONNECT
@@ -352,8 +352,8 @@ def test_a_match_always_has_a_deadline_and_ends_once_for_both_players(
         if isinstance(event, PlayerReady | MoveReceived | PlayerReconnected):
             referee.handle(TurnStarted(referee.ply), now)
         ends += [each for each in effects if isinstance(each, NotifyPlayer) and isinstance(each.message, End)]
-        assert referee.is_over == (referee.next_deadline is None)
-    while (deadline := referee.next_deadline) is not None:
+        assert referee.is_over == (referee.next_deadline_ns is None)
+    while (deadline := referee.next_deadline_ns) is not None:
         now = max(now, deadline)
         effects = referee.handle(DeadlinePassed(), now)
         ends += [each for each in effects if isinstance(each, NotifyPlayer) and isinstance(each.message, End)]

@@ -27,7 +27,7 @@ def test_the_lag_of_the_turn_is_credited_and_sent() -> None:
     referee = Referee(terms(tc="1+0", margin=0))
     for event in (*BEGINNING, TurnStarted(0, lag_ns=80 * NS_PER_MS)):
         referee.handle(event, 0)
-    assert referee.next_deadline == 1080 * NS_PER_MS, "the flag falls that much later"
+    assert referee.next_deadline_ns == 1080 * NS_PER_MS, "the flag falls that much later"
     (accepted,) = messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 300 * NS_PER_MS), MAXIE, Accepted)
     assert (accepted.spent_ms, accepted.credited_ms, accepted.clock_ms) == (220, 80, 780)
     assert referee.moves[0].credited_ms == 80
@@ -85,7 +85,7 @@ def test_after_an_outage_the_turn_restarts_when_its_mover_is_back() -> None:
     play(referee, 4, at=100 * NS_PER_MS)
     now = 5 * NS_PER_MS  # after a restart of the machine, its monotonic clock may have any value
     assert referee.handle(ServerRecovered(), now) == []
-    assert referee.next_deadline == now + 500 * NS_PER_MS, "both have the whole grace, and no clock runs"
+    assert referee.next_deadline_ns == now + 500 * NS_PER_MS, "both have the whole grace, and no clock runs"
     assert messages_to(referee.handle(PlayerReconnected(MAXIE), 100 * NS_PER_MS), MAXIE, Start)
     effects = referee.handle(PlayerReconnected(MINNIE), 400 * NS_PER_MS)
     (turn,) = messages_to(effects, MINNIE, Turn)
@@ -116,7 +116,7 @@ def test_after_an_outage_the_time_to_get_ready_restarts() -> None:
     referee.handle(MatchOpened(), 0)
     referee.handle(PlayerReady(MAXIE), 900 * NS_PER_MS)
     referee.handle(ServerRecovered(), 5000 * NS_PER_MS)
-    assert referee.next_deadline == 6000 * NS_PER_MS
+    assert referee.next_deadline_ns == 6000 * NS_PER_MS
     referee.handle(PlayerReconnected(MAXIE), 5100 * NS_PER_MS)
     referee.handle(PlayerReconnected(MINNIE), 5100 * NS_PER_MS)
     assert messages_to(referee.handle(PlayerReady(MINNIE), 5200 * NS_PER_MS), MAXIE, Turn)
@@ -130,7 +130,7 @@ def test_the_clock_of_a_player_who_is_away_since_an_outage_does_not_start() -> N
     play(referee, 0, at=20 * NS_PER_MS)  # the next turn is not sent, because its player is away
     assert referee.get_clocks(400 * NS_PER_MS).minnie_ms == 1000
     assert (
-        referee.next_deadline == 500 * NS_PER_MS
+        referee.next_deadline_ns == 500 * NS_PER_MS
     )  # the end of the grace period, which began when the server was back
     effects = referee.handle(PlayerReconnected(MINNIE), 450 * NS_PER_MS)
     (turn,) = messages_to(effects, MINNIE, Turn)

@@ -168,7 +168,7 @@ class Arena:
     def wait(self, ms: float) -> None:
         """Advance the clock by `ms`, and handle each deadline on the way."""
         until = self.now + round(ms * MS)
-        while (due := self.core.next_deadline) is not None and due <= until:
+        while (due := self.core.next_deadline_ns) is not None and due <= until:
             self.now = max(self.now, due)
             self.handle(Tick())
         self.now = until

@@ -244,7 +244,7 @@ def test_a_bot_that_never_played_is_forgotten_when_it_disconnects(guest: bool) -
         assert vars(arena.core._lobby)["bots"] == {}
     assert [each.name for each in arena.of(DeleteSession)] == [f"guest-{number}" for number in range(500)]
     arena.wait(1000)
-    assert arena.core.next_deadline is None
+    assert arena.core.next_deadline_ns is None
 
 
 def test_a_bot_that_was_never_ready_is_forgotten_when_its_match_ends() -> None:

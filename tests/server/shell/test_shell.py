@@ -154,7 +154,7 @@ async def test_arrived_inputs_are_handled_before_a_deadline() -> None:
     store = ListStore()
     async with waiting_for_a_move(store, "1+0", margin=0) as (edge, a, _, play_task):
         await anyio.sleep(0.5)
-        deadline = edge.shell.core.next_deadline
+        deadline = edge.shell.core.next_deadline_ns
         assert deadline is not None
         asyncio.get_running_loop().call_at(deadline / 1e9, lambda: a.answer(a.all(Turn)[-1]))
         record = await play_task

@@ -10,7 +10,7 @@ import pytest
 
 from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.riskless import Riskless
-from arena.maps.cells import load_built_in_land
+from arena.maps.land import load_built_in_land
 from arena.maps.loader import load_map_file
 from arena.maps.map_file import MapFile
 from arena.maps.picture import make_map_picture

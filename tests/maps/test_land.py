@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from arena.maps.cells import CELLS_FOLDER, load_built_in_land
+from arena.maps.land import LAND_FOLDER, load_built_in_land
 from arena.maps.loader import list_map_names, load_map
 from arena.maps.map_file import MapError
 
 
 def test_every_shipped_map_has_its_file() -> None:
-    assert {path.name for path in CELLS_FOLDER.iterdir()} == {f"{name}.json" for name in list_map_names()}
+    assert {path.name for path in LAND_FOLDER.iterdir()} == {f"{name}.json" for name in list_map_names()}
 
 
 @pytest.mark.parametrize("name", list_map_names())

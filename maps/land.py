@@ -14,7 +14,7 @@ from msgspec import Struct
 from arena.maps.loader import MAPS_FOLDER, list_map_names
 from arena.maps.map_file import MapError
 
-CELLS_FOLDER = MAPS_FOLDER / "cells"
+LAND_FOLDER = MAPS_FOLDER / "cells"
 
 Ring = list[tuple[float, float]]
 """Corners of an area, in the units of the places of the map. The last corner is joined to the first."""
@@ -41,4 +41,4 @@ def load_built_in_land(map_name: str) -> LandGeometry:
         raise MapError(
             f"no built-in map is called {map_name!r:.80}: it is one of {', '.join(list_map_names())}"
         )
-    return _DECODER.decode((CELLS_FOLDER / f"{map_name}.json").read_bytes())
+    return _DECODER.decode((LAND_FOLDER / f"{map_name}.json").read_bytes())
