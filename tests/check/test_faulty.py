@@ -39,23 +39,23 @@ CAUGHT = [
     ("text_ply", "tictactoe as maxie", "a frame is not a valid message: move"),
     ("two_moves", "tictactoe as maxie", "sent 0 for ply 0, which was already played with 4"),
     ("one_seat", "tictactoe as minnie", "the bot must move at ply 1"),
-    ("one_match", "repeated", "ended unexpectedly (exit code 7)|the connection was closed"),
-    ("changes_mind", "repeated", "sent 2 for ply 0, which was already played with 1"),
-    ("answers_the_past", "out of date", "sent 8 for ply 0, which was already played with 4"),
+    ("one_match", "repeated messages", "ended unexpectedly (exit code 7)|the connection was closed"),
+    ("changes_mind", "repeated messages", "sent 2 for ply 0, which was already played with 1"),
+    ("answers_the_past", "outdated messages", "sent 8 for ply 0, which was already played with 4"),
     ("brittle_types", "unknown types", "the connection was closed"),
     ("brittle_fields", "unknown fields", "the connection was closed"),
     ("brittle_errors", "unknown errors", "the connection was closed"),
     ("own_board", "catch up", "illegal move"),
-    ("stuck", "ended in thought", "must send ready within"),
+    ("stuck", "match end while thinking", "must send ready within"),
     ("mixed_up", "two at once", "the move must be for match"),
     ("slow", "tiny clock", "the limit was 150 ms (100 ms plus a margin of 50 ms)"),
-    ("deaf", "alive", "the bot must answer pings while it thinks"),
-    ("forgets_session", "dropped", "with the session"),
-    ("deserter", "dropped", "after a lost connection: the bot ended"),
-    ("not_ready_again", "dropped", "for the same match, not move|must send ready"),
-    ("gives_up", "restarted", "exit code"),
-    ("rusher", "shut down", "must retry with backoff"),
-    ("never_returns", "shut down", "after a lost connection: the bot did not connect within"),
+    ("deaf", "pings while thinking", "the bot must answer pings while it thinks"),
+    ("forgets_session", "dropped connection", "with the session"),
+    ("deserter", "dropped connection", "after a lost connection: the bot ended"),
+    ("not_ready_again", "dropped connection", "for the same match, not move|must send ready"),
+    ("gives_up", "restarted server", "exit code"),
+    ("rusher", "server shutdown", "must retry with backoff"),
+    ("never_returns", "server shutdown", "after a lost connection: the bot did not connect within"),
 ]
 
 
@@ -121,11 +121,11 @@ async def test_the_checks_after_a_failed_one_begin_with_a_new_connection(
     monkeypatch.setattr(
         "arena.check.checks.MAX_RECONNECT_ATTEMPTS_AFTER_SHUTDOWN", -1
     )  # any number of attempts is too many
-    findings = await checked((*ARENA, "bot", "random"), "shut down", "dropped")
+    findings = await checked((*ARENA, "bot", "random"), "server shutdown", "dropped connection")
     assert {finding.check: finding.verdict for finding in findings} == {
         "handshake": "passed",
-        "shut down": "failed",
-        "dropped": "passed",
+        "server shutdown": "failed",
+        "dropped connection": "passed",
     }
 
 
@@ -145,4 +145,4 @@ async def passes(command: Sequence[str]) -> None:
     findings = await checked(command)
     assert [finding for finding in findings if finding.verdict == "failed"] == []
     passed = {finding.check for finding in findings if finding.verdict == "passed"}
-    assert {"tictactoe as minnie", "dropped", "restarted", "shut down"} <= passed
+    assert {"tictactoe as minnie", "dropped connection", "restarted server", "server shutdown"} <= passed
