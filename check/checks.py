@@ -19,7 +19,7 @@ from arena.clock import MONOTONIC_CLOCK
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import has_maps, make_game_on_map
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error
 from arena.protocol.timecontrol import TimeControl
 
@@ -175,7 +175,9 @@ async def check_unknown_errors(context: CheckContext) -> None:
     """The bot must continue after an error that is not fatal, whatever its code."""
     match = context.make_match_without_time_pressure(await context.server.connect_bot())
     await match.begin_match()
-    await match.bot_connection.send_message(Error(Code.RATE_LIMITED, "too many messages (sent by a check)"))
+    await match.bot_connection.send_message(
+        Error(ErrorCode.RATE_LIMITED, "too many messages (sent by a check)")
+    )
     await match.bot_connection.send_message_fields(
         {"type": "error", "code": "x_later", "detail": "of a later server", "fatal": False}
     )
@@ -313,7 +315,9 @@ async def _begin_timed_match(
 async def check_server_shutdown(context: CheckContext) -> None:
     """The bot must close its connection after the server announces its shutdown, retry with backoff, and rejoin the new server."""
     bot_connection = await context.server.connect_bot()
-    await bot_connection.send_message(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
+    await bot_connection.send_message(
+        Error(ErrorCode.SHUTTING_DOWN, ErrorCode.SHUTTING_DOWN.meaning, fatal=True)
+    )
     with context.server.drop_new_connections():
         connections_before = context.server.connection_count
         close_task = asyncio.ensure_future(bot_connection.connection.close(1001, "shutting_down"))

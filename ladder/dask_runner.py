@@ -28,7 +28,7 @@ from arena.ladder.plan import LadderPlan
 from arena.ladder.runner import MatchHost
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import verify_record
-from arena.match.terms import Terms, to_json
+from arena.match.terms import MatchTerms, to_json
 from arena.processes.bot_process import RestartPolicy
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.record import BadRecord, Record, parse_record_line
@@ -207,7 +207,7 @@ class ClusterRunner:
         self._running_pair_count -= 1
         self._changed.set()
 
-    def _make_job(self, matches: Sequence[Terms]) -> PairJob:
+    def _make_job(self, matches: Sequence[MatchTerms]) -> PairJob:
         game, players = matches[0].game, matches[0].players
         return PairJob(
             matches=tuple(map(to_json, matches)),
@@ -257,7 +257,7 @@ def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
     return pairs
 
 
-def parse_worker_record(record_line: str, terms: Terms) -> Record:
+def parse_worker_record(record_line: str, terms: MatchTerms) -> Record:
     """Return the record in a worker's answer. Raises BadRecord if it belongs to another match or breaks the rules."""
     record = parse_record_line(record_line)
     expected = {

@@ -27,7 +27,7 @@ from arena.ladder.runner import (
     play_with_time_limit,
     reserve_connections,
 )
-from arena.match.terms import Terms, from_json
+from arena.match.terms import MatchTerms, from_json
 from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import Record, format_record_line
 from arena.server.host import open_host
@@ -89,7 +89,7 @@ def _resolve_local_spec(spec: str) -> str:
 
 
 async def _play_job(
-    job: PairJob, matches: Sequence[Terms], games: Sequence[str], folder: Path | None
+    job: PairJob, matches: Sequence[MatchTerms], games: Sequence[str], folder: Path | None
 ) -> PairResult:
     pair_result = PairResult()
     async with AsyncExitStack() as stack:
@@ -114,7 +114,7 @@ async def _play_job(
     return pair_result
 
 
-async def _play_match(terms: Terms, host: MatchHost, pool: BotPool) -> Record:
+async def _play_match(terms: MatchTerms, host: MatchHost, pool: BotPool) -> Record:
     """Play a match as soon as its bots are free, and return its record.
 
     A lost bot, which will not be restarted, forfeits the match once the other bot is free.

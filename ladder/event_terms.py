@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from arena.games.core import AnyGame
 from arena.ladder.event_openings import ListedOpenings, Openings
-from arena.match.terms import Terms, ThreadLimits
+from arena.match.terms import MatchTerms, ThreadLimits
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
@@ -43,7 +43,7 @@ class EventTerms:
         pairing: Pairing,
         thread_limits: ThreadLimits,
         players: Players | None = None,
-    ) -> Terms:
+    ) -> MatchTerms:
         """Return the terms of one match.
 
         match_id       id of the match
@@ -51,7 +51,7 @@ class EventTerms:
         thread_limits  maximum number of search threads of each bot
         players        names under which the two bots are connected; None for their names in the plan
         """
-        return Terms(
+        return MatchTerms(
             match=match_id,
             event=self.event,
             game=self.starts[pairing.pair.start],
@@ -66,17 +66,17 @@ class EventTerms:
         )
 
 
-def make_unplayed_record(terms: Terms, result: Result) -> Record:
+def make_unplayed_record(terms: MatchTerms, result: Result) -> Record:
     """Return the record of a match without moves that begins and ends now."""
     return terms.make_record(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), [], result)
 
 
-def make_void_record(terms: Terms, reason: str) -> Record:
+def make_void_record(terms: MatchTerms, reason: str) -> Record:
     """Return the record of a match that begins now, and does not count for `reason`, a text for people."""
     return make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, reason))
 
 
-def compute_max_match_seconds(terms: Terms) -> float:
+def compute_max_match_seconds(terms: MatchTerms) -> float:
     """Return the longest duration that the clocks of a match allow, in seconds."""
     ply_limit = terms.game.setup().get("ply_limit")
     plies = ply_limit if isinstance(ply_limit, int) else ASSUMED_MAX_PLIES

@@ -30,7 +30,7 @@ from arena.ladder.event_terms import (
 from arena.ladder.pinning import CorePinning
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_player_moved
-from arena.match.terms import Terms, ThreadLimits
+from arena.match.terms import MatchTerms, ThreadLimits
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
@@ -48,7 +48,7 @@ GIVE_UP_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
 class MatchHost(Protocol):
     """Interface for playing and storing single matches, implemented by `server.host.Host`."""
 
-    async def play_match(self, terms: Terms) -> Record:
+    async def play_match(self, terms: MatchTerms) -> Record:
         """Play one match to its end, and return its record.
 
         Raise nothing: an absent player loses with the reason `no_show`, and a fault of the server makes the match void,
@@ -57,7 +57,7 @@ class MatchHost(Protocol):
         """
         ...
 
-    async def store_record(self, terms: Terms, record: Record) -> None:
+    async def store_record(self, terms: MatchTerms, record: Record) -> None:
         """Store the record of a match that was never started."""
         ...
 
@@ -172,7 +172,9 @@ class MatchRunner:
     def _make_thread_limits(self, pairing: Pairing) -> ThreadLimits:
         return self._threads.make_thread_limits(pairing.maxie, pairing.minnie)
 
-    async def _play_match(self, schedule: Schedule, pairing: Pairing, terms: Terms, match_load: int) -> None:
+    async def _play_match(
+        self, schedule: Schedule, pairing: Pairing, terms: MatchTerms, match_load: int
+    ) -> None:
         with self._pin_to_cores(terms):
             record = await play_with_time_limit(terms, self._host)
         self._running_match_count -= 1
@@ -180,7 +182,7 @@ class MatchRunner:
         self._record_result(schedule, pairing, record)
         finish_match(record, self._bots, Players(pairing.maxie, pairing.minnie))
 
-    def _pin_to_cores(self, terms: Terms) -> AbstractContextManager[None]:
+    def _pin_to_cores(self, terms: MatchTerms) -> AbstractContextManager[None]:
         if self._pinning is None:
             return nullcontext()
         return self._pinning.pin_to_cores((terms.players.maxie, terms.players.minnie), terms.threads_needed)
@@ -209,7 +211,7 @@ def reserve_connections(pool: BotPool, bots: Sequence[str]) -> list[str] | None:
     return connection_names
 
 
-async def play_with_time_limit(terms: Terms, host: MatchHost) -> Record:
+async def play_with_time_limit(terms: MatchTerms, host: MatchHost) -> Record:
     """Play a match, and return its record. A match that exceeds its time limit is stopped, and is void."""
     max_seconds = compute_max_match_seconds(terms) + event_terms.MATCH_TIME_LIMIT_MARGIN_SECONDS
     void_record = make_void_record(terms, f"the match was not over after {max_seconds:.0f} s")
@@ -218,7 +220,7 @@ async def play_with_time_limit(terms: Terms, host: MatchHost) -> Record:
     return void_record
 
 
-def make_forfeit_record(terms: Terms, pool: BotPool) -> Record:
+def make_forfeit_record(terms: MatchTerms, pool: BotPool) -> Record:
     """Return the record of a match that a lost bot, which plays no more, forfeits; no winner if both bots are lost."""
     players = terms.players
     absent_bots = [bot for bot in (players.maxie, players.minnie) if pool.is_lost(bot)]

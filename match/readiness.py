@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.games.core import Player
 from arena.match.clock import NS_PER_MS
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 
 ALL_PLAYERS = frozenset(Player)
 NO_PLAYERS: frozenset[Player] = frozenset()
@@ -19,7 +19,7 @@ class PlayerReadiness:
 
     __slots__ = ("_away_ns", "_ready_ns", "_request_time", "_unready", "expected_players")
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: MatchTerms) -> None:
         self._ready_ns = terms.ready_ms * NS_PER_MS
         self._away_ns = max(self._ready_ns, terms.grace_ms * NS_PER_MS)
         self._request_time: int | None = None

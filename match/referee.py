@@ -41,8 +41,8 @@ from arena.match.referee_events import (
     SessionLost,
     TurnStarted,
 )
-from arena.match.terms import Terms
-from arena.protocol.codes import Code, EndReason
+from arena.match.terms import MatchTerms
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import Accepted, End, Error, ServerMessage, Start, Turn
 from arena.protocol.moves import MoveList, MovesSnapshot
 from arena.protocol.record import RecordedMove, Result
@@ -68,7 +68,7 @@ class Referee:
     Only the owner of the match calls it: in a server, the match's `Room`.
     """
 
-    terms: Terms
+    terms: MatchTerms
     revision: int = 0
     """Number of events that have changed the state. Only these events need to be stored."""
     moves: list[RecordedMove] = field(default_factory=list)
@@ -228,13 +228,13 @@ class Referee:
         player, ply, next_ply = event.player, event.ply, len(self.moves)
         if not self._has_begun:
             return self._reject_message(
-                player, Code.NOT_STARTED, "the match has not begun: both must be ready", ply, now_ns
+                player, ErrorCode.NOT_STARTED, "the match has not begun: both must be ready", ply, now_ns
             )
         if ply < next_ply:
             return self._acknowledge_repeated_move(event, now_ns)
         if ply > next_ply or player is not self.mover:
             detail = f"ply {ply} is not yours to play now: the match is at ply {next_ply}, and it is {self.mover}'s turn"
-            return self._reject_message(player, Code.OUT_OF_TURN, detail, ply, now_ns)
+            return self._reject_message(player, ErrorCode.OUT_OF_TURN, detail, ply, now_ns)
         # A move can arrive before its turn has been sent; then it took no time.
         elapsed_ns = 0
         if self.turn_sent_at is not None:
@@ -297,16 +297,16 @@ class Referee:
         if self._movers[event.ply] is event.player and earlier_move == event.move:
             return [NotifyPlayer(event.player, self._accepted_messages[event.ply])]
         detail = f"ply {event.ply} was played already, with {earlier_move!r}; the match is at ply {self.ply}"
-        return self._reject_message(event.player, Code.STALE_PLY, detail, event.ply, now_ns)
+        return self._reject_message(event.player, ErrorCode.STALE_PLY, detail, event.ply, now_ns)
 
     def _reject_message(
-        self, player: Player, code: Code, detail: str, ply: int, now_ns: int
+        self, player: Player, code: ErrorCode, detail: str, ply: int, now_ns: int
     ) -> list[RefereeEffect]:
         self._rejected_counts[player] += 1
         self.revision += 1
         if self._rejected_counts[player] <= MAX_REJECTED_MESSAGES:
             return [NotifyPlayer(player, Error(code, detail, self.terms.match, ply))]
-        code = Code.TOO_MANY_FAULTS
+        code = ErrorCode.TOO_MANY_FAULTS
         detail = f"more than {MAX_REJECTED_MESSAGES} rejected messages, the last: {detail}"
         notice = NotifyPlayer(player, Error(code, detail, self.terms.match, ply))
         loss_text = f"{self._describe_player(player)} sent {detail}"
@@ -316,7 +316,9 @@ class Referee:
         position_text = self.terms.game.position_to_text(self.position)
         notice = NotifyPlayer(
             event.player,
-            Error(Code.ILLEGAL_MOVE, f"{reason}; position: {position_text}", self.terms.match, event.ply),
+            Error(
+                ErrorCode.ILLEGAL_MOVE, f"{reason}; position: {position_text}", self.terms.match, event.ply
+            ),
         )
         detail = f"{self._describe_player(event.player)}, ply {event.ply}: {reason}"
         return [notice, *self._finish_match(event.player.opponent, EndReason.ILLEGAL_MOVE, detail, now_ns)]

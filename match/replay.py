@@ -17,7 +17,7 @@ from arena.games.core import AnyGame, Game, GameError, Player, RuleEndReason
 from arena.match.openings import list_positions
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import MatchOpened, MoveReceived, PlayerReady
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, TABLE_RULE
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result
@@ -142,7 +142,7 @@ def verify_record(record: Record) -> Replay:
         raise BadRecord(str(error)) from None
 
 
-def _replay_moves(record: Record, terms: Terms) -> Replay:
+def _replay_moves(record: Record, terms: MatchTerms) -> Replay:
     positions = _list_opening_positions(terms)
     referee = Referee(terms)
     referee.handle(MatchOpened(), 0)
@@ -159,7 +159,7 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
     return Replay(record, terms.game, tuple(positions))
 
 
-def _make_terms(record: Record) -> Terms:
+def _make_terms(record: Record) -> MatchTerms:
     try:
         game = make_game(record.game, record.setup)
         rules_difference = find_rules_mismatch_reason(game, record.rules)
@@ -176,7 +176,7 @@ def _make_terms(record: Record) -> Terms:
         except BadTimeControl as error:
             raise BadRecord(f"the time odds of the record are wrong: {error}") from None
     opening: Opening = tuple(move.move for move in takewhile(lambda move: move.opening, record.moves))
-    return Terms(
+    return MatchTerms(
         match=record.match,
         event=record.event,
         game=game,
@@ -190,7 +190,7 @@ def _make_terms(record: Record) -> Terms:
     )
 
 
-def _list_opening_positions(terms: Terms) -> list[object]:
+def _list_opening_positions(terms: MatchTerms) -> list[object]:
     """Return the start and the position after each move of the opening. Raises BadRecord for an invalid opening."""
     game: AnyGame = terms.game
     positions = [game.start()]

@@ -24,7 +24,7 @@ class ThreadLimits(Struct, frozen=True):
     minnie: int | None = None
 
 
-class Terms(Struct, frozen=True, kw_only=True):
+class MatchTerms(Struct, frozen=True, kw_only=True):
     """A match to be played: players, game, time controls and rules."""
 
     match: str
@@ -111,7 +111,7 @@ class Terms(Struct, frozen=True, kw_only=True):
         """
         return max(self.get_max_threads("maxie"), self.get_max_threads("minnie"))
 
-    def with_engines(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> Terms:
+    def with_engines(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> MatchTerms:
         """Return a copy of the terms with these engines, their thread counts reduced to `thread_limits`.
 
         An engine is None if its bot sent no description.
@@ -134,12 +134,12 @@ def _limit_threads(engine: EngineInfo | None, limit: int | None) -> EngineInfo |
     return structs.replace(engine, threads=min(engine.threads, limit))
 
 
-def to_json(terms: Terms) -> str:
+def to_json(terms: MatchTerms) -> str:
     """Return the terms as JSON for the store."""
     return msgspec.json.encode(terms, enc_hook=encode_game).decode()
 
 
-def from_json(text: str) -> Terms:
+def from_json(text: str) -> MatchTerms:
     """Return the terms in a string from `to_json`.
 
     Raises games.core.GameError if the game is unknown or cannot be set up, and msgspec.DecodeError for any other text.
@@ -167,5 +167,5 @@ def decode_game(_type: type, game_json: Any) -> AnyGame:
 
 
 # Created at import, before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
-_decode = msgspec.json.Decoder(Terms, dec_hook=decode_game).decode
+_decode = msgspec.json.Decoder(MatchTerms, dec_hook=decode_game).decode
 msgspec.json.Decoder(_GameJson)  # the first decoder also prepares the type for `convert`

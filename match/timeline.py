@@ -30,7 +30,7 @@ from arena.match.referee_events import (
     SessionLost,
     TurnStarted,
 )
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.messages import Accepted, Error
 from arena.protocol.values import Data, Seat
 
@@ -61,7 +61,7 @@ class TimelineEntry(Struct, frozen=True):
 
 
 def build_timeline(
-    terms: Terms, events: Sequence[tuple[int, RefereeEvent]]
+    terms: MatchTerms, events: Sequence[tuple[int, RefereeEvent]]
 ) -> tuple[list[TimelineEntry], FinishMatch | None]:
     """Return the timeline of a match, in order, and its result; the result is None while the match is in progress.
 

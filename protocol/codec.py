@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, UnsetType
 from msgspec.msgpack import Ext
 
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     MAX_CLIENT_FRAME_BYTES,
     MAX_SERVER_FRAME_BYTES,
@@ -48,7 +48,7 @@ _CLIENT_TYPE_NAMES, _SERVER_TYPE_NAMES = (
 class DecodeError(ValueError):
     """Raised when a frame is not a valid message. `code` is the code of the `error` message that answers it."""
 
-    def __init__(self, code: Code, detail: str) -> None:
+    def __init__(self, code: ErrorCode, detail: str) -> None:
         super().__init__(detail)
         self.code = code
         self.detail = detail
@@ -73,19 +73,21 @@ def _decode(
     """Return the message in a frame. `type_names`: names of the message types that `decoder` knows."""
     if isinstance(frame, str):
         raise DecodeError(
-            Code.BAD_MESSAGE, "a message must be a binary frame of msgpack, but this is a text frame"
+            ErrorCode.BAD_MESSAGE, "a message must be a binary frame of msgpack, but this is a text frame"
         )
     if len(frame) > max_bytes:
-        raise DecodeError(Code.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {max_bytes}")
+        raise DecodeError(
+            ErrorCode.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {max_bytes}"
+        )
     try:
         message = decoder.decode(frame)
     except RecursionError:
-        raise DecodeError(Code.BAD_MESSAGE, TOO_DEEP_MESSAGE) from None
+        raise DecodeError(ErrorCode.BAD_MESSAGE, TOO_DEEP_MESSAGE) from None
     except (msgspec.MsgspecError, ValueError) as error:
         raise _explain_error(frame, error, type_names) from None
     fault = _find_fault_in_data(message)
     if fault is not None:
-        raise DecodeError(Code.BAD_MESSAGE, fault)
+        raise DecodeError(ErrorCode.BAD_MESSAGE, fault)
     return message
 
 
@@ -97,22 +99,24 @@ def _explain_error(frame: bytes, error: Exception, type_names: list[str]) -> Dec
     try:
         fields = msgspec.msgpack.decode(frame)
     except RecursionError:
-        return DecodeError(Code.BAD_MESSAGE, TOO_DEEP_MESSAGE)
+        return DecodeError(ErrorCode.BAD_MESSAGE, TOO_DEEP_MESSAGE)
     except (msgspec.MsgspecError, ValueError) as malformed:
-        return DecodeError(Code.BAD_MESSAGE, f"the frame cannot be decoded as msgpack: {malformed!s:.100}")
+        return DecodeError(
+            ErrorCode.BAD_MESSAGE, f"the frame cannot be decoded as msgpack: {malformed!s:.100}"
+        )
     if not isinstance(fields, dict):
-        return DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_describe_type_of(fields)}")
+        return DecodeError(ErrorCode.BAD_MESSAGE, f"a message must be a map, not {_describe_type_of(fields)}")
     type_name = fields.get("type")
     if not isinstance(type_name, str):
-        return DecodeError(Code.BAD_MESSAGE, "a message must have a 'type', which must be text")
+        return DecodeError(ErrorCode.BAD_MESSAGE, "a message must have a 'type', which must be text")
     if type_name not in type_names:
         return DecodeError(
-            Code.UNKNOWN_TYPE, f"{type_name!r:.40} is not a message type; use {', '.join(type_names)}"
+            ErrorCode.UNKNOWN_TYPE, f"{type_name!r:.40} is not a message type; use {', '.join(type_names)}"
         )
     if str(error).endswith("at `$.type`"):
         # The decoder has read a second key `type`, which it takes for a field.
-        return DecodeError(Code.BAD_MESSAGE, "a message must have only one 'type'")
-    return DecodeError(Code.BAD_MESSAGE, f"{type_name}: {error}")
+        return DecodeError(ErrorCode.BAD_MESSAGE, "a message must have only one 'type'")
+    return DecodeError(ErrorCode.BAD_MESSAGE, f"{type_name}: {error}")
 
 
 def _find_fault_in_data(message: Message) -> str | None:

@@ -35,7 +35,7 @@ class _WireStringEnum(StrEnum):
         return unknown
 
 
-class Code(_WireStringEnum):
+class ErrorCode(_WireStringEnum):
     """Error code, as sent in an `error` message."""
 
     BAD_MESSAGE = "bad_message", "the frame is not a message: not msgpack, not a map, a wrong type or value"

@@ -33,10 +33,10 @@ import msgspec
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.cores import list_usable_cores
 from arena.games.loading import list_installed_games
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.processes.identity import PROGRAM_NAME_AND_VERSION
 from arena.processes.tasks import open_background_tasks
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
 from arena.server.abuse_counter import AbuseCounter, choose_refusal_seconds
@@ -395,14 +395,14 @@ class Host:
         """
         self.shell.submit(BotCrashed(name, exit_text))
 
-    async def play_match(self, terms: Terms) -> Record:
+    async def play_match(self, terms: MatchTerms) -> Record:
         """Play one match to its end, once both bots accept another match, and return its record.
 
         Once the server is about to stop, a match that has not begun waits until the caller is cancelled.
         """
         return await self.shell.play_match(terms)
 
-    async def store_record(self, terms: Terms, record: Record) -> None:
+    async def store_record(self, terms: MatchTerms, record: Record) -> None:
         """Store the record of a match that was not played on this server, or was a walkover."""
         await self.shell.store_match(terms, record)
 
@@ -505,7 +505,7 @@ async def open_host(
             raise
         finally:
             with anyio.CancelScope(shield=True):
-                await host.edge.close(Code.SHUTTING_DOWN if host.will_restart else Code.EVENT_OVER)
+                await host.edge.close(ErrorCode.SHUTTING_DOWN if host.will_restart else ErrorCode.EVENT_OVER)
     if host.lease_lost is not None:
         raise host.lease_lost
 

@@ -20,7 +20,7 @@ from prometheus_client import Gauge
 
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.processes.tasks import open_background_tasks
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.record import Record
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.core_link import CoreLink, CoreSuperseded
@@ -134,7 +134,7 @@ async def open_edge(
             yield link, address
         finally:
             with anyio.CancelScope(shield=True):
-                await edge.close(Code.SHUTTING_DOWN)
+                await edge.close(ErrorCode.SHUTTING_DOWN)
 
 
 @asynccontextmanager

@@ -27,7 +27,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
 from arena.games.catalogue import make_game
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.codec import DecodeError, decode_client_message, decode_server_message, encode
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.messages import SUBPROTOCOL, Hello
@@ -239,9 +239,9 @@ async def _check_freed_state(result: FuzzResult, player_count: int) -> None:
         await asyncio.sleep(0.1)
 
 
-def _make_terms() -> Terms:
+def _make_terms() -> MatchTerms:
     control = TimeControl.parse("60+1")
-    return Terms(
+    return MatchTerms(
         match=uuid.uuid4().hex,
         event="fuzz",
         game=make_game("tictactoe", {}),

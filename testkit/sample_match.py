@@ -18,7 +18,7 @@ from arena.match.referee_events import (
     TurnStarted,
     encode_for_journal,
 )
-from arena.match.terms import Terms, to_json
+from arena.match.terms import MatchTerms, to_json
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players, Thinking
@@ -30,7 +30,7 @@ MAX_LINE_MOVES = 8
 class SampleMatch(NamedTuple):
     """Generated match, with all data that a store holds about it."""
 
-    terms: Terms
+    terms: MatchTerms
     record: Record
     rows: list[str]
     """Journal of the match: one row for each event, in the order of the events."""
@@ -55,7 +55,7 @@ def make_sample_match(plies: int, seed: int, map: str = "m2") -> SampleMatch:
 
 
 def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random, seed: int) -> SampleMatch:
-    terms = Terms(
+    terms = MatchTerms(
         match=f"{seed:032x}",
         event="serve",
         game=game,

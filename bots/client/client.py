@@ -58,7 +58,7 @@ from arena.bots.client.worker import (
 )
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.protocol.codec import DecodeError, decode_server_message, encode
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import ClientMessage, Hello, Status, hide_secrets
 
 log = logging.getLogger("arena.client")
@@ -327,7 +327,7 @@ class Client:
                 message = decode_server_message(frame)
             except DecodeError as error:
                 # A newer server may send message types that this client does not know.
-                if error.code is not Code.UNKNOWN_TYPE:
+                if error.code is not ErrorCode.UNKNOWN_TYPE:
                     self._on_problem(f"the server sent an invalid message: {error.detail}")
                 log.debug("< ? %s", error.detail)
                 continue
@@ -359,11 +359,11 @@ class Client:
                 f"the connection to {url} was lost ({reason})",
                 is_server_stopping=connection.close_code == 1001,
             )
-        if dismissal.code is Code.EVENT_OVER:
+        if dismissal.code is ErrorCode.EVENT_OVER:
             return _EventOver()
         if not should_reconnect(dismissal.code, was_welcomed=self.connections > 0):
             return ServerRefused(dismissal.code, dismissal.detail)
-        if dismissal.code is Code.SHUTTING_DOWN:
+        if dismissal.code is ErrorCode.SHUTTING_DOWN:
             return _Disconnected(f"the server at {url} stops", is_server_stopping=True)
         return _Disconnected(
             f"the connection to {url} was lost ({dismissal.detail})", is_server_stopping=False

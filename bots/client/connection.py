@@ -29,7 +29,7 @@ from websockets.exceptions import (
 )
 from websockets.typing import Subprotocol
 
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import MAX_SERVER_FRAME_BYTES, SUBPROTOCOL
 
 CONNECT_TIMEOUT_SECONDS = 10.0
@@ -51,8 +51,8 @@ class NoServer(ClientError):
 class ServerRefused(ClientError):
     """Raised when the server rejects this client; `code` gives the reason."""
 
-    def __init__(self, code: Code, detail: str) -> None:
-        refusal_text = "the host has removed this bot" if code is Code.REMOVED else "the server refuses"
+    def __init__(self, code: ErrorCode, detail: str) -> None:
+        refusal_text = "the host has removed this bot" if code is ErrorCode.REMOVED else "the server refuses"
         super().__init__(f"{refusal_text}: {detail} ({code.value})")
         self.code = code
 

@@ -19,7 +19,7 @@ from arena.games.core import Player
 from arena.match.clock import NS_PER_MS
 from arena.match.referee import Referee
 from arena.match.referee_events import MatchOpened, MoveReceived, PlayerReady, PlayerResigned, TurnStarted
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo, EnginesBySeat
@@ -49,7 +49,7 @@ class LocalMatch:
         adjudication  rules that may end the match before the game does; None for none
         """
         self.match = match
-        self._terms = Terms(
+        self._terms = MatchTerms(
             match=uuid.uuid4().hex,
             event="play",
             game=match.game,

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from arena import paths
+from arena import user_paths
 from arena.bots.api.engine_spec import CONTAINER_PREFIXES, PROGRAM_PREFIX, BadSpec
 from arena.bots.commands.bot_settings import (
     DEFAULT_URL,
@@ -252,7 +252,7 @@ def _merge_settings(command_settings: BotSettings, given_option_names: set[str])
     try:
         # The weights of an engine may end like a bot.toml: alphabeta:evaluator=my.toml
         is_bot_file = command_settings.engine.endswith(".toml") and (
-            ":" not in command_settings.engine or paths.is_file(command_settings.engine)
+            ":" not in command_settings.engine or user_paths.is_file(command_settings.engine)
         )
         if not is_bot_file:
             return check_settings(command_settings)

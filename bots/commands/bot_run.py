@@ -32,7 +32,7 @@ from arena.clock import MONOTONIC_CLOCK
 from arena.console import CommandError, UsageError, err, out
 from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 
 MAX_NAME_NUMBER = 1000
 """Number of names that `--unique` tries: NAME, NAME-2, NAME-3 and so on."""
@@ -68,7 +68,7 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Owner
         except BadURL as error:
             raise UsageError(str(error)) from None
         except ClientError as error:
-            is_name_taken = isinstance(error, ServerRefused) and error.code is Code.NAME_TAKEN
+            is_name_taken = isinstance(error, ServerRefused) and error.code is ErrorCode.NAME_TAKEN
             if is_name_taken and settings.unique:
                 continue
             raise CommandError(str(error)) from None

@@ -12,7 +12,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from arena import paths
+from arena import user_paths
 from arena.atomic_file import append_line
 from arena.bots.api.bot import Bot, Clock, Ending, ProgramCrash, Resign, Thinking
 from arena.bots.api.engine_spec import BadSpec
@@ -43,7 +43,7 @@ def make_program_engine(command: str, logs: Path | None = None) -> Engine:
     if shutil.which(words[0]) is None:
         raise BadSpec(f"--exec: program {words[0]!r:.100} not found: give its path, or add it to the PATH")
     # In `perl my_bot.pl` the file has the distinctive name, not the interpreter.
-    file = next((word for word in words[1:] if paths.is_file(word)), words[0])
+    file = next((word for word in words[1:] if user_paths.is_file(word)), words[0])
     return Engine(Path(file).stem[:64], command, lambda: ProgramBot(words, logs))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena import paths
+from arena import user_paths
 from arena.bots.api.bot import Bot
 from arena.bots.api.engine_spec import (
     CONTAINER_PREFIXES,
@@ -91,12 +91,12 @@ def _parse_built_in_spec(spec: str) -> Spec:
     try:
         return parse_spec(spec, ENGINES)
     except BadSpec as error:
-        if paths.is_folder(spec):
+        if user_paths.is_folder(spec):
             raise BadSpec(
                 f"{spec} is a folder: give a Python file in it, such as {Path(spec, 'bot.py')}"
             ) from None
         name = spec.partition(":")[0]
-        file = f"the file {name}.py" if name and paths.is_file(f"{name}.py") else "a file NAME.py"
+        file = f"the file {name}.py" if name and user_paths.is_file(f"{name}.py") else "a file NAME.py"
         raise BadSpec(str(error) if name in ENGINES else f"{error} (or give {file})") from None
 
 
@@ -133,7 +133,7 @@ def check_evaluator_name(spec: Spec) -> None:
     """Raise BadSpec if an engine's evaluator is neither a known name nor an existing file."""
     name = spec.values["evaluator"]
     if name.endswith((".toml", NETWORK_FILE_SUFFIX)):
-        if not paths.is_file(name):
+        if not user_paths.is_file(name):
             raise BadSpec(f"{spec.name}: weights file {name:.200} not found")
         if name.endswith(NETWORK_FILE_SUFFIX) and not has_engine_extra():
             raise BadSpec(

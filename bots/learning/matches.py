@@ -16,7 +16,7 @@ from arena.games.core import Player
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.match.referee import Referee
 from arena.match.referee_events import MatchOpened, PlayerReady, PlayerResigned
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
@@ -52,7 +52,7 @@ def play_match(
     """
     environment = game if isinstance(game, Environment) else make(game, map=map)
     names = [bot if isinstance(bot, str) else getattr(bot, "__name__", "bot") for bot in (maxie, minnie)]
-    terms = Terms(
+    terms = MatchTerms(
         match=uuid.uuid4().hex,
         event="local",
         game=environment.game,
@@ -83,7 +83,7 @@ def play_match(
 class _RefereedBot:
     """Bot of one seat in a match, which loses the match if it fails."""
 
-    def __init__(self, bot: Bot, terms: Terms, seat: Player, referee: Referee) -> None:
+    def __init__(self, bot: Bot, terms: MatchTerms, seat: Player, referee: Referee) -> None:
         players = terms.players
         self._bot = bot
         self._match = Match(terms.game, seat, terms.match, players.maxie, players.minnie, terms.time_control)

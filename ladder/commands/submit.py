@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-from arena import paths
+from arena import user_paths
 from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION_PREFIX, BadSpec
 from arena.bots.engines.container import make_container_engine
 from arena.bots.engines.submission import unpack_submission
@@ -87,7 +87,7 @@ def add(
         raise UsageError(
             f"--name: {name!r:.80} is not valid; use 1 to 48 letters, digits, _ . and -, beginning with a letter or digit"
         )
-    if paths.exists(folder) and not paths.is_folder(folder):
+    if user_paths.exists(folder) and not user_paths.is_folder(folder):
         raise UsageError(f"--folder: {folder} is not a folder")
     target = folder / f"{name}.zip"
     _read_start_command(file)
@@ -112,7 +112,7 @@ def list_(folder: FolderOption = DEFAULT_SUBMISSIONS_FOLDER, json: JsonOption = 
 
     Example: arena submit list --folder submissions
     """
-    if folder != DEFAULT_SUBMISSIONS_FOLDER and not paths.is_folder(folder):
+    if folder != DEFAULT_SUBMISSIONS_FOLDER and not user_paths.is_folder(folder):
         raise UsageError(f"--folder: {folder} is not a folder: name the one given to `arena submit add`")
     submissions = [_inspect_submission(file) for file in sorted(folder.glob("*.zip"))]
     if json is not None:
@@ -155,7 +155,7 @@ def check(
     Example: arena submit check camel --game tictactoe
     """
     file = Path(name) if name.endswith(".zip") else folder / f"{name}.zip"
-    if not paths.is_file(file):
+    if not user_paths.is_file(file):
         raise UsageError(f"{file} does not exist; give the name of a submission, or the path of a .zip file")
     spec = f"{SUBMISSION_PREFIX}{file}{IMAGE_SEPARATOR}{image}" if image else f"{SUBMISSION_PREFIX}{file}"
     try:

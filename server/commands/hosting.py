@@ -15,7 +15,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from arena import paths
+from arena import user_paths
 from arena.atomic_file import append_line_to_path
 from arena.clock import MONOTONIC_CLOCK
 from arena.console import CommandError, err, out
@@ -392,12 +392,12 @@ def _require_usable_store_settings(settings: ArenaSettings) -> None:
             "store.archive",
             "has an effect only with store.keep: set store.keep to a time or a number of matches, such as 90d or 1000000",
         )
-    if not paths.is_folder(Path(store.record).parent):
+    if not user_paths.is_folder(Path(store.record).parent):
         raise BadSetting(
             "store.record", f"folder {Path(store.record).parent} does not exist; create it first"
         )
     archive = Path(store.archive)
-    if store.archive and paths.exists(archive) and not paths.is_folder(archive):
+    if store.archive and user_paths.exists(archive) and not user_paths.is_folder(archive):
         raise BadSetting("store.archive", f"{archive} is not a folder: name a folder for removed matches")
     try:
         _ = store.retention

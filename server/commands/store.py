@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from arena import paths
+from arena import user_paths
 from arena.console import DatabaseOption, JsonOption, UsageError, err, print_table_or_write_json
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
@@ -75,7 +75,11 @@ def prune_command(
 
 def _parse_retention(keep_option: str, archive_folder: Path | None) -> Retention:
     """Return the rule that --keep and --archive set: which matches to keep. Raises UsageError if an option is invalid."""
-    if archive_folder is not None and paths.exists(archive_folder) and not paths.is_folder(archive_folder):
+    if (
+        archive_folder is not None
+        and user_paths.exists(archive_folder)
+        and not user_paths.is_folder(archive_folder)
+    ):
         raise UsageError(f"--archive: {archive_folder} is not a folder: name a folder for removed matches")
     try:
         return Retention.parse(keep_option, archive_folder)

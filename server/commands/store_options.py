@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import anyio
 
-from arena import paths
+from arena import user_paths
 from arena.console import CommandError, UsageError
 from arena.server.store.database import Engine, open_store, parse_sqlite_path
 from arena.server.store.errors import OperationRefused, StoreError
@@ -59,7 +59,7 @@ def make_unknown_event_error(event_name: str) -> CommandError:
 def require_existing_sqlite_file(database_url: str) -> None:
     """Raise CommandError if `database_url` names an SQLite file that does not exist."""
     file = parse_sqlite_path(database_url)
-    if file is not None and not paths.exists(file):
+    if file is not None and not user_paths.exists(file):
         raise CommandError(
             f"database {file} does not exist: name one with --db, or let `arena serve` create it"
         )

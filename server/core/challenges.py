@@ -10,8 +10,8 @@ from arena.games.name_hints import format_similar_name_hint
 from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError, UnknownMap, count_generated_territories
 from arena.match.clock import NS_PER_MS
-from arena.match.terms import Terms
-from arena.protocol.codes import Code
+from arena.match.terms import MatchTerms
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     Accept,
     Challenge,
@@ -51,18 +51,19 @@ def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
     # Only the host's own command line may give a path as the name of a map.
     if challenge.map.endswith(".toml") or "/" in challenge.map or "\\" in challenge.map:
         raise RequestRefused(
-            Code.BAD_CHALLENGE, f"{challenge.map!r:.40} is a file: name a map, such as m2, world or grid:5x5"
+            ErrorCode.BAD_CHALLENGE,
+            f"{challenge.map!r:.40} is a file: name a map, such as m2, world or grid:5x5",
         )
     try:
         territory_count = count_generated_territories(challenge.map) if has_maps(challenge.game) else None
         if territory_count is not None and territory_count > max_territories:
             detail = f"{challenge.map:.40} has {territory_count} territories; this server allows at most {max_territories}"
-            raise RequestRefused(Code.BAD_CHALLENGE, detail)
+            raise RequestRefused(ErrorCode.BAD_CHALLENGE, detail)
         return make_game_on_map(challenge.game, challenge.map)
     except (UnknownGame, UnknownMap) as error:
-        raise RequestRefused(Code.BAD_CHALLENGE, error.reason) from None
+        raise RequestRefused(ErrorCode.BAD_CHALLENGE, error.reason) from None
     except (GameError, MapError) as error:
-        raise RequestRefused(Code.BAD_CHALLENGE, str(error)) from None
+        raise RequestRefused(ErrorCode.BAD_CHALLENGE, str(error)) from None
 
 
 class ChallengeHandler:
@@ -75,7 +76,7 @@ class ChallengeHandler:
         house: HouseEngines,
         history: PairingHistory,
         ids: RandomIds,
-        open_match: Callable[[Terms], None],
+        open_match: Callable[[MatchTerms], None],
     ) -> None:
         """Create the handler.
 
@@ -154,7 +155,7 @@ class ChallengeHandler:
     def _handle_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.is_draining:
-            raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REFUSAL_REASON)
+            raise RequestRefused(ErrorCode.SHUTTING_DOWN, DRAINING_REFUSAL_REASON)
         self._open_challenges.check_new_challenge(bot.name, challenge, settings.limits.open_challenges)
         game = make_challenge_game(challenge, settings.limits.territories)
         if bot.is_guest:
@@ -165,12 +166,12 @@ class ChallengeHandler:
         is_house_engine = challenge.opponent in self._house
         if challenge.opponent and target is None and not is_house_engine:
             has_house_prefix = challenge.opponent.startswith(HOUSE_ENGINE_NAME_PREFIX)
-            code = Code.BAD_CHALLENGE if has_house_prefix else Code.OPPONENT_UNAVAILABLE
+            code = ErrorCode.BAD_CHALLENGE if has_house_prefix else ErrorCode.OPPONENT_UNAVAILABLE
             raise RequestRefused(code, self._describe_unknown_bot(challenge.opponent, bot.name))
         if target is not None:
             self._require_acceptable_challenge(target, challenge, game)
             if challenge.rated and bot.has_same_owner_as(target):
-                raise RequestRefused(Code.BAD_CHALLENGE, SAME_OWNER_REASON)
+                raise RequestRefused(ErrorCode.BAD_CHALLENGE, SAME_OWNER_REASON)
         expiry_time = (
             lobby.now + (MAX_CHALLENGE_WAIT_MS if is_house_engine else CHALLENGE_LIFETIME_MS) * NS_PER_MS
         )
@@ -196,11 +197,12 @@ class ChallengeHandler:
         why = challenged_bot.preferences.find_decline_reason(game, challenge.time_control)
         if why is not None:
             raise RequestRefused(
-                Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} plays no matches with these settings: {why}"
+                ErrorCode.OPPONENT_UNAVAILABLE,
+                f"{challenge.opponent} plays no matches with these settings: {why}",
             )
         if challenged_bot.quota == 0:
             raise RequestRefused(
-                Code.OPPONENT_UNAVAILABLE,
+                ErrorCode.OPPONENT_UNAVAILABLE,
                 f"{challenge.opponent} takes no more matches: challenge another bot",
             )
 
@@ -214,10 +216,10 @@ class ChallengeHandler:
     def _handle_accept(self, bot: LobbyBot, challenge_id: str) -> None:
         if bot.is_guest:
             raise RequestRefused(
-                Code.BAD_CHALLENGE, "a guest cannot accept challenges; ask the host for a token"
+                ErrorCode.BAD_CHALLENGE, "a guest cannot accept challenges; ask the host for a token"
             )
         if self._lobby.is_draining:
-            raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REFUSAL_REASON)
+            raise RequestRefused(ErrorCode.SHUTTING_DOWN, DRAINING_REFUSAL_REASON)
         challenge = self._open_challenges.close_as_accepted(bot.name, challenge_id)
         # The challenger is still connected, because the challenges of a bot are closed when the bot disconnects.
         challenger = self._lobby.bots[challenge.challenger]
@@ -240,7 +242,7 @@ class ChallengeHandler:
         self._send_challenge_outcome(challenge, "accepted", match_id=terms.match, accepter=bot.name)
         self._open_match(terms)
 
-    def _make_terms(self, challenge: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> Terms:
+    def _make_terms(self, challenge: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> MatchTerms:
         match challenge.request.seat:
             case "maxie":
                 seats = challenger.name, bot.name
@@ -248,7 +250,7 @@ class ChallengeHandler:
                 seats = bot.name, challenger.name
             case None:
                 seats = self._history.assign_seats(challenger.name, bot.name)
-        return Terms(
+        return MatchTerms(
             match=self._ids.make_next_hex_id(),
             event=OPEN_PLAY_EVENT_NAME,
             game=challenge.game,

@@ -26,7 +26,7 @@ from arena.match.referee_events import (
     RefereeEvent,
     SessionLost,
 )
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     Accept,
     Browse,
@@ -326,12 +326,12 @@ class Core:
         bot = self._lobby.bots.get(admission.hello.name) or LobbyBot(admission.hello.name)
         if not bot.is_session_secret(admission.hello.session, admission.stored_session):
             why = "this server no longer knows the session: reconnect"
-            self._lobby.effects.append(CloseClient(admission.client, Code.SHUTTING_DOWN, why))
+            self._lobby.effects.append(CloseClient(admission.client, ErrorCode.SHUTTING_DOWN, why))
             return
         if bot.client is not None:
             # The bot has since connected through another edge, or this edge missed that the connection was replaced.
             why = "the bot has another connection: reconnect"
-            self._lobby.effects.append(CloseClient(admission.client, Code.SHUTTING_DOWN, why))
+            self._lobby.effects.append(CloseClient(admission.client, ErrorCode.SHUTTING_DOWN, why))
             return
         self._resend_matches_and_results(self._lobby.add_bot(admission, resumes_session=True))
 
@@ -415,7 +415,7 @@ class Core:
         room = self._matches.rooms.get(watch.match)
         if room is None:
             raise RequestRefused(
-                Code.NO_SUCH_MATCH, f"the match {watch.match!r:.70} is over or does not exist"
+                ErrorCode.NO_SUCH_MATCH, f"the match {watch.match!r:.70} is over or does not exist"
             )
         if watch.match not in client.topics:
             watched_matches = client.topics.keys() & self._matches.rooms.keys()
@@ -424,7 +424,7 @@ class Core:
             max_matches = self._lobby.settings.limits.watched
             if len(watched_matches) >= max_matches:
                 raise RequestRefused(
-                    Code.RATE_LIMITED,
+                    ErrorCode.RATE_LIMITED,
                     f"you already watch {max_matches} matches, the maximum; unwatch one first",
                 )
             client.follow_topic(watch.match, room.followers)
@@ -436,7 +436,7 @@ class Core:
         client.unfollow_topic(unwatch.match)
 
     def _refuse_second_hello(self, _client: LobbyClient, _hello: Hello) -> None:
-        raise RequestRefused(Code.HELLO_TWICE, Code.HELLO_TWICE.meaning)
+        raise RequestRefused(ErrorCode.HELLO_TWICE, ErrorCode.HELLO_TWICE.meaning)
 
     def _handle_turn_sent(self, turn_sent: TurnSent) -> None:
         client, room = self._lobby.clients.get(turn_sent.client), self._matches.rooms.get(turn_sent.match)
@@ -481,4 +481,4 @@ class Core:
 
 
 def _make_non_player_refusal() -> RequestRefused:
-    return RequestRefused(Code.NOT_A_PLAYER, Code.NOT_A_PLAYER.meaning)
+    return RequestRefused(ErrorCode.NOT_A_PLAYER, ErrorCode.NOT_A_PLAYER.meaning)

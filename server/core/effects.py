@@ -11,8 +11,8 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from arena.match.referee_events import RefereeEvent, TurnStarted
-from arena.match.terms import Terms
-from arena.protocol.codes import Code
+from arena.match.terms import MatchTerms
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import EventPhase, ServerMessage
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
@@ -38,7 +38,7 @@ class CloseClient(Struct, frozen=True, tag="close"):
     """Fatal `error` message to a client, whose connection is then closed."""
 
     client: int
-    code: Code
+    code: ErrorCode
     detail: str
 
 
@@ -66,7 +66,7 @@ class SendMissedResult(Struct, frozen=True):
 class OpenMatch(Struct, frozen=True):
     """Request to store a match that begins: its terms and its start time."""
 
-    terms: Terms
+    terms: MatchTerms
     started: str
     """Start time in UTC, in ISO 8601."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.record import Result
 from arena.protocol.values import Players
 from arena.rating.formats import (
@@ -39,7 +39,7 @@ class EventRefused(RequestRefused):
     """Raised when an event refuses an entry or a command; the message is a one-line reason."""
 
     def __init__(self, detail: str) -> None:
-        super().__init__(Code.NO_SUCH_EVENT, detail)
+        super().__init__(ErrorCode.NO_SUCH_EVENT, detail)
 
 
 class Event:

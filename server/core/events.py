@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from arena.games.name_hints import format_similar_name_hint
 from arena.match.clock import NS_PER_MS
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import EventStatus, ListedEvent
 from arena.protocol.record import Record, Result
@@ -538,10 +538,10 @@ class HostedEvents:
         terms = self._make_terms(event, pairing, event.record_match_start(pairing))
         self._matches.open_match(terms, is_event_match=True)
 
-    def _make_terms(self, event: Event, pairing: Pairing, match_id: str) -> Terms:
+    def _make_terms(self, event: Event, pairing: Pairing, match_id: str) -> MatchTerms:
         plan, pair = event.plan, pairing.pair
         start = plan.games[pair.start]
-        return Terms(
+        return MatchTerms(
             match=match_id,
             event=event.name,
             game=start.game,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from arena.games.catalogue import CATALOGUE
 from arena.games.name_hints import find_most_similar, suggest_similar_or_all_names
 from arena.maps.loader import MapError, count_generated_territories, list_map_names
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Hello
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.server.core.lobby import RequestRefused
@@ -65,4 +65,4 @@ def _require_known_map(map_name: str, known_maps: list[str]) -> None:
 
 
 def _make_unknown_name_refusal(reason: str, suggestion: str) -> RequestRefused:
-    return RequestRefused(Code.UNKNOWN_NAME, f"hello: {reason}{f'; {suggestion}' if suggestion else ''}")
+    return RequestRefused(ErrorCode.UNKNOWN_NAME, f"hello: {reason}{f'; {suggestion}' if suggestion else ''}")

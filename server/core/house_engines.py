@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from arena.maps.loader import list_map_names
 from arena.match.clock import NS_PER_MS
-from arena.match.terms import Terms
-from arena.protocol.codes import Code
+from arena.match.terms import MatchTerms
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Challenge, ListedBot, Queued
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import StartHouseEngine
@@ -81,13 +81,13 @@ class HouseEngines:
         """
         why = find_guest_refusal_reason(challenge, self, list_map_names())
         if why is not None:
-            raise RequestRefused(Code.BAD_CHALLENGE, why)
+            raise RequestRefused(ErrorCode.BAD_CHALLENGE, why)
         if (
             self._request_limit.charge_or_compute_wait(bot.owner, GUEST_REQUEST_INTERVAL_NS, self._lobby.now)
             > 0
         ):
             why = "too many requests for matches by guests from your address: try again in a moment"
-            raise RequestRefused(Code.RATE_LIMITED, why)
+            raise RequestRefused(ErrorCode.RATE_LIMITED, why)
 
     def enqueue_challenge(self, challenge: OpenChallenge, bot: LobbyBot) -> str | None:
         """Queue the challenge of `bot` to one of the server's own engines, and start the engine.
@@ -116,7 +116,7 @@ class HouseEngines:
         """Free the slot of a finished match, if it had one."""
         self._queue.forget_challenge_or_match(match_id)
 
-    def take_slot_for_resumed_match(self, terms: Terms) -> None:
+    def take_slot_for_resumed_match(self, terms: MatchTerms) -> None:
         """Take a slot for a match that continues after a restart, if one of the server's own engines plays in it.
 
         The slot counts for the engine's opponent alone, because the opponent's owner is not known.
@@ -132,7 +132,7 @@ class HouseEngines:
                 terms.match, SlotRequester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS)
             )
 
-    def compute_match_load(self, terms: Terms) -> int:
+    def compute_match_load(self, terms: MatchTerms) -> int:
         """Return the load of a resumed match, which counts against the limit `CoreSettings.concurrency`.
 
         Return 0 for a match without any of the server's own engines; otherwise 1 or, if `CoreSettings.counts_threads`

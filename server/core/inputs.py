@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from arena.match.referee_events import TimedEvent
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.messages import ClientMessage, Hello
 from arena.protocol.record import Record
 from arena.protocol.values import Role
@@ -100,7 +100,7 @@ class MatchRequested(Struct, frozen=True):
     The match begins once both bots have capacity for another match. A bot that is disconnected may connect later.
     """
 
-    terms: Terms
+    terms: MatchTerms
 
 
 class MatchRequestWithdrawn(Struct, frozen=True):
@@ -112,7 +112,7 @@ class MatchRequestWithdrawn(Struct, frozen=True):
 class MatchPlayed(Struct, frozen=True):
     """Match that was played or decided outside the core, to be stored with its record."""
 
-    terms: Terms
+    terms: MatchTerms
     record: Record
 
 
@@ -146,7 +146,7 @@ class ApplySettings(Struct, frozen=True):
 class UnfinishedMatch(Struct, frozen=True):
     """Match that has not ended: its terms, start time and events, as stored in the journal."""
 
-    terms: Terms
+    terms: MatchTerms
     started: str
     events: list[TimedEvent]
 

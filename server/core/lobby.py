@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from arena.games.catalogue import CATALOGUE
 from arena.match.clock import NS_PER_MS
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import ServerMessage, Welcome
 from arena.protocol.values import ClientLimits
 from arena.server.core.bot import LobbyBot, hash_secret
@@ -25,7 +25,7 @@ DRAINING_REFUSAL_REASON = "the server is stopping and begins no new matches"
 class RequestRefused(Exception):
     """Raised when a client's request is refused. `code` and `detail` are sent back to the client."""
 
-    def __init__(self, code: Code, detail: str) -> None:
+    def __init__(self, code: ErrorCode, detail: str) -> None:
         super().__init__(detail)
         self.code = code
         self.detail = detail
@@ -34,7 +34,7 @@ class RequestRefused(Exception):
 def make_unknown_match_refusal(match_id: str) -> RequestRefused:
     """Return the error that answers a bot's message about a match that the bot does not play. `match_id`: id in the message."""
     return RequestRefused(
-        Code.NO_SUCH_MATCH, f"the match {match_id!r:.70} is over, is not yours, or does not exist"
+        ErrorCode.NO_SUCH_MATCH, f"the match {match_id!r:.70} is over, is not yours, or does not exist"
     )
 
 
@@ -192,11 +192,11 @@ class Lobby:
         if role != hello.role:
             if hello.role == "bot":
                 raise RequestRefused(
-                    Code.NOT_A_PLAYER,
+                    ErrorCode.NOT_A_PLAYER,
                     f"on this server, {hello.name!r} has the role {role}, which does not play: ask the host for a token with the role bot",
                 )
             raise RequestRefused(
-                Code.BAD_TOKEN,
+                ErrorCode.BAD_TOKEN,
                 f"{hello.name!r} has the role {role} on this server: connect in that role, or ask the host for a token with the role {hello.role}",
             )
         if role != "bot":
@@ -205,13 +205,13 @@ class Lobby:
             CATALOGUE.find_incompatibility_reason(hello.rules) if hello.rules is not UNSET else None
         )
         if rules_difference is not None:
-            raise RequestRefused(Code.OTHER_RULES, rules_difference)
+            raise RequestRefused(ErrorCode.OTHER_RULES, rules_difference)
         bot = self.bots.get(hello.name)
         if (bot or LobbyBot(hello.name)).is_session_secret(hello.session, admission.stored_session):
             return True
         if bot is not None and bot.client is not None:
             raise RequestRefused(
-                Code.NAME_TAKEN, f"a bot called {hello.name!r} is already connected: choose another name"
+                ErrorCode.NAME_TAKEN, f"a bot called {hello.name!r} is already connected: choose another name"
             )
         return False
 
@@ -223,7 +223,7 @@ class Lobby:
         """Admit a bot that has passed `check_admission_and_detect_resumption`, and close its earlier connection if it has one."""
         bot = self.find_or_add_bot(admission.hello.name)
         if bot.client is not None:
-            self.effects.append(CloseClient(bot.client, Code.REPLACED, Code.REPLACED.meaning))
+            self.effects.append(CloseClient(bot.client, ErrorCode.REPLACED, ErrorCode.REPLACED.meaning))
             self.drop_client(bot.client)
         if resumes_session:
             bot.restore_session(hash_secret(admission.hello.session), self.now)

@@ -10,7 +10,7 @@ import msgspec
 from arena.games.core import Player
 from arena.match.referee import MAX_STALL_NS, SEATS
 from arena.match.referee_events import MatchOpened, PlayerDisconnected, ProtocolViolated, RefereeEvent
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import End
 from arena.protocol.record import Record, Result
@@ -51,7 +51,7 @@ class CurrentMatches:
         self._history = history
         self._suspensions = suspensions
         self._handle_event_match: Callable[[Record], None] = lambda _record: None
-        self._pending_terms: list[Terms] = []
+        self._pending_terms: list[MatchTerms] = []
         """Terms of the requested event matches that have not begun."""
         self._stalls: deque[tuple[int, int]] = deque(maxlen=MAX_RECENT_STALLS)
         """Recent stalls of the server itself: end time and length of each, in ns."""
@@ -62,7 +62,7 @@ class CurrentMatches:
         """Call `handler` with the record of each event match that ends, from now on."""
         self._handle_event_match = handler
 
-    def request_match(self, terms: Terms) -> None:
+    def request_match(self, terms: MatchTerms) -> None:
         """Begin a match that an event requested, as soon as both bots have capacity for it (see `begin_requested_matches`)."""
         self._pending_terms.append(terms)
         self.begin_requested_matches()
@@ -92,7 +92,7 @@ class CurrentMatches:
 
     # start
 
-    def open_match(self, terms: Terms, *, is_event_match: bool = False) -> None:
+    def open_match(self, terms: MatchTerms, *, is_event_match: bool = False) -> None:
         """Begin a match. A match that cannot be set up is void. `is_event_match`: True if an event requested the match."""
         lobby = self._lobby
         bots = self._find_bots_of_match(terms)
@@ -113,7 +113,7 @@ class CurrentMatches:
             self._history.record_match_start(terms.players.maxie, terms.players.minnie)
         self.apply_referee_event(room, MatchOpened())
 
-    def _find_bots_of_match(self, terms: Terms) -> dict[Player, LobbyBot]:
+    def _find_bots_of_match(self, terms: MatchTerms) -> dict[Player, LobbyBot]:
         players = terms.players
         return {
             Player.MAXIE: self._lobby.find_or_add_bot(players.maxie),
@@ -128,7 +128,7 @@ class CurrentMatches:
             self._lobby.mark_listing_changed(bot)
 
     def _close_as_void(
-        self, terms: Terms, bots: Iterable[LobbyBot], start_time: str, error: Exception
+        self, terms: MatchTerms, bots: Iterable[LobbyBot], start_time: str, error: Exception
     ) -> None:
         """Close as void a match that could not be set up, because `error` was raised."""
         why = f"the server failed: {type(error).__name__}: {error}"
@@ -140,14 +140,14 @@ class CurrentMatches:
         for bot in bots:
             self._lobby.forget_bot_if_session_expired(bot)
 
-    def record_forfeited_match(self, terms: Terms, result: Result) -> None:
+    def record_forfeited_match(self, terms: MatchTerms, result: Result) -> None:
         """Record an event match as forfeited, because a bot did not appear. The match is not rated."""
         terms = msgspec.structs.replace(terms, rated=False)
         record = terms.make_record(self._lobby.format_current_utc(), [], result)
         self.record_match_played_elsewhere(terms, record)
         self._handle_event_match(record)
 
-    def record_match_played_elsewhere(self, terms: Terms, record: Record) -> None:
+    def record_match_played_elsewhere(self, terms: MatchTerms, record: Record) -> None:
         """Record a match that was played or decided outside the core, without a `Room`."""
         terms = msgspec.structs.replace(terms, grace_ms=self._lobby.settings.grace_ms)
         self._lobby.effects.extend((OpenMatch(terms, record.started), CloseMatch(record, terms.rated)))

@@ -13,7 +13,7 @@ from itertools import combinations
 
 from arena.games.core import AnyGame
 from arena.match.clock import NS_PER_MS
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.values import Players
 from arena.server.core.bot import CHALLENGE_ANSWER_PERIOD_NS, LobbyBot
 from arena.server.core.ids import RandomIds
@@ -175,7 +175,7 @@ class Matchmaker:
             return False
         return True
 
-    def pair_waiting_bots(self, current_load: int) -> list[Terms]:
+    def pair_waiting_bots(self, current_load: int) -> list[MatchTerms]:
         """Pair waiting bots, and return the terms of their matches.
 
         current_load  total load of the matches in progress, which counts against the limit `CoreSettings.concurrency`
@@ -195,7 +195,7 @@ class Matchmaker:
 
     def _choose_matches(
         self, pool: Pool, waiting_bot_names: Sequence[str], current_load: int
-    ) -> tuple[list[Terms], bool]:
+    ) -> tuple[list[MatchTerms], bool]:
         """Choose matches between the waiting bots `waiting_bot_names`. `current_load`: total load of the matches in progress.
 
         Return the terms of the matches, and True if a further match waits because this machine is fully loaded.
@@ -214,7 +214,7 @@ class Matchmaker:
             may_meet=partial(self._may_play_each_other, pool, games),
             max_pairs=len(waiting_bot_names) // 2,
         )
-        matches: list[Terms] = []
+        matches: list[MatchTerms] = []
         is_blocked = False
         for pair in pairs:
             match_load = lobby.compute_match_load(*(self._waiting_bots[name] for name in pair))
@@ -256,7 +256,7 @@ class Matchmaker:
 
     def _make_terms(
         self, pool: Pool, bot_names: tuple[str, str], playable_game_indexes: Mapping[str, frozenset[int]]
-    ) -> Terms:
+    ) -> MatchTerms:
         """Return the terms of a chosen match, and remove its bots from the waiting bots.
 
         bot_names              names of the two bots
@@ -271,7 +271,7 @@ class Matchmaker:
         self._turn_order.record_turn(*(self._waiting_bots[name].owner for name in bot_names))
         for name in bot_names:
             del self._waiting_bots[name]
-        return Terms(
+        return MatchTerms(
             match=self._ids.make_next_hex_id(),
             event=OPEN_PLAY_EVENT_NAME,
             game=next_match.game.game,

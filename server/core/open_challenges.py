@@ -7,7 +7,7 @@ from itertools import islice
 
 from arena.games.core import AnyGame
 from arena.match.clock import NS_PER_MS
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Challenge, Challenged
 from arena.server.core.lobby import RequestRefused
 
@@ -75,10 +75,10 @@ class OpenChallenges:
     ) -> None:
         """Raise RequestRefused if a bot challenges itself, or already has `max_open_challenges` open challenges."""
         if challenge.opponent == challenger_name:
-            raise RequestRefused(Code.BAD_CHALLENGE, "a bot cannot play against itself")
+            raise RequestRefused(ErrorCode.BAD_CHALLENGE, "a bot cannot play against itself")
         if len(self._ids_by_challenger.get(challenger_name, ())) >= max_open_challenges:
             raise RequestRefused(
-                Code.RATE_LIMITED,
+                ErrorCode.RATE_LIMITED,
                 f"you already have {max_open_challenges} open challenges, the maximum: withdraw one first",
             )
 
@@ -153,5 +153,5 @@ class OpenChallenges:
 
 def _make_unknown_challenge_refusal(id: str) -> RequestRefused:
     return RequestRefused(
-        Code.NO_SUCH_CHALLENGE, f"challenge {id!r:.40} does not exist, is over, or is not yours"
+        ErrorCode.NO_SUCH_CHALLENGE, f"challenge {id!r:.40} does not exist, is over, or is not yours"
     )

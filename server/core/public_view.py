@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from arena.match.clock import NS_PER_MS
 from arena.match.referee import SEATS, Referee
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.messages import ConnectionStatus, LiveMatch, Played, Thought, Update, View
 from arena.protocol.values import Seat
 from arena.server.core.settings import AnalysisVisibility
@@ -30,7 +30,7 @@ def find_first_hidden_ply(visibility: AnalysisVisibility, ply: int) -> int:
 class PublicMatchView:
     """Spectators' view of one match. It hides the analysis of a move until the reply, or until the end of the match."""
 
-    def __init__(self, terms: Terms, referee: Referee, visibility: AnalysisVisibility) -> None:
+    def __init__(self, terms: MatchTerms, referee: Referee, visibility: AnalysisVisibility) -> None:
         self._terms = terms
         self._referee = referee
         self._visibility = visibility

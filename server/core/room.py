@@ -28,7 +28,7 @@ from arena.match.referee_events import (
     ServerRecovered,
     TurnStarted,
 )
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.messages import Move, ServerMessage, Turn
 from arena.server.core.bot import LobbyBot
 from arena.server.core.deadlines import DeadlineKey
@@ -55,7 +55,7 @@ class Room:
 
     def __init__(
         self,
-        terms: Terms,
+        terms: MatchTerms,
         bots: Mapping[Player, LobbyBot],
         start_time: str,
         lobby: Lobby,

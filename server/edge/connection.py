@@ -23,7 +23,7 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import SUBPROTOCOL
 from arena.server.abuse_counter import make_address_or_network_key
 from arena.server.edge import handshake, plain_requests
@@ -592,7 +592,7 @@ class Connection(asyncio.BufferedProtocol):
         self.schedule_timeout(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
         self.pause_or_resume_reading()
 
-    def send_reason_and_close(self, reason_code: Code) -> None:
+    def send_reason_and_close(self, reason_code: ErrorCode) -> None:
         """Send the client `reason_code` as the reason, and close the connection; without an open websocket, only reset the connection."""
         if self.session is None:
             self.transport.abort()

@@ -16,7 +16,7 @@ import anyio.abc
 
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.processes.tasks import open_background_tasks
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import End, ServerMessage
 from arena.server.abuse_counter import MAX_REFUSAL_SECONDS
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
@@ -197,7 +197,7 @@ class Edge:
         """Return a new connection: an asyncio protocol, for any transport."""
         return Connection(self)
 
-    async def close(self, reason_code: Code = Code.SHUTTING_DOWN) -> None:
+    async def close(self, reason_code: ErrorCode = ErrorCode.SHUTTING_DOWN) -> None:
         """Stop listening, send `reason_code` to all clients, and wait a few seconds at most until all connections have ended.
 
         Further calls do nothing.
@@ -225,7 +225,7 @@ class Edge:
             log.warning("edge %d receives nothing from any core: disconnecting its clients", self.number)
             for connection in list(self.connections):
                 if connection.session is not None:
-                    connection.send_reason_and_close(Code.SHUTTING_DOWN)
+                    connection.send_reason_and_close(ErrorCode.SHUTTING_DOWN)
         elif self.is_cut_off and not is_cut_off:
             log.warning("edge %d receives messages from a core again, and admits clients", self.number)
         self.is_cut_off = is_cut_off

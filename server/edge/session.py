@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from websockets.frames import Frame, Opcode
 
 from arena.protocol.codec import DecodeError, decode_client_message, encode
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     Accepted,
     Browse,
@@ -67,12 +67,14 @@ CONTROL_OPCODES = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
 BINARY_OPCODE = Opcode.BINARY
 TEXT_OPCODE = Opcode.TEXT
 PONG_OPCODE = Opcode.PONG
-CLOSE_CODES_OF_ORDERLY_ENDS = {Code.SHUTTING_DOWN: 1001, Code.EVENT_OVER: 1000}
+CLOSE_CODES_OF_ORDERLY_ENDS = {ErrorCode.SHUTTING_DOWN: 1001, ErrorCode.EVENT_OVER: 1000}
 """Websocket close code by the reason for an orderly end: the server stops, or the event is over.
 
 For other reasons the code is 1008, except for invalid frames: 1007 or 1009.
 """
-END_CODES_WITHOUT_MISBEHAVIOUR = frozenset({Code.REPLACED, Code.NAME_TAKEN, *CLOSE_CODES_OF_ORDERLY_ENDS})
+END_CODES_WITHOUT_MISBEHAVIOUR = frozenset(
+    {ErrorCode.REPLACED, ErrorCode.NAME_TAKEN, *CLOSE_CODES_OF_ORDERLY_ENDS}
+)
 """Reasons for ending a session that do not count as misbehaviour.
 
 The bot has reconnected, its name is taken, the server stops, or the event is over.
@@ -302,7 +304,7 @@ class Session:
         if wait_seconds > 0:
             detail = f"too many requests from your address: try again in {wait_seconds:.1f} s"
             match_and_ply = getattr(message, "match", None), getattr(message, "ply", None)
-            self._send_error(Error(Code.RATE_LIMITED, detail, *match_and_ply))
+            self._send_error(Error(ErrorCode.RATE_LIMITED, detail, *match_and_ply))
         else:
             self.waiting_messages.append((message, arrived_ns, cost))
             if len(self.waiting_messages) >= MAX_MESSAGES_IN_FAIR_QUEUE:
@@ -342,7 +344,7 @@ class Session:
     def _handle_hello(self, message: ClientMessage) -> None:
         if type(message) is not Hello:
             type_name = type(message).__name__.lower()
-            self._end_session(Code.HELLO_FIRST, f"the first message must be hello, not {type_name}")
+            self._end_session(ErrorCode.HELLO_FIRST, f"the first message must be hello, not {type_name}")
             return
         self.hello = message
         self.apply_directives(is_notice_new=False)
@@ -360,13 +362,15 @@ class Session:
             self._edge.core.submit(AdmissionRequest(self.client, self.hello, self._connection.address))
 
     def _handle_admission_timeout(self) -> None:
-        self._end_session(Code.SHUTTING_DOWN, "the server did not answer in time: reconnect")
+        self._end_session(ErrorCode.SHUTTING_DOWN, "the server did not answer in time: reconnect")
 
     # refusals
 
     def handle_hello_timeout(self) -> None:
         """Close the session of a client that has sent no hello in time."""
-        self._end_session(Code.HELLO_FIRST, f"no hello arrived within {self._edge.limits.hello_seconds:g} s")
+        self._end_session(
+            ErrorCode.HELLO_FIRST, f"no hello arrived within {self._edge.limits.hello_seconds:g} s"
+        )
 
     def _refuse_invalid_frame(self, frame: bytes | str, error: DecodeError, arrived_ns: int) -> None:
         if self._is_traced:
@@ -379,23 +383,25 @@ class Session:
                 else repr(frame)
             )
             wire_log.debug("> %s %s: %s", self.name, frame_text[:200], error)
-        if error.code is Code.UNKNOWN_TYPE:
+        if error.code is ErrorCode.UNKNOWN_TYPE:
             if self.state == AWAITING_HELLO:
-                self._end_session(Code.HELLO_FIRST, f"the first message must be hello; {error.detail}")
+                self._end_session(ErrorCode.HELLO_FIRST, f"the first message must be hello; {error.detail}")
             elif self._message_bucket.try_take_token(arrived_ns):
                 self._send_error(Error(error.code, error.detail))
             else:
                 self._end_flooding_session()
             return
         detail = (
-            f"{error.detail}; {_quote_frame_start(frame)}" if error.code is Code.BAD_MESSAGE else error.detail
+            f"{error.detail}; {_quote_frame_start(frame)}"
+            if error.code is ErrorCode.BAD_MESSAGE
+            else error.detail
         )
-        close_code = 1009 if error.code is Code.TOO_LARGE else 1007
+        close_code = 1009 if error.code is ErrorCode.TOO_LARGE else 1007
         self._end_session(error.code, detail, detail, close_code)
 
     def _end_flooding_session(self) -> None:
         detail = f"too many messages: at most {self._edge.limits.messages_per_second:g} a second are allowed"
-        self._end_session(Code.RATE_LIMITED, detail, detail)
+        self._end_session(ErrorCode.RATE_LIMITED, detail, detail)
 
     def handle_close(self, close_command: CloseClient) -> None:
         """Send the client the error in `close_command`, and close its connection."""
@@ -406,16 +412,16 @@ class Session:
         directives = self._edge.directives
         why = directives.find_ban_reason(self._connection.address, self.hello.name if self.hello else "")
         if why:
-            self._end_session(Code.REMOVED, why)
+            self._end_session(ErrorCode.REMOVED, why)
         elif is_notice_new and self._has_sent_welcome and self.state != CLOSED:
             self._send_message_now(directives.notice)
 
-    def send_reason_and_close(self, reason_code: Code) -> None:
+    def send_reason_and_close(self, reason_code: ErrorCode) -> None:
         """Send the client `reason_code` as the reason, and close the session and its connection."""
         self._end_session(reason_code, reason_code.meaning)
 
     def _end_session(
-        self, reason_code: Code, detail: str, fault: str | None = None, close_code: int | None = None
+        self, reason_code: ErrorCode, detail: str, fault: str | None = None, close_code: int | None = None
     ) -> None:
         """Send the client a fatal error, and close the session and its connection. Further calls do nothing.
 
@@ -448,7 +454,7 @@ class Session:
         )
         self.handle_disconnect(None)
         # A client that starts to read during the closing handshake still gets the reason.
-        self._connection.close_websocket(1008, Code.TOO_SLOW.value, is_misbehaving=True)
+        self._connection.close_websocket(1008, ErrorCode.TOO_SLOW.value, is_misbehaving=True)
 
     def handle_disconnect(self, fault: str | None) -> None:
         """Close the session: leave its topics, and report the disconnection to the core. Further calls do nothing.

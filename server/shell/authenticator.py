@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from arena.clock import TimeSource
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.values import Role
 from arena.server.abuse_counter import MAX_WRONG_TOKENS, AbuseCounter, make_address_or_network_key
 from arena.server.core.bot import LobbyBot, matches_hash
@@ -240,7 +240,9 @@ class Authenticator:
     ) -> None:
         if accounts is None:
             shell.send_without_core(
-                CloseClient(request.client, Code.SERVER_FULL, "the server cannot reach its store: try again")
+                CloseClient(
+                    request.client, ErrorCode.SERVER_FULL, "the server cannot reach its store: try again"
+                )
             )
             return
         try:
@@ -261,7 +263,7 @@ class Authenticator:
         """
         hello, address = request.hello, request.address
         if not tokens.is_valid_name(hello.name):
-            raise RequestRefused(Code.BAD_NAME, Code.BAD_NAME.meaning)
+            raise RequestRefused(ErrorCode.BAD_NAME, ErrorCode.BAD_NAME.meaning)
         role: Role = hello.role
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
@@ -298,7 +300,7 @@ class Authenticator:
         elif account.is_revoked:
             why = f"the token of {name!r} was revoked: ask the host for a new one"
             self._count_failed_login(request)
-            raise RequestRefused(Code.BAD_TOKEN, why)
+            raise RequestRefused(ErrorCode.BAD_TOKEN, why)
         elif not account.token:
             if self._admits_anyone and not token:
                 return "bot", False
@@ -306,12 +308,12 @@ class Authenticator:
                 return "bot", True
             hint = "leave the token empty here" if self._admits_anyone else "ask the host for a token"
             self._count_failed_login(request)
-            raise RequestRefused(Code.BAD_TOKEN, f"the name {name!r} has no token: {hint}")
+            raise RequestRefused(ErrorCode.BAD_TOKEN, f"the name {name!r} has no token: {hint}")
         elif hmac.compare_digest(account.token, tokens.hash_token(token)):
             return account.role, False
         self._count_failed_login(request)
         raise RequestRefused(
-            Code.BAD_TOKEN, f"wrong token for {name!r}: check it, or ask the host for a new one"
+            ErrorCode.BAD_TOKEN, f"wrong token for {name!r}: check it, or ask the host for a new one"
         )
 
     def _count_failed_login(self, request: AdmissionRequest) -> None:
@@ -322,4 +324,4 @@ class Authenticator:
         wait_seconds = self._wrong_token_counter.get_refusal_seconds_left(address, self._clock.now())
         if wait_seconds > 0:
             why = f"too many wrong tokens from {address or 'your address'}: try again in {wait_seconds:.0f} s"
-            raise RequestRefused(Code.RATE_LIMITED, why)
+            raise RequestRefused(ErrorCode.RATE_LIMITED, why)

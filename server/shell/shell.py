@@ -26,7 +26,7 @@ import anyio
 import anyio.abc
 
 from arena.clock import TimeSource
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.messages import Accept, Move, Resign
 from arena.protocol.record import Record, parse_record_line
@@ -278,7 +278,7 @@ class Shell:
                 await self.wait_for_next_batch()
         return self._core.match_count
 
-    async def play_match(self, terms: Terms) -> Record:
+    async def play_match(self, terms: MatchTerms) -> Record:
         """Play one match to its end, once both bots accept another match, and return its record.
 
         If the caller is cancelled, a match that has begun continues, and one that waits for its bots is withdrawn. Once the
@@ -286,7 +286,7 @@ class Shell:
         """
         return await self._request_match(MatchRequested(terms))
 
-    async def store_match(self, terms: Terms, record: Record) -> None:
+    async def store_match(self, terms: MatchTerms, record: Record) -> None:
         """Store the record of a match that was played outside this core.
 
         Return once the record is durable. If the caller is cancelled, the record may still be stored.

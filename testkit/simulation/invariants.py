@@ -14,9 +14,9 @@ from msgspec import UNSET
 
 from arena.match.referee import MAX_STALL_NS
 from arena.match.referee_events import DeadlinePassed, MoveReceived, decode_from_journal
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.match.terms import from_json as terms_from_json
-from arena.protocol.codes import FORFEIT_REASONS, Code, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason, ErrorCode
 from arena.protocol.messages import (
     Accepted,
     End,
@@ -62,7 +62,13 @@ FORFEIT_REASONS_BY_HABIT: dict[str, frozenset[EndReason]] = {
 UNDETECTED_STALL_NS = 300 * MS
 """Stall of an edge, in ns, that may count as a bot's thinking time, because an edge cannot detect shorter stalls."""
 EXPECTED_ERROR_CODES = frozenset(
-    {Code.NO_SUCH_MATCH, Code.SHUTTING_DOWN, Code.NAME_TAKEN, Code.REPLACED, Code.SERVER_FULL}
+    {
+        ErrorCode.NO_SUCH_MATCH,
+        ErrorCode.SHUTTING_DOWN,
+        ErrorCode.NAME_TAKEN,
+        ErrorCode.REPLACED,
+        ErrorCode.SERVER_FULL,
+    }
 )
 """Error codes that an honest bot may receive, because faults of the servers cause them."""
 
@@ -71,7 +77,7 @@ EXPECTED_ERROR_CODES = frozenset(
 class RecordedMatch:
     """Facts about one match that the monitor has recorded. `opened` and `closed` are virtual times in ns."""
 
-    terms: Terms
+    terms: MatchTerms
     opened: int
     events: dict[int, str] = field(default_factory=dict)
     """Rows of the match's journal, by sequence number."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from arena.protocol.codes import FORFEIT_REASONS, Code, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason, ErrorCode
 from arena.server.metrics import Metrics
 
 DOCKER = Path(__file__).parents[2] / "docker"
@@ -60,7 +60,7 @@ def test_the_forfeits_are_those_that_the_server_counts_as_such() -> None:
 def test_labels_are_those_that_the_server_sets() -> None:
     metrics = Metrics()
     metrics.finished.labels(EndReason.LINE.value).inc()
-    metrics.rejections.labels(Code.STALE_PLY.value).inc()
+    metrics.rejections.labels(ErrorCode.STALE_PLY.value).inc()
     metrics.messages[Metrics] += 1
     results = {
         family.name.removeprefix("arena_"): set(sample.labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from testkit.fuzz import generate_frames, run_fuzzer
 
 
@@ -14,7 +14,7 @@ async def test_random_and_mutated_frames_disturb_nobody() -> None:
     assert not outcome.faults
     assert outcome.honest_end_reasons.total() >= 1
     assert outcome.decoded > 0
-    assert set(outcome.refused) >= {Code.BAD_MESSAGE, Code.UNKNOWN_TYPE, Code.TOO_LARGE}
+    assert set(outcome.refused) >= {ErrorCode.BAD_MESSAGE, ErrorCode.UNKNOWN_TYPE, ErrorCode.TOO_LARGE}
 
 
 def test_the_same_seed_gives_the_same_frames() -> None:

@@ -23,7 +23,7 @@ import pytest
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import SUBPROTOCOL
 from testkit.forked import ForkedCommand
 from testkit.parts import mark_requires
@@ -165,7 +165,7 @@ def test_nginx_passes_bots_on_with_their_own_addresses_and_keeps_the_metrics(
         assert told["type"] == "welcome"
         for _ in range(11):
             told = hello(https, chain, "127.0.0.3", "ada", "wrong")
-        assert told["code"] == Code.RATE_LIMITED, "whoever tries wrong tokens is shut out"
+        assert told["code"] == ErrorCode.RATE_LIMITED, "whoever tries wrong tokens is shut out"
         assert hello(https, chain, "127.0.0.2", "ada", token)["type"] == "welcome", "and nobody else is"
         log = server.said
     assert "connected from 127.0.0.2" in log

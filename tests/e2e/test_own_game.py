@@ -15,7 +15,7 @@ from arena.ladder.bot_pool import BotRefused
 from arena.ladder.dask_worker import PairJob, play_pair
 from arena.ladder.plan import BotPlan
 from arena.maps.game_on_map import make_game_on_map
-from arena.match.terms import Terms, to_json
+from arena.match.terms import MatchTerms, to_json
 from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import parse_record_line, read_records
 from arena.protocol.timecontrol import TimeControl
@@ -117,7 +117,7 @@ def job(**changes: object) -> PairJob:
     spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
     game = make_game_on_map(CATALOGUE.register(spec))
     matches = tuple(
-        Terms(
+        MatchTerms(
             match=uuid4().hex, event="e", game=game, players=players, time_control=TimeControl(60_000, per_move=True),
             margin_ms=500, ready_ms=30_000,
         )

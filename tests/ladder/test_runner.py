@@ -16,7 +16,7 @@ from arena.ladder.event_terms import EventTerms
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import MatchRunner
 from arena.ladder.threads import ThreadAllocation
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
@@ -35,11 +35,11 @@ class RecordingHost:
     """Host that records the matches which it plays, and how many at the same time."""
 
     host: Host
-    playing: list[Terms] = field(default_factory=list)
+    playing: list[MatchTerms] = field(default_factory=list)
     most: int = 0
-    terms: list[Terms] = field(default_factory=list)
+    terms: list[MatchTerms] = field(default_factory=list)
 
-    async def play_match(self, given: Terms) -> Record:
+    async def play_match(self, given: MatchTerms) -> Record:
         busy = {name for each in self.playing for name in msgspec.structs.astuple(each.players)}
         assert not busy & set(msgspec.structs.astuple(given.players)), "a process plays one match at a time"
         self.playing.append(given)
@@ -50,14 +50,14 @@ class RecordingHost:
         finally:
             self.playing.remove(given)
 
-    async def store_record(self, given: Terms, record: Record) -> None:
+    async def store_record(self, given: MatchTerms, record: Record) -> None:
         await self.host.store_record(given, record)
 
 
 class StuckHost(RecordingHost):
     """Host whose matches never end."""
 
-    async def play_match(self, given: Terms) -> Record:
+    async def play_match(self, given: MatchTerms) -> Record:
         self.terms.append(given)
         await anyio.sleep_forever()
         raise AssertionError

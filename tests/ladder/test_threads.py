@@ -18,7 +18,7 @@ from arena.ladder.plan import BotPlan, LadderPlan, plan_engine_bot
 from arena.ladder.plan_file import read_ladder
 from arena.ladder.runner import MAX_OVERTAKING_MATCHES, MatchRunner
 from arena.ladder.threads import ThreadAllocation
-from arena.match.terms import Terms, ThreadLimits
+from arena.match.terms import MatchTerms, ThreadLimits
 from arena.protocol.engines import EngineInfo
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
@@ -88,11 +88,11 @@ class FakeBotPool:
 class FakeHost:
     """Host that plays each match in a few steps of the event loop, and records which matches are in play together."""
 
-    playing: list[Terms] = field(default_factory=list)
-    begun: list[Terms] = field(default_factory=list)
-    together: list[list[Terms]] = field(default_factory=list)
+    playing: list[MatchTerms] = field(default_factory=list)
+    begun: list[MatchTerms] = field(default_factory=list)
+    together: list[list[MatchTerms]] = field(default_factory=list)
 
-    async def play_match(self, terms: Terms) -> Record:
+    async def play_match(self, terms: MatchTerms) -> Record:
         self.playing.append(terms)
         self.begun.append(terms)
         self.together.append(list(self.playing))
@@ -101,7 +101,7 @@ class FakeHost:
         self.playing.remove(terms)
         return finished(terms.match, maxie=terms.players.maxie, minnie=terms.players.minnie)
 
-    async def store_record(self, terms: Terms, record: Record) -> None:
+    async def store_record(self, terms: MatchTerms, record: Record) -> None:
         raise AssertionError("no match is without its bots")
 
 

@@ -18,7 +18,7 @@ from arena.match.referee_events import (
     RefereeEvent,
     TurnStarted,
 )
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, format_record_line, parse_record_line
 from arena.protocol.values import Thinking
@@ -30,7 +30,7 @@ Journal = list[tuple[int, RefereeEvent]]
 
 
 def play_match(
-    agreed: Terms, moves: Iterable[tuple[object, float | None]]
+    agreed: MatchTerms, moves: Iterable[tuple[object, float | None]]
 ) -> tuple[Referee, Journal, list[Any]]:
     """Play moves after the opening, each with a value of the position, until all are played or the match is over.
 

@@ -29,7 +29,7 @@ from arena.match.referee_events import (
     SessionLost,
     TurnStarted,
 )
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import Accepted, End, Error, Start, Turn
 from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.protocol.values import Clocks
@@ -77,7 +77,7 @@ def test_an_opening_is_played_before_the_players_begin(cells: tuple[int, ...]) -
     )
     referee.handle(TurnStarted(len(cells)), 0)
     [rejected] = messages_to(referee.handle(MoveReceived(mover.opponent, 0, 7), 1), mover.opponent, Error)
-    assert rejected.code is Code.STALE_PLY
+    assert rejected.code is ErrorCode.STALE_PLY
     [accepted] = messages_to(referee.handle(MoveReceived(mover, len(cells), 1), NS_PER_MS), mover, Accepted)
     assert (accepted.ply, accepted.spent_ms) == (len(cells), 1)
     assert not referee.moves[-1].opening
@@ -178,14 +178,16 @@ def test_the_same_move_again_is_acknowledged_again_and_changes_nothing() -> None
 @pytest.mark.parametrize(
     ("event", "code"),
     [
-        (MoveReceived(MAXIE, 0, 5), Code.STALE_PLY),
-        (MoveReceived(MINNIE, 0, 4), Code.STALE_PLY),
-        (MoveReceived(MAXIE, 1, 5), Code.OUT_OF_TURN),
-        (MoveReceived(MAXIE, 2, 5), Code.OUT_OF_TURN),
-        (MoveReceived(MINNIE, 7, 5), Code.OUT_OF_TURN),
+        (MoveReceived(MAXIE, 0, 5), ErrorCode.STALE_PLY),
+        (MoveReceived(MINNIE, 0, 4), ErrorCode.STALE_PLY),
+        (MoveReceived(MAXIE, 1, 5), ErrorCode.OUT_OF_TURN),
+        (MoveReceived(MAXIE, 2, 5), ErrorCode.OUT_OF_TURN),
+        (MoveReceived(MINNIE, 7, 5), ErrorCode.OUT_OF_TURN),
     ],
 )
-def test_stale_and_early_moves_get_an_error_and_the_match_continues(event: MoveReceived, code: Code) -> None:
+def test_stale_and_early_moves_get_an_error_and_the_match_continues(
+    event: MoveReceived, code: ErrorCode
+) -> None:
     referee = started_referee()
     play(referee, 4)
     (error,) = messages_to(referee.handle(event, 1), event.player, Error)
@@ -199,7 +201,7 @@ def test_a_move_before_both_are_ready_is_refused() -> None:
     referee = Referee(terms())
     referee.handle(MatchOpened(), 0)
     (error,) = messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 1), MAXIE, Error)
-    assert error.code is Code.NOT_STARTED
+    assert error.code is ErrorCode.NOT_STARTED
 
 
 def test_too_many_faults_lose() -> None:
@@ -208,7 +210,7 @@ def test_too_many_faults_lose() -> None:
         referee.handle(MoveReceived(MINNIE, 5, 4), 1)
     assert not referee.is_over
     effects = referee.handle(MoveReceived(MINNIE, 5, 4), 1)
-    assert messages_to(effects, MINNIE, Error)[0].code is Code.TOO_MANY_FAULTS
+    assert messages_to(effects, MINNIE, Error)[0].code is ErrorCode.TOO_MANY_FAULTS
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.PROTOCOL_ERROR)
 

@@ -22,7 +22,7 @@ from arena.match.referee_events import (
     encode_for_journal,
 )
 from arena.match.replay import verify_record
-from arena.match.terms import Terms, from_json, to_json
+from arena.match.terms import MatchTerms, from_json, to_json
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, RecordedMove, Result
@@ -54,11 +54,11 @@ def first_end(positions: list[RisklessPosition], times: int, opening: int) -> in
     return None
 
 
-def agree_terms(map: RisklessMap, rules: Adjudication | None, opening: list[list[int]]) -> Terms:
+def agree_terms(map: RisklessMap, rules: Adjudication | None, opening: list[list[int]]) -> MatchTerms:
     return replace(terms(), game=Riskless(map), adjudication=rules, opening=tuple(opening))
 
 
-def refereed(given: Terms, moves: list[list[int]]) -> tuple[Referee, Journal]:
+def refereed(given: MatchTerms, moves: list[list[int]]) -> tuple[Referee, Journal]:
     referee, journal, _ = play_match(given, [(move, None) for move in moves])
     return referee, journal
 
@@ -102,7 +102,7 @@ def test_a_match_and_its_record_end_when_the_oracle_says_so(
     _judged_alike_after_a_restart(given, journal, referee)
 
 
-def _judged_alike_after_a_restart(given: Terms, journal: Journal, referee: Referee) -> None:
+def _judged_alike_after_a_restart(given: MatchTerms, journal: Journal, referee: Referee) -> None:
     """Check that a referee restored from the journal in the middle of the match decides it in the same way."""
     middle = len(journal) // 2
     again = Referee(from_json(to_json(given)))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
 from arena.maps.game_on_map import make_game_on_map
-from arena.match.terms import Terms, ThreadLimits, from_json, to_json
+from arena.match.terms import MatchTerms, ThreadLimits, from_json, to_json
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo, EnginesBySeat
 from arena.protocol.record import Result, format_record_line
@@ -70,7 +70,7 @@ def test_terms_of_an_unknown_game_are_refused_with_its_name() -> None:
 
 
 def test_a_record_has_the_terms_and_the_rules_digest_of_a_custom_game() -> None:
-    own = Terms(
+    own = MatchTerms(
         match="m",
         event="e",
         game=make_game_on_map(CATALOGUE.register(f"{EXAMPLES / 'connect4.py'}:ConnectFour")),

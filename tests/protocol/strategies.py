@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import Accepted, End, Error, Hello, Move, Ready, Resign, Start, Turn, Welcome
 from arena.protocol.timecontrol import MAX_TIME_FIELD_MS, TimeControl
 from arena.protocol.values import ClientLimits, Clocks, Players, Thinking
@@ -82,5 +82,5 @@ server_messages = st.one_of(
     st.builds(Turn, names, plies, moves, clocks, times),
     st.builds(Accepted, names, plies, spent, times),
     st.builds(End, names, st.none() | seats, st.sampled_from(EndReason), texts, moves, clocks),
-    st.builds(Error, st.sampled_from(Code), texts, st.none() | names, st.none() | plies, st.booleans()),
+    st.builds(Error, st.sampled_from(ErrorCode), texts, st.none() | names, st.none() | plies, st.booleans()),
 )

@@ -6,14 +6,14 @@ import re
 import sys
 from pathlib import Path
 
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 
 SPECIFICATION = Path(__file__).parents[2] / "protocol" / "PROTOCOL.md"
 
 
 def codes_table() -> str:
     """Return every error code with its meaning, as a Markdown table."""
-    return _table("code", [(code.value, code.meaning) for code in Code])
+    return _table("code", [(code.value, code.meaning) for code in ErrorCode])
 
 
 def reasons_table() -> str:

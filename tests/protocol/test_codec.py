@@ -19,7 +19,7 @@ from arena.protocol.codec import (
     decode_server_message,
     encode,
 )
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     MAX_CLIENT_FRAME_BYTES,
     MAX_SERVER_FRAME_BYTES,
@@ -84,7 +84,7 @@ def test_fields_that_a_receiver_does_not_know_are_ignored(
 def test_a_server_takes_no_messages_of_a_server_and_a_client_none_of_a_client(message: ClientMessage) -> None:
     with pytest.raises(DecodeError) as caught:
         decode_server_message(encode(message))
-    assert caught.value.code is Code.UNKNOWN_TYPE
+    assert caught.value.code is ErrorCode.UNKNOWN_TYPE
 
 
 @examples(400)
@@ -113,7 +113,7 @@ def test_mutated_frames_decode_or_are_refused(message: Message, chance: random.R
     for decode in (decode_client_message, decode_server_message):
         decoded = outcome(decode, bytes(frame))
         if isinstance(decoded, DecodeError):
-            assert decoded.code in {Code.BAD_MESSAGE, Code.UNKNOWN_TYPE}
+            assert decoded.code in {ErrorCode.BAD_MESSAGE, ErrorCode.UNKNOWN_TYPE}
             assert "\n" not in decoded.detail
         else:
             # all accepted data can be written into a record
@@ -209,12 +209,12 @@ def test_a_turn_after_moves_of_any_data_is_decoded_as_it_was_sent(moves: list[ob
 def test_a_frame_cut_short_is_refused(message: ClientMessage, data: st.DataObject) -> None:
     frame = encode(message)
     cut = data.draw(st.integers(0, len(frame) - 1))
-    assert refusal(frame[:cut]).code is Code.BAD_MESSAGE
+    assert refusal(frame[:cut]).code is ErrorCode.BAD_MESSAGE
 
 
 @given(client_messages, st.binary(min_size=1, max_size=8))
 def test_bytes_after_the_message_are_refused(message: ClientMessage, more: bytes) -> None:
-    assert refusal(encode(message) + more).code is Code.BAD_MESSAGE
+    assert refusal(encode(message) + more).code is ErrorCode.BAD_MESSAGE
 
 
 def nested(levels: int) -> object:
@@ -235,69 +235,69 @@ def hello(**fields: object) -> bytes:
 @pytest.mark.parametrize(
     ("frame", "code", "part"),
     [
-        ("{}", Code.BAD_MESSAGE, "text frame"),
-        (b"", Code.BAD_MESSAGE, "cannot be decoded as msgpack"),
-        (b"\xc1", Code.BAD_MESSAGE, "cannot be decoded as msgpack"),
+        ("{}", ErrorCode.BAD_MESSAGE, "text frame"),
+        (b"", ErrorCode.BAD_MESSAGE, "cannot be decoded as msgpack"),
+        (b"\xc1", ErrorCode.BAD_MESSAGE, "cannot be decoded as msgpack"),
         (
             b"\xdf\xff\xff\xff\xff",
-            Code.BAD_MESSAGE,
+            ErrorCode.BAD_MESSAGE,
             "cannot be decoded as msgpack",
         ),  # a map with a header of 4 billion entries
-        (b"\xdd\xff\xff\xff\xff", Code.BAD_MESSAGE, "cannot be decoded as msgpack"),
-        (b"\x91" * 10_000, Code.BAD_MESSAGE, "nest deeper"),
+        (b"\xdd\xff\xff\xff\xff", ErrorCode.BAD_MESSAGE, "cannot be decoded as msgpack"),
+        (b"\x91" * 10_000, ErrorCode.BAD_MESSAGE, "nest deeper"),
         (
             b"\x83" + pack({"type": "resign", "match": "m"})[1:] + b"\xa1x" + b"\x91" * 10_000,
-            Code.BAD_MESSAGE,
+            ErrorCode.BAD_MESSAGE,
             "nest deeper",
         ),
         (
             b"\x83\xa4type\xa6resign" + pack({"type": "ready", "match": "m"})[1:],
-            Code.BAD_MESSAGE,
+            ErrorCode.BAD_MESSAGE,
             "only one 'type'",
         ),
-        (pack([1]), Code.BAD_MESSAGE, "a message must be a map, not an array"),
-        (pack(None), Code.BAD_MESSAGE, "not nil"),
-        (pack({}), Code.BAD_MESSAGE, "'type'"),
-        (pack({"type": 1}), Code.BAD_MESSAGE, "'type'"),
-        (pack({"type": "x" * 1000}), Code.UNKNOWN_TYPE, "hello, ready, move, resign"),
-        (pack({"type": "welcome"}), Code.UNKNOWN_TYPE, "welcome"),
-        (pack({1: "hello"}), Code.BAD_MESSAGE, "'type'"),
-        (pack({b"type": "hello"}), Code.BAD_MESSAGE, "'type'"),
-        (move(move={b"to": 3}), Code.BAD_MESSAGE, "keys"),
-        (pack({"type": "ready"}), Code.BAD_MESSAGE, "match"),
-        (pack({"type": "ready", "match": ""}), Code.BAD_MESSAGE, "$.match"),
-        (pack({"type": "ready", "match": "m" * 65}), Code.BAD_MESSAGE, "$.match"),
-        (hello(name=""), Code.BAD_MESSAGE, "$.name"),
-        (hello(name="n" * 65), Code.BAD_MESSAGE, "$.name"),
-        (hello(name=None), Code.BAD_MESSAGE, "$.name"),
-        (hello(token="t" * 129), Code.BAD_MESSAGE, "$.token"),
-        (hello(games=["g"] * 33), Code.BAD_MESSAGE, "$.games"),
-        (hello(matches=0), Code.BAD_MESSAGE, "$.matches"),
-        (hello(matches=1001), Code.BAD_MESSAGE, "$.matches"),
-        (hello(program="p" * 101), Code.BAD_MESSAGE, "$.program"),
-        (move(ply=-1), Code.BAD_MESSAGE, "$.ply"),
-        (move(ply=1_000_001), Code.BAD_MESSAGE, "$.ply"),
-        (move(ply=1.0), Code.BAD_MESSAGE, "$.ply"),
-        (move(ply=True), Code.BAD_MESSAGE, "$.ply"),
-        (move(ply="1"), Code.BAD_MESSAGE, "$.ply"),
-        (move(move=b"\0"), Code.BAD_MESSAGE, "binary"),
-        (move(move=[{"a": b"\0"}]), Code.BAD_MESSAGE, "binary"),
-        (move(move=float("nan")), Code.BAD_MESSAGE, "nan"),
-        (move(move=[float("-inf")]), Code.BAD_MESSAGE, "inf"),
-        (move(move=msgpack.Timestamp(0)), Code.BAD_MESSAGE, "extension"),
-        (move(move=msgpack.ExtType(5, b"x")), Code.BAD_MESSAGE, "extension"),
-        (move(move=nested(MAX_NESTING_DEPTH)), Code.BAD_MESSAGE, "nest deeper"),
-        (move(thinking=None), Code.BAD_MESSAGE, "$.thinking"),
-        (move(thinking={"depth": -1}), Code.BAD_MESSAGE, "$.thinking.depth"),
-        (move(move=[1, 2], thinking={"value": float("nan")}), Code.BAD_MESSAGE, "$.thinking.value"),
-        (move(thinking={"line": [b"x"]}), Code.BAD_MESSAGE, "binary"),
-        (move(thinking={"value": 2e12}), Code.BAD_MESSAGE, "$.thinking.value"),
-        (move(thinking={"nodes": 2**63}), Code.BAD_MESSAGE, "$.thinking.nodes"),
-        (move(thinking={"line": [0] * 65}), Code.BAD_MESSAGE, "$.thinking.line"),
+        (pack([1]), ErrorCode.BAD_MESSAGE, "a message must be a map, not an array"),
+        (pack(None), ErrorCode.BAD_MESSAGE, "not nil"),
+        (pack({}), ErrorCode.BAD_MESSAGE, "'type'"),
+        (pack({"type": 1}), ErrorCode.BAD_MESSAGE, "'type'"),
+        (pack({"type": "x" * 1000}), ErrorCode.UNKNOWN_TYPE, "hello, ready, move, resign"),
+        (pack({"type": "welcome"}), ErrorCode.UNKNOWN_TYPE, "welcome"),
+        (pack({1: "hello"}), ErrorCode.BAD_MESSAGE, "'type'"),
+        (pack({b"type": "hello"}), ErrorCode.BAD_MESSAGE, "'type'"),
+        (move(move={b"to": 3}), ErrorCode.BAD_MESSAGE, "keys"),
+        (pack({"type": "ready"}), ErrorCode.BAD_MESSAGE, "match"),
+        (pack({"type": "ready", "match": ""}), ErrorCode.BAD_MESSAGE, "$.match"),
+        (pack({"type": "ready", "match": "m" * 65}), ErrorCode.BAD_MESSAGE, "$.match"),
+        (hello(name=""), ErrorCode.BAD_MESSAGE, "$.name"),
+        (hello(name="n" * 65), ErrorCode.BAD_MESSAGE, "$.name"),
+        (hello(name=None), ErrorCode.BAD_MESSAGE, "$.name"),
+        (hello(token="t" * 129), ErrorCode.BAD_MESSAGE, "$.token"),
+        (hello(games=["g"] * 33), ErrorCode.BAD_MESSAGE, "$.games"),
+        (hello(matches=0), ErrorCode.BAD_MESSAGE, "$.matches"),
+        (hello(matches=1001), ErrorCode.BAD_MESSAGE, "$.matches"),
+        (hello(program="p" * 101), ErrorCode.BAD_MESSAGE, "$.program"),
+        (move(ply=-1), ErrorCode.BAD_MESSAGE, "$.ply"),
+        (move(ply=1_000_001), ErrorCode.BAD_MESSAGE, "$.ply"),
+        (move(ply=1.0), ErrorCode.BAD_MESSAGE, "$.ply"),
+        (move(ply=True), ErrorCode.BAD_MESSAGE, "$.ply"),
+        (move(ply="1"), ErrorCode.BAD_MESSAGE, "$.ply"),
+        (move(move=b"\0"), ErrorCode.BAD_MESSAGE, "binary"),
+        (move(move=[{"a": b"\0"}]), ErrorCode.BAD_MESSAGE, "binary"),
+        (move(move=float("nan")), ErrorCode.BAD_MESSAGE, "nan"),
+        (move(move=[float("-inf")]), ErrorCode.BAD_MESSAGE, "inf"),
+        (move(move=msgpack.Timestamp(0)), ErrorCode.BAD_MESSAGE, "extension"),
+        (move(move=msgpack.ExtType(5, b"x")), ErrorCode.BAD_MESSAGE, "extension"),
+        (move(move=nested(MAX_NESTING_DEPTH)), ErrorCode.BAD_MESSAGE, "nest deeper"),
+        (move(thinking=None), ErrorCode.BAD_MESSAGE, "$.thinking"),
+        (move(thinking={"depth": -1}), ErrorCode.BAD_MESSAGE, "$.thinking.depth"),
+        (move(move=[1, 2], thinking={"value": float("nan")}), ErrorCode.BAD_MESSAGE, "$.thinking.value"),
+        (move(thinking={"line": [b"x"]}), ErrorCode.BAD_MESSAGE, "binary"),
+        (move(thinking={"value": 2e12}), ErrorCode.BAD_MESSAGE, "$.thinking.value"),
+        (move(thinking={"nodes": 2**63}), ErrorCode.BAD_MESSAGE, "$.thinking.nodes"),
+        (move(thinking={"line": [0] * 65}), ErrorCode.BAD_MESSAGE, "$.thinking.line"),
     ],
 )
 def test_an_invalid_message_is_refused_in_one_line_with_its_place(
-    frame: bytes | str, code: Code, part: str
+    frame: bytes | str, code: ErrorCode, part: str
 ) -> None:
     error = refusal(frame)
     assert error.code is code
@@ -335,9 +335,9 @@ def test_a_whole_number_is_accepted_as_a_float() -> None:
 
 def test_the_size_is_judged_before_the_content() -> None:
     frame = hello(padding="x" * MAX_CLIENT_FRAME_BYTES)
-    assert refusal(frame).code is Code.TOO_LARGE
+    assert refusal(frame).code is ErrorCode.TOO_LARGE
     assert decode_client_message(frame, max_bytes=2 * MAX_CLIENT_FRAME_BYTES) == Hello("ada")
-    assert refusal(b"\xc1" * (MAX_CLIENT_FRAME_BYTES + 1)).code is Code.TOO_LARGE
+    assert refusal(b"\xc1" * (MAX_CLIENT_FRAME_BYTES + 1)).code is ErrorCode.TOO_LARGE
 
 
 TURN = {"type": "turn", "match": "m", "ply": 0, "clocks": {"maxie_ms": 1, "minnie_ms": 1}, "increment_ms": 0}
@@ -361,7 +361,7 @@ def test_a_frame_may_be_as_large_as_the_limit_and_no_larger(
     assert decode(frame).__struct_config__.tag == message["type"]
     with pytest.raises(DecodeError) as caught:
         decode(pack(message | {filled: [1] * (size + 1)}))
-    assert caught.value.code is Code.TOO_LARGE
+    assert caught.value.code is ErrorCode.TOO_LARGE
 
 
 @pytest.mark.slow

@@ -8,14 +8,14 @@ import pytest
 
 from arena.games.core import RuleEndReason
 from arena.protocol.codec import decode_server_message, encode
-from arena.protocol.codes import FORFEIT_REASONS, Code, EndReason
+from arena.protocol.codes import FORFEIT_REASONS, EndReason, ErrorCode
 from arena.protocol.messages import End
 from arena.protocol.values import Clocks
 
 
-@pytest.mark.parametrize("words", [Code, EndReason])
+@pytest.mark.parametrize("words", [ErrorCode, EndReason])
 def test_every_code_is_encoded_as_its_word_and_has_a_meaning(
-    words: type[Code | EndReason],
+    words: type[ErrorCode | EndReason],
 ) -> None:
     for word in words:
         assert re.fullmatch(r"[a-z]+(_[a-z]+)*", word.value)
@@ -41,15 +41,15 @@ def test_the_reason_of_a_game_of_ones_own_has_a_meaning() -> None:
     assert EndReason("out_of_fuel").meaning == "out of fuel"
 
 
-@pytest.mark.parametrize("words", [Code, EndReason])
-def test_words_pass_through_json(words: type[Code | EndReason]) -> None:
+@pytest.mark.parametrize("words", [ErrorCode, EndReason])
+def test_words_pass_through_json(words: type[ErrorCode | EndReason]) -> None:
     for word in words:
         back = msgspec.json.decode(msgspec.json.encode(word), type=words)
         assert back is word
         assert back.meaning == word.meaning
 
 
-@pytest.mark.parametrize("kind", [Code, EndReason])
+@pytest.mark.parametrize("kind", [ErrorCode, EndReason])
 def test_a_word_of_a_later_version_is_kept_unchanged(kind: Any) -> None:
     for word in ("boredom", "x", "x" * 64):
         later = kind(word)

@@ -13,7 +13,7 @@ import pytest
 
 from arena.games.catalogue import GAMES, make_game
 from arena.protocol.codec import decode_client_message, decode_server_message, encode
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import (
     MAX_CLIENT_FRAME_BYTES,
     MAX_SERVER_FRAME_BYTES,
@@ -102,7 +102,7 @@ def test_the_specification_names_the_subprotocol_and_the_sizes() -> None:
 
 
 def test_every_code_and_reason_that_the_text_uses_exists() -> None:
-    known = {code.value for code in Code} | {reason.value for reason in EndReason}
+    known = {code.value for code in ErrorCode} | {reason.value for reason in EndReason}
     used = set(re.findall(r"(?:`error`|as|with|fatal|gets|but|,) `([a-z]+_[a-z_]+)`", TEXT))
     fields = {field.encode_name for kind in TYPES.values() for field in msgspec.structs.fields(kind)}
     assert used - fields - {"base_ms", "increment_ms", "per_move", "maxie_ms", "minnie_ms"} <= known

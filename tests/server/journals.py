@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.match.referee_events import MatchOpened, RefereeEvent, TurnStarted
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.processes.identity import ProcessIdentity, identify_this_process
 from arena.protocol.record import Record
 from arena.server.core.effects import AppendMatchEvent, CloseMatch, OpenMatch
@@ -22,7 +22,7 @@ ELSEWHERE = replace(identify_this_process(), host="elsewhere", place="another ma
 
 
 def make_open_match(
-    match: str = MATCH, given: Terms | None = None, *, event: str = "test", rated: bool = False
+    match: str = MATCH, given: MatchTerms | None = None, *, event: str = "test", rated: bool = False
 ) -> OpenMatch:
     """Return the effect that starts a match."""
     return OpenMatch(replace(given or terms(), match=match, event=event, rated=rated), STARTED)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame
 from arena.games.riskless_map import RisklessMap
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.timecontrol import TimeControl
@@ -32,8 +32,8 @@ def game_of(name: str = "tictactoe") -> AnyGame:
 
 def terms(
     tc: str = "1+0.1", *, game: str = "tictactoe", margin: int = 50, ready: int = 1000, grace: int = 500
-) -> Terms:
-    return Terms(
+) -> MatchTerms:
+    return MatchTerms(
         match="m" * 32,
         event="test",
         game=game_of(game),
@@ -47,8 +47,8 @@ def terms(
 
 def spec(
     maxie: str, minnie: str, tc: str = "600+1", *, game: AnyGame | str = "tictactoe", **limits: int
-) -> Terms:
-    return Terms(
+) -> MatchTerms:
+    return MatchTerms(
         match=uuid.uuid4().hex,
         event="test",
         game=game_of(game) if isinstance(game, str) else game,

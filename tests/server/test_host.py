@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from websockets.exceptions import InvalidHandshake, InvalidStatus
 
 from arena.clock import TimeSource
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import (
     Accept,
     Challenge,
@@ -161,12 +161,12 @@ async def test_an_address_with_many_wrong_tokens_is_admitted_again_within_the_gr
         for _ in range(10):
             async with dial(host.url) as peer:
                 await peer.say(Hello("anna", "wrong"))
-                assert (await peer.hear(Error)).code is Code.BAD_TOKEN
+                assert (await peer.hear(Error)).code is ErrorCode.BAD_TOKEN
         for ahead in (0, grace / 8):  # noqa: B007  the clock reads it
             async with dial(host.url) as peer:
                 await peer.say(Hello("anna", token))
                 refused = await peer.hear(Error)
-                assert refused.code is Code.RATE_LIMITED
+                assert refused.code is ErrorCode.RATE_LIMITED
         ahead = grace / 2
         async with dial(host.url) as peer:
             await peer.say(Hello("anna", token))

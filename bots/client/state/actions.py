@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.bots.api.bot import Clock, Ending, Match
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import ClientMessage
 
 
@@ -87,7 +87,7 @@ class ScheduleChallenge:
 class Disconnect:
     """Request to close the connection, because the server dismissed this client."""
 
-    code: Code
+    code: ErrorCode
     detail: str
 
 

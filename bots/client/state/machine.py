@@ -38,7 +38,7 @@ from arena.bots.client.state.match_state import MatchState, Phase
 from arena.bots.client.state.moves import BadChoice, make_move_message
 from arena.games.catalogue import find_rules_mismatch_reason, make_game
 from arena.games.core import BadGame, GameError, Player
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     Accept,
     Accepted,
@@ -63,7 +63,7 @@ from arena.protocol.messages import (
 )
 
 CHALLENGE_CODES = frozenset(
-    {Code.BAD_CHALLENGE, Code.OPPONENT_UNAVAILABLE, Code.RATE_LIMITED, Code.SHUTTING_DOWN}
+    {ErrorCode.BAD_CHALLENGE, ErrorCode.OPPONENT_UNAVAILABLE, ErrorCode.RATE_LIMITED, ErrorCode.SHUTTING_DOWN}
 )
 """Error codes with which the server refuses a challenge."""
 MAX_REASON_LENGTH = 200
@@ -438,7 +438,7 @@ class ClientStateMachine:
     def _handle_error(self, error: Error) -> list[Action]:
         if error.fatal:
             return [Disconnect(error.code, error.detail)]
-        if error.code is Code.NO_SUCH_MATCH:
+        if error.code is ErrorCode.NO_SUCH_MATCH:
             self._previous_matches.discard(error.match or "")
             state = self._matches.get(error.match or "")
             if state is None or error.ply is not None:
@@ -448,12 +448,12 @@ class ClientStateMachine:
                 return []
             ending = Ending(None, None, error.detail, len(state.moves), state.position)
             return self._end_match(state, ending)
-        if error.code is Code.UNKNOWN_TYPE:
+        if error.code is ErrorCode.UNKNOWN_TYPE:
             # An older server does not know the message `status`, and never confirms a quota.
             self._is_quota_confirmed = True
             return []
         if error.code in CHALLENGE_CODES and error.match is None and self._challenger.handle_refusal():
-            if error.code is not Code.BAD_CHALLENGE:
+            if error.code is not ErrorCode.BAD_CHALLENGE:
                 return [ScheduleChallenge(f"the challenge is refused: {error.detail}")]
             if not self._matches:
                 return [Disconnect(error.code, error.detail)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 
 FIRST_RECONNECT_PAUSE_SECONDS = 0.1
 """Longest pause in seconds before the first attempt to reconnect. The pause doubles before each further attempt."""
@@ -19,8 +19,11 @@ MIN_ATTEMPTS_PER_GRACE_PERIOD = 3
 While matches are in play, no pause is longer than the grace period divided by this number.
 """
 
-_TEMPORARY_REFUSAL_CODES = frozenset({Code.SHUTTING_DOWN, Code.SERVER_FULL, Code.TOO_SLOW})
-_TEMPORARY_REFUSAL_CODES_AFTER_WELCOME = _TEMPORARY_REFUSAL_CODES | {Code.NAME_TAKEN, Code.RATE_LIMITED}
+_TEMPORARY_REFUSAL_CODES = frozenset({ErrorCode.SHUTTING_DOWN, ErrorCode.SERVER_FULL, ErrorCode.TOO_SLOW})
+_TEMPORARY_REFUSAL_CODES_AFTER_WELCOME = _TEMPORARY_REFUSAL_CODES | {
+    ErrorCode.NAME_TAKEN,
+    ErrorCode.RATE_LIMITED,
+}
 """Codes of fatal errors that are temporary for a client that was welcomed before.
 
 A broken connection may keep the name for some seconds, and another client at the same address may have caused a rate
@@ -28,7 +31,7 @@ limit.
 """
 
 
-def should_reconnect(refusal_code: Code, *, was_welcomed: bool) -> bool:
+def should_reconnect(refusal_code: ErrorCode, *, was_welcomed: bool) -> bool:
     """Return True if a client should try to connect again after the server's fatal error `refusal_code`.
 
     was_welcomed: True if the server has welcomed the client on this connection or an earlier one

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.match.referee_events import TimedEvent, decode_from_journal
-from arena.match.terms import Terms, from_json
+from arena.match.terms import MatchTerms, from_json
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.packing import unpack_match, unpack_terms
@@ -19,7 +19,7 @@ from arena.server.store.schema import LAST_UNICODE_CHARACTER, events, matches, r
 class StartedMatch(NamedTuple):
     """Match in the store, in progress or finished: its terms, and its packed data if it has any."""
 
-    terms: Terms
+    terms: MatchTerms
     packed: bytes | None
     """Compressed record, terms and events (`server.store.packing`); None until they are packed, after the end."""
 

@@ -9,11 +9,11 @@ from arena.bots.api.bot import Bot, Clock
 from arena.bots.client.client import Client
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.status import format_result
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error
 from tests.bots.scripted_server import Script, serve_scripts
 
-STOP = Error(Code.EVENT_OVER, "the event is over", fatal=True)
+STOP = Error(ErrorCode.EVENT_OVER, "the event is over", fatal=True)
 
 
 class First(Bot):

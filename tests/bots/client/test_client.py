@@ -9,7 +9,7 @@ import pytest
 
 from arena.bots.api.bot import Clock, Ending, Thinking
 from arena.bots.client.connection import ServerRefused
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import Accepted, Error, EventStatus, Hello, Move, Ready, Resign, Standing
 from tests.bots.client.observed_client import STOP, First, ObservedClient, run_client
 from tests.bots.scripted_server import Peer, serve_scripts
@@ -197,7 +197,7 @@ async def test_a_bot_thinks_on_while_the_connection_is_away() -> None:
 
 def test_the_error_of_a_removal_names_the_host() -> None:
     assert (
-        str(ServerRefused(Code.REMOVED, "it stands still"))
+        str(ServerRefused(ErrorCode.REMOVED, "it stands still"))
         == "the host has removed this bot: it stands still (removed)"
     )
 
@@ -205,7 +205,7 @@ def test_the_error_of_a_removal_names_the_host() -> None:
 async def test_a_refusal_is_final() -> None:
     async def refuse(peer: Peer) -> None:
         await peer.receive(Hello)
-        await peer.send(Error(Code.NAME_TAKEN, "not you", fatal=True))
+        await peer.send(Error(ErrorCode.NAME_TAKEN, "not you", fatal=True))
 
     with pytest.raises(ServerRefused, match=r"the server refuses: not you \(name_taken\)"):
         await run_client(First, refuse)

@@ -1,6 +1,6 @@
 """bots.client.client: behaviour while the server is away, and after its return."""
 
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import Error, Hello, Move, Ready
 from tests.bots.client.observed_client import STOP, First, run_client
 from tests.bots.scripted_server import Peer
@@ -24,11 +24,11 @@ async def test_a_client_waits_for_a_stopped_server_and_resumes_its_matches() -> 
         await peer.welcome_bot("one")
         await peer.send(start())
         await peer.receive(Ready)
-        await peer.send(Error(Code.SHUTTING_DOWN, "the server stops", fatal=True))
+        await peer.send(Error(ErrorCode.SHUTTING_DOWN, "the server stops", fatal=True))
 
     async def turned_away(peer: Peer) -> None:
         await peer.receive(Hello)
-        await peer.send(Error(Code.SERVER_FULL, "the store does not answer", fatal=True))
+        await peer.send(Error(ErrorCode.SERVER_FULL, "the store does not answer", fatal=True))
 
     observed = await run_client(First, first, turned_away, resume_match)
     (gone,) = observed.problems
@@ -54,7 +54,7 @@ async def test_a_match_that_ended_during_the_clients_absence_is_counted_as_the_s
         await peer.send(start("third"))
         await peer.receive(Ready)
         await peer.send(end([0], winner="minnie", reason=EndReason.DISCONNECT))
-        await peer.send(Error(Code.NO_SUCH_MATCH, "it does not exist", "other"))
+        await peer.send(Error(ErrorCode.NO_SUCH_MATCH, "it does not exist", "other"))
         await peer.send(end([0], match="third", winner="maxie"), STOP)
 
     observed = await run_client(First, first, forgotten, matches=2)
@@ -70,7 +70,7 @@ async def test_a_welcomed_client_waits_for_a_temporary_error_to_pass() -> None:
 
     async def refuse(peer: Peer) -> None:
         await peer.receive(Hello)
-        await peer.send(Error(Code.NAME_TAKEN, "not now", fatal=True))
+        await peer.send(Error(ErrorCode.NAME_TAKEN, "not now", fatal=True))
 
     async def last(peer: Peer) -> None:
         await peer.welcome_bot()

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from arena.bots.client.client import Client
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Hello, Move, Ready, Resign, Standing, Status
 from tests.bots.client.observed_client import First, ObservedClient
 from tests.bots.scripted_server import Peer, serve_scripts
@@ -77,7 +77,7 @@ async def test_a_finished_client_leaves_a_server_without_the_status_message() ->
         await peer.welcome_bot()
         now.set()
         await peer.receive(Status)
-        await peer.send(Error(Code.UNKNOWN_TYPE, "there is no message 'status'"))
+        await peer.send(Error(ErrorCode.UNKNOWN_TYPE, "there is no message 'status'"))
 
     assert (await end_during_script(Client.stop_after_matches, script)).problems == []
 

@@ -32,7 +32,7 @@ from arena.bots.client.state.reconnection import (
     MAX_RECONNECT_PAUSE_SECONDS,
 )
 from arena.protocol.codec import decode_client_message, encode
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     Challenge,
     ClientMessage,
@@ -151,7 +151,7 @@ async def test_the_pause_after_a_loss_doubles_up_to_a_minute(monkeypatch: pytest
 @virtual
 async def test_the_first_pause_after_a_shutdown_is_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     def stops(connection: MemoryConnection) -> None:
-        connection.deliver(welcome(), Error(Code.SHUTTING_DOWN, "the server stops", fatal=True))
+        connection.deliver(welcome(), Error(ErrorCode.SHUTTING_DOWN, "the server stops", fatal=True))
 
     server = FakeServer(monkeypatch, stops, refuse, refuse, event_over)
     await server.client().run()
@@ -238,7 +238,7 @@ async def test_an_idle_bot_requests_its_status_every_minute(
 async def test_an_unsuccessful_challenge_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuses(connection: MemoryConnection) -> None:
         connection.deliver(welcome())
-        connection.answers[Challenge] = Error(Code.OPPONENT_UNAVAILABLE, "anna is not here")
+        connection.answers[Challenge] = Error(ErrorCode.OPPONENT_UNAVAILABLE, "anna is not here")
 
     server = FakeServer(monkeypatch, refuses)
     client = server.client(challenge=Challenge("anna", game="tictactoe"))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.client.session_file import SessionFile, make_session_file_name
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import Error, Move, Ready, Status
 from arena.protocol.messages import Standing as StandingMessage
 from tests.bots.client.observed_client import STOP, First, run_client
@@ -152,7 +152,7 @@ async def test_a_session_unknown_to_the_server_is_replaced(tmp_path: Path) -> No
         await peer.receive(Status)
         await peer.send(StandingMessage("waiting", "it waits"))
         assert await peer.receive(Ready) == Ready("gone")
-        await peer.send(Error(Code.NO_SUCH_MATCH, "it does not exist", "gone"), STOP)
+        await peer.send(Error(ErrorCode.NO_SUCH_MATCH, "it does not exist", "gone"), STOP)
 
     observed = await run_client(First, script, session_file=memory)
     assert observed.problems == []

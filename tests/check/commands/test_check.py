@@ -63,7 +63,9 @@ def test_the_output_of_a_bot_is_shown(tmp_path: Path) -> None:
 
 def test_only_the_requested_checks_run() -> None:
     command = shlex.join([sys.executable, str(EXAMPLES / "bot.py")])
-    result = arena("check", "--command", command, "--only", "two at once", "--only", "dropped connection", *GENEROUS)
+    result = arena(
+        "check", "--command", command, "--only", "two at once", "--only", "dropped connection", *GENEROUS
+    )
     assert result.code == 0, result
     assert [line.split("|")[1].strip() for line in result.stdout.splitlines()[2:]] == [
         "handshake",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Notice
 from arena.server import host as hosts
 from arena.server.core.inputs import EventCommand, FindClient
@@ -35,7 +35,7 @@ async def run(database: str, *words: str) -> str:
 
 async def removed(peer: Peer) -> Error:
     error = await peer.hear(Error)
-    assert (error.code, error.fatal) == (Code.REMOVED, True)
+    assert (error.code, error.fatal) == (ErrorCode.REMOVED, True)
     return error
 
 

@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Hello, Standing, Start, Status
 from arena.server import host as hosts
 from arena.server.core.settings import OPEN_PLAY_EVENT_NAME
@@ -66,7 +66,7 @@ async def test_a_connected_bot_is_disconnected_and_forgotten(database: str, tmp_
         await command("export", str(file), "--owner", "ada")
         result = await command("forget", "anna")
         assert "anna is deleted; its 1 matches now belong to deleted-" in result.stderr
-        assert (await anna.hear(Error)).code is Code.REMOVED
+        assert (await anna.hear(Error)).code is ErrorCode.REMOVED
     kept, *matches = map(json.loads, file.read_text().splitlines())
     assert (kept["owner"], kept["names"], kept["tokens"][0]["name"]) == ("ada", ["ada", "anna"], "anna")
     assert [match["players"]["maxie"] for match in matches] == ["anna"]
@@ -106,8 +106,8 @@ async def test_a_bot_is_renamed_and_hidden_while_the_server_runs(
         error = await anna.hear(Error)
         # A busy server may see only the state after the rename.
         assert (error.code, error.detail) in [
-            (Code.REMOVED, "the host renames it"),
-            (Code.REMOVED, "this name is 'wolf' now"),
+            (ErrorCode.REMOVED, "the host renames it"),
+            (ErrorCode.REMOVED, "this name is 'wolf' now"),
         ]
         with anyio.fail_after(500):
             while host.edge.directives.banned_names.get("anna") != "this name is 'wolf' now":
@@ -120,7 +120,7 @@ async def test_a_bot_is_renamed_and_hidden_while_the_server_runs(
         async with dial(host.url) as wolf:
             await wolf.hello("wolf", token)
             rows = (await run(database, "owner", "hide", "ada")).stdout
-            assert (await wolf.hear(Error)).code is Code.REMOVED
+            assert (await wolf.hear(Error)).code is ErrorCode.REMOVED
         hidden = re.search(r"\| wolf +\| (hidden-\w+)", rows)
         assert hidden is not None, rows
         pages_text = await shown()

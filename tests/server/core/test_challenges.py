@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from arena.games.catalogue import CATALOGUE
 from arena.protocol.adjudication import Adjudication
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import (
     Accept,
     Challenge,
@@ -72,7 +72,7 @@ def test_a_challenge_can_be_declined_and_withdrawn(message_type: Any, outcome: s
     for peer in (anna, bert):
         assert peer.receive(ChallengeOver).outcome == outcome
     bert.send(Accept(id))
-    assert bert.receive(Error).code is Code.NO_SUCH_CHALLENGE
+    assert bert.receive(Error).code is ErrorCode.NO_SUCH_CHALLENGE
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_bot_without_the_right_to_answer_a_challenge_leaves_it_open(
     id = anna.receive(Challenged).challenge
     peer = {"anna": anna, "bert": bert, "carl": carl}[sender]
     peer.send(message_type(id))
-    assert peer.receive(Error).code is Code.NO_SUCH_CHALLENGE
+    assert peer.receive(Error).code is ErrorCode.NO_SUCH_CHALLENGE
     assert [each.challenge for each in arena.listing().challenges] == [id]
 
 
@@ -109,7 +109,7 @@ def test_the_first_bot_to_accept_a_challenge_to_any_bot_plays_it() -> None:
     for peer in (bert, carl):
         peer.send(Accept(id))
     assert bert.receive(ChallengeOver).outcome == "accepted"
-    assert carl.receive(Error).code is Code.NO_SUCH_CHALLENGE
+    assert carl.receive(Error).code is ErrorCode.NO_SUCH_CHALLENGE
     assert [each.map for each in arena.listing().matches] == ["path4"]
 
 
@@ -142,7 +142,7 @@ def test_a_returning_bot_is_sent_its_open_challenges() -> None:
     assert bert.reconnect().receive(Challenged).challenge == id
 
 
-NEVER, LATER = Code.BAD_CHALLENGE, Code.OPPONENT_UNAVAILABLE
+NEVER, LATER = ErrorCode.BAD_CHALLENGE, ErrorCode.OPPONENT_UNAVAILABLE
 """Codes for a challenge that cannot be played, and for one that can be played later."""
 
 
@@ -166,7 +166,7 @@ NEVER, LATER = Code.BAD_CHALLENGE, Code.OPPONENT_UNAVAILABLE
     ],
 )
 def test_a_challenge_that_cannot_be_played_is_refused_with_the_reason(
-    challenge: Challenge, code: Code, why: str, monkeypatch: pytest.MonkeyPatch
+    challenge: Challenge, code: ErrorCode, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if challenge.game == "capitals":
         forget_games(monkeypatch)
@@ -188,7 +188,7 @@ def test_the_limit_of_open_challenges_does_not_count_closed_ones() -> None:
     for _ in range(2):
         anna.send(TICTACTOE)
     anna.send(Challenge(map="nowhere"))
-    assert anna.receive(Error).code is Code.RATE_LIMITED, "the limit is checked before the map"
+    assert anna.receive(Error).code is ErrorCode.RATE_LIMITED, "the limit is checked before the map"
     bert.send(TICTACTOE)
     anna.send(Withdraw(anna.all(Challenged)[0].challenge)).send(TICTACTOE)
     assert len(anna.all(Challenged)) == 3
@@ -222,7 +222,7 @@ def test_a_draining_core_neither_opens_nor_accepts_challenges() -> None:
     anna.send(TO_BERT)
     arena.handle(StartDraining())
     bert.send(Accept(bert.receive(Challenged).challenge)).send(replace(TICTACTOE, time_control=FAST))
-    assert [each.code for each in bert.all(Error)] == [Code.SHUTTING_DOWN] * 2
+    assert [each.code for each in bert.all(Error)] == [ErrorCode.SHUTTING_DOWN] * 2
     assert arena.core.match_count == 0
     assert not bert.all(Listing)
 
@@ -234,4 +234,4 @@ def test_challenge_ids_are_not_reused_after_a_restart() -> None:
     carl, dora = after.connect("carl"), after.connect("dora")
     carl.send(TICTACTOE)
     dora.send(Accept(anna.receive(Challenged).challenge))
-    assert dora.receive(Error).code is Code.NO_SUCH_CHALLENGE
+    assert dora.receive(Error).code is ErrorCode.NO_SUCH_CHALLENGE

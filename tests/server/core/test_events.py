@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import (
     Browse,
     EnterEvent,
@@ -448,7 +448,7 @@ def test_a_refused_entry_gets_the_reason() -> None:
         (guest, "cup", "a guest cannot enter events; ask the host for a token"),
     ):
         peer.send(EnterEvent(event))
-        assert peer.receive(Error) == Error(Code.NO_SUCH_EVENT, why)
+        assert peer.receive(Error) == Error(ErrorCode.NO_SUCH_EVENT, why)
     anna, _ = enter_bots(arena, "anna", "bert")
     anna.send(LeaveEvent("cup"))
     assert not anna.receive(EventStatus).entered

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from arena.games.catalogue import make_game
 from arena.maps.loader import list_map_names
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     Accept,
     Challenge,
@@ -379,7 +379,7 @@ def test_a_guest_plays_only_house_engines() -> None:
     peer.send(replace(VALID_GUEST_CHALLENGE, opponent="anna"))
     anna.send(TICTACTOE)
     peer.send(Accept(anna.receive(Challenged).challenge))
-    assert [each.code for each in peer.all(Error)] == [Code.BAD_CHALLENGE] * 2
+    assert [each.code for each in peer.all(Error)] == [ErrorCode.BAD_CHALLENGE] * 2
 
 
 def test_match_requests_of_guests_at_one_address_are_limited() -> None:
@@ -391,7 +391,7 @@ def test_match_requests_of_guests_at_one_address_are_limited() -> None:
         peer.send(Withdraw(peer.receive(Challenged).challenge))
     peers[0].send(VALID_GUEST_CHALLENGE)
     error = peers[0].receive(Error)
-    assert error.code is Code.RATE_LIMITED
+    assert error.code is ErrorCode.RATE_LIMITED
     assert "from your address" in error.detail
     other = connect_guest(arena, 3, "y")
     other.send(VALID_GUEST_CHALLENGE)

@@ -15,7 +15,7 @@ from arena.match.referee_events import (
     TurnStarted,
 )
 from arena.match.replay import verify_record
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.engines import EngineInfo
 from arena.protocol.messages import (
     Accepted,
@@ -76,7 +76,7 @@ def test_a_move_in_transit_when_its_match_ends_is_no_error() -> None:
     anna.send(Move(match, 0, 0), elapsed_ns=5 * MS)
     assert not [each for each in anna.received if isinstance(each, Error)]
     anna.send(Move(match, 0, 0))
-    assert anna.receive(Error).code is Code.NO_SUCH_MATCH
+    assert anna.receive(Error).code is ErrorCode.NO_SUCH_MATCH
 
 
 def test_two_bots_play_a_match_to_its_end() -> None:
@@ -249,9 +249,9 @@ def test_messages_about_matches_of_other_bots_are_refused() -> None:
     carl.send(Move("none", 0, 4))
     carl.send(Ready(match))
     assert [(each.code, each.match) for each in carl.all(Error)] == [
-        (Code.NO_SUCH_MATCH, match),
-        (Code.NO_SUCH_MATCH, "none"),
-        (Code.NO_SUCH_MATCH, match),
+        (ErrorCode.NO_SUCH_MATCH, match),
+        (ErrorCode.NO_SUCH_MATCH, "none"),
+        (ErrorCode.NO_SUCH_MATCH, match),
     ]
     anna.send(Resign(match))
     anna.send(Ready(match))

@@ -14,7 +14,7 @@ from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import (
     End,
     Error,
@@ -58,11 +58,11 @@ def test_a_name_in_use_is_refused_unless_the_hello_has_its_session() -> None:
     anna = arena.connect("anna")
     other = arena.connect("anna")
     assert other.closed == CloseClient(
-        other.client, Code.NAME_TAKEN, "a bot called 'anna' is already connected: choose another name"
+        other.client, ErrorCode.NAME_TAKEN, "a bot called 'anna' is already connected: choose another name"
     )
     assert not other.received
     again = anna.reconnect()
-    assert anna.closed == CloseClient(anna.client, Code.REPLACED, Code.REPLACED.meaning)
+    assert anna.closed == CloseClient(anna.client, ErrorCode.REPLACED, ErrorCode.REPLACED.meaning)
     assert again.session == anna.session
     anna.disconnect()  # reported by the edge after the core has replaced the connection
     anna.send(Ping())
@@ -90,13 +90,15 @@ def test_a_hello_that_its_edge_repeats_changes_nothing(returns: bool) -> None:
     [
         ("admin", "admin", None),
         ("spectator", "spectator", None),
-        ("bot", "admin", Code.BAD_TOKEN),
-        ("spectator", "admin", Code.BAD_TOKEN),
-        ("spectator", "bot", Code.NOT_A_PLAYER),
-        ("admin", "bot", Code.NOT_A_PLAYER),
+        ("bot", "admin", ErrorCode.BAD_TOKEN),
+        ("spectator", "admin", ErrorCode.BAD_TOKEN),
+        ("spectator", "bot", ErrorCode.NOT_A_PLAYER),
+        ("admin", "bot", ErrorCode.NOT_A_PLAYER),
     ],
 )
-def test_a_token_grants_only_its_own_role(token_role: Role, requested_role: Role, code: Code | None) -> None:
+def test_a_token_grants_only_its_own_role(
+    token_role: Role, requested_role: Role, code: ErrorCode | None
+) -> None:
     peer = Arena().connect(Hello("anna", role=requested_role), role=token_role)
     assert (peer.closed and peer.closed.code) == code
     if peer.closed is not None:
@@ -118,7 +120,7 @@ class Nim(TicTacToe):
     name = CATALOGUE.register(f"{tmp_path / 'nim.py'}:Nim")
     peer = Arena().connect(Hello("anna", rules={name: "0" * 16}))
     assert peer.closed is not None
-    assert peer.closed.code is Code.OTHER_RULES
+    assert peer.closed.code is ErrorCode.OTHER_RULES
     assert Arena().connect(Hello("anna", rules=CATALOGUE.get_default_digests())).closed is None
 
 
@@ -139,7 +141,7 @@ def test_a_hello_with_an_unknown_name_is_refused_with_the_nearest_name(
     wants: dict[str, list[str]], why: str | None
 ) -> None:
     closed = Arena(pool=POOL).connect(Hello("anna", **wants)).closed  # type: ignore[arg-type]
-    assert (closed and closed.code) == (Code.UNKNOWN_NAME if why else None)
+    assert (closed and closed.code) == (ErrorCode.UNKNOWN_NAME if why else None)
     assert closed is None or closed.detail.startswith(f"hello: {why}")
 
 
@@ -155,7 +157,7 @@ def test_a_hello_may_name_a_map_of_the_host() -> None:
 def test_a_second_hello_is_refused_and_the_session_continues() -> None:
     anna = Arena().connect("anna")
     anna.send(Hello("anna"))
-    assert anna.receive(Error).code is Code.HELLO_TWICE
+    assert anna.receive(Error).code is ErrorCode.HELLO_TWICE
     anna.send(Status())
     assert anna.closed is None
 
@@ -302,7 +304,7 @@ def test_the_first_of_two_connections_reported_for_one_bot_is_used() -> None:
     again = anna.reconnect(edge=2)
     arena.handle(EdgeResynced(1, [make_resync_entry(anna.hello, anna.client, anna.session)]))
     assert anna.closed is not None
-    assert anna.closed.code is Code.SHUTTING_DOWN
+    assert anna.closed.code is ErrorCode.SHUTTING_DOWN
     assert again.closed is None
     again.send(Ping())
     assert again.all(Pong)
@@ -348,6 +350,6 @@ def test_a_bot_welcomed_by_an_earlier_core_plays_on_with_the_next() -> None:
     assert [type(each) for each in peers["bert"].received] == [Start, Turn], "no second `welcome`"
     assert [type(each) for each in peers["anna"].received] == [Start]
     assert carl.closed is not None
-    assert carl.closed.code is Code.SHUTTING_DOWN, "carl must reconnect"
+    assert carl.closed.code is ErrorCode.SHUTTING_DOWN, "carl must reconnect"
     peers["bert"].send(Move(match, 1, 0))
     assert peers["anna"].receive(Turn).moves == [4, 0]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import (
     Accept,
     Browse,
@@ -95,7 +95,7 @@ def test_a_match_that_is_over_cannot_be_watched() -> None:
     anna.send(Resign(match))
     eve.send(Watch(match))
     error = eve.receive(Error)
-    assert (error.code, error.match) == (Code.NO_SUCH_MATCH, match)
+    assert (error.code, error.match) == (ErrorCode.NO_SUCH_MATCH, match)
 
 
 def test_the_limit_of_watched_matches_does_not_count_finished_ones() -> None:
@@ -108,7 +108,7 @@ def test_the_limit_of_watched_matches_does_not_count_finished_ones() -> None:
     first, second = arena.begin_match(anna, bert), arena.begin_match(anna, bert)
     eve.send(Watch(first)).send(Watch(second))
     assert [type(each) for each in eve.pop_unread()] == [Welcome, View, Error]
-    assert eve.all(Error)[0].code is Code.RATE_LIMITED
+    assert eve.all(Error)[0].code is ErrorCode.RATE_LIMITED
     anna.send(Resign(first))
     eve.send(Watch(second))
     assert eve.receive(View).match == second
@@ -161,7 +161,7 @@ def test_spectators_get_the_absent_players_and_the_remaining_grace_period() -> N
 def test_a_spectator_neither_plays_nor_challenges(message: ClientMessage) -> None:
     eve = spectator(Arena())
     eve.send(message)
-    assert eve.receive(Error).code is Code.NOT_A_PLAYER
+    assert eve.receive(Error).code is ErrorCode.NOT_A_PLAYER
 
 
 @given(st.sampled_from(VISIBILITIES), st.integers(0, 500))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
 from arena.protocol.codec import encode
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Hello, Move, Ping, Pong, Ready, Turn, Watch, Welcome
 from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived
@@ -416,7 +416,7 @@ async def test_an_ended_connection_no_longer_counts() -> None:
 @virtual
 async def test_orderly_disconnections_do_not_count_as_misbehaviour() -> None:
     async with open_rig(HostLimits(cut_offs=1)) as arena:
-        for code in (Code.REPLACED, Code.NAME_TAKEN, Code.SHUTTING_DOWN):
+        for code in (ErrorCode.REPLACED, ErrorCode.NAME_TAKEN, ErrorCode.SHUTTING_DOWN):
             peer, client = await arena.admit_client()
             arena.core.deliver(CloseClient(client, code, code.meaning))
             await peer.wait_refused()

@@ -6,7 +6,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Hello, Notice, Ping
 from arena.server.core.inputs import ClientDisconnected
 from arena.server.edge.directives import HostDirectives
@@ -37,7 +37,7 @@ async def test_a_banned_bot_is_disconnected_with_the_reason_and_cannot_return(
         )
         arena.edge.apply_directives(directives)
         error, code = await anna.wait_refused()
-        assert (error.code, error.detail, code) == (Code.REMOVED, "it stands still", 1008)
+        assert (error.code, error.detail, code) == (ErrorCode.REMOVED, "it stands still", 1008)
         assert len(arena.core.list_received(ClientDisconnected)) == 1
         assert arena.core.get_last(ClientDisconnected).fault is None, (
             "the matches of a banned bot wait for it, as after any lost connection"
@@ -47,7 +47,7 @@ async def test_a_banned_bot_is_disconnected_with_the_reason_and_cannot_return(
         if directives.banned_names:
             await again.open_websocket()
             again.send(Hello("anna"))
-            assert (await again.wait_refused())[0].code is Code.REMOVED
+            assert (await again.wait_refused())[0].code is ErrorCode.REMOVED
         else:
             assert (await again.open_websocket()).status_code == 403
             asks = Peer(arena.edge)
@@ -66,7 +66,7 @@ async def test_a_banned_client_that_waits_for_admission_is_disconnected() -> Non
     async with open_rig() as arena:
         anna, _ = await arena.request_admission(Hello("anna"))
         arena.edge.apply_directives(HostDirectives(banned_names={"anna": "its token was revoked"}))
-        assert (await anna.wait_refused())[0].code is Code.REMOVED
+        assert (await anna.wait_refused())[0].code is ErrorCode.REMOVED
 
 
 @virtual

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import (
     Browse,
     End,
@@ -76,7 +76,7 @@ async def test_subscriptions_are_repeated_after_a_resync() -> None:
             client,
             VIEW,
             *(_named(each) for each in ("over", "left")),
-            Error(Code.NO_SUCH_MATCH, "", "none"),
+            Error(ErrorCode.NO_SUCH_MATCH, "", "none"),
             EMPTY_LISTING,
         )
         arena.publish("over", End("over", None, EndReason.LINE, "", [], CLOCKS))
@@ -115,7 +115,7 @@ async def test_messages_for_a_disconnected_client_are_dropped() -> None:
         await asyncio.sleep(0.1)
         arena.core.deliver(
             SendToClient(client, Pong()),
-            CloseClient(client, Code.REPLACED, ""),
+            CloseClient(client, ErrorCode.REPLACED, ""),
             PublishToTopic("m", Pong(), (1,)),
         )
         assert len(arena.core.list_received(ClientDisconnected)) == 1
@@ -139,7 +139,7 @@ class AnsweringCore:
                 if isinstance(asked, Browse):
                     arena.core.deliver_soon(SendToClient(message.client, EMPTY_LISTING))
                 elif isinstance(asked, Watch):
-                    reply = VIEW if asked.match == "m" else Error(Code.NO_SUCH_MATCH, "", asked.match)
+                    reply = VIEW if asked.match == "m" else Error(ErrorCode.NO_SUCH_MATCH, "", asked.match)
                     arena.core.deliver_soon(SendToClient(message.client, reply))
 
         arena.core.submit = answer  # type: ignore[method-assign]
@@ -220,7 +220,9 @@ async def test_a_refused_page_client_connects_again_with_the_next_request() -> N
         arena.core.welcomes = False
         asked = asyncio.create_task(arena.edge.page_client.request_view("m"))
         await asyncio.sleep(0.1)
-        arena.core.deliver(CloseClient(arena.core.get_last(AdmissionRequest).client, Code.SERVER_FULL, ""))
+        arena.core.deliver(
+            CloseClient(arena.core.get_last(AdmissionRequest).client, ErrorCode.SERVER_FULL, "")
+        )
         assert await asked is None
         arena.core.welcomes = True
         assert await arena.edge.page_client.request_view("m") == VIEW
@@ -237,7 +239,7 @@ async def test_an_edge_without_contact_to_a_core_disconnects_and_refuses_clients
         for _ in range(2):
             arena.edge.set_cut_off_from_core(is_cut_off=True)
         error, code = await anna.wait_refused()
-        assert (error.code, code) == (Code.SHUTTING_DOWN, 1001)
+        assert (error.code, code) == (ErrorCode.SHUTTING_DOWN, 1001)
         response = await Peer(arena.edge).open_websocket()
         assert response.status_code == 503
         for _ in range(2):
@@ -253,9 +255,11 @@ async def test_an_edge_without_contact_to_a_core_disconnects_and_refuses_clients
 # shutdown
 
 
-@pytest.mark.parametrize(("code", "close_code"), [(Code.SHUTTING_DOWN, 1001), (Code.EVENT_OVER, 1000)])
+@pytest.mark.parametrize(
+    ("code", "close_code"), [(ErrorCode.SHUTTING_DOWN, 1001), (ErrorCode.EVENT_OVER, 1000)]
+)
 @virtual
-async def test_a_closing_edge_tells_all_clients_the_reason(code: Code, close_code: int) -> None:
+async def test_a_closing_edge_tells_all_clients_the_reason(code: ErrorCode, close_code: int) -> None:
     async with open_rig_with_client() as (arena, anna, client):
         greeting = await arena.connect(OTHER_ADDRESS)
         silent = Peer(arena.edge, OTHER_ADDRESS)

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from arena.protocol.codec import encode
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import (
     Accepted,
     Browse,
@@ -113,7 +113,7 @@ async def test_the_first_message_must_be_hello(first: ClientMessage | bytes) -> 
         peer = await arena.connect()
         peer.send(first)
         error, code = await peer.wait_refused()
-        assert (error.code, error.fatal, code) == (Code.HELLO_FIRST, True, 1008)
+        assert (error.code, error.fatal, code) == (ErrorCode.HELLO_FIRST, True, 1008)
         assert not arena.core.received, "the core gets no message about a client without a hello"
 
 
@@ -122,7 +122,11 @@ async def test_a_hello_must_arrive_in_time() -> None:
     async with open_rig(HostLimits(hello_seconds=2.0)) as arena:
         peer = await arena.connect()
         error, code = await peer.wait_refused()
-        assert (error.code, error.detail, code) == (Code.HELLO_FIRST, "no hello arrived within 2 s", 1008)
+        assert (error.code, error.detail, code) == (
+            ErrorCode.HELLO_FIRST,
+            "no hello arrived within 2 s",
+            1008,
+        )
 
 
 @virtual
@@ -143,9 +147,9 @@ async def test_messages_after_the_hello_wait_for_the_welcome() -> None:
 async def test_a_client_refused_by_the_core_gets_the_reason() -> None:
     async with open_rig() as arena:
         peer, client = await arena.request_admission(Hello("anna"))
-        arena.core.deliver(CloseClient(client, Code.BAD_TOKEN, "this is not the token of 'anna'"))
+        arena.core.deliver(CloseClient(client, ErrorCode.BAD_TOKEN, "this is not the token of 'anna'"))
         error, code = await peer.wait_refused()
-        assert (error.code, error.fatal, code) == (Code.BAD_TOKEN, True, 1008)
+        assert (error.code, error.fatal, code) == (ErrorCode.BAD_TOKEN, True, 1008)
         await settle()
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
 
@@ -156,7 +160,7 @@ async def test_a_client_is_disconnected_if_the_core_does_not_answer_its_hello() 
         peer, _ = await arena.request_admission(Hello("anna"))
         await asyncio.sleep(ADMISSION_TIMEOUT_SECONDS + 1)
         error, code = await peer.wait_refused()
-        assert (error.code, code) == (Code.SHUTTING_DOWN, 1001)
+        assert (error.code, code) == (ErrorCode.SHUTTING_DOWN, 1001)
         assert len(arena.core.list_received(ClientDisconnected)) == 1
 
 
@@ -167,7 +171,7 @@ async def test_a_client_that_disconnects_before_its_welcome_is_reported_once() -
         peer.transport.reset()
         await settle()
         assert len(arena.core.list_received(ClientDisconnected)) == 1
-        arena.core.deliver(CloseClient(client, Code.BAD_TOKEN, ""))
+        arena.core.deliver(CloseClient(client, ErrorCode.BAD_TOKEN, ""))
         assert len(arena.core.list_received(ClientDisconnected)) == 1
 
 
@@ -176,10 +180,15 @@ async def test_a_client_that_disconnects_before_its_welcome_is_reported_once() -
 
 @pytest.mark.parametrize(
     ("code", "close_code"),
-    [(Code.REPLACED, 1008), (Code.SHUTTING_DOWN, 1001), (Code.EVENT_OVER, 1000), (Code.BAD_TOKEN, 1008)],
+    [
+        (ErrorCode.REPLACED, 1008),
+        (ErrorCode.SHUTTING_DOWN, 1001),
+        (ErrorCode.EVENT_OVER, 1000),
+        (ErrorCode.BAD_TOKEN, 1008),
+    ],
 )
 @virtual
-async def test_the_core_can_close_a_client(code: Code, close_code: int) -> None:
+async def test_the_core_can_close_a_client(code: ErrorCode, close_code: int) -> None:
     async with open_rig_with_client() as (arena, anna, client):
         arena.core.deliver(CloseClient(client, code, code.meaning))
         error, found = await anna.wait_refused()
@@ -194,7 +203,7 @@ async def test_the_core_can_close_a_client(code: Code, close_code: int) -> None:
 @virtual
 async def test_a_long_reason_is_cut_to_fit_the_close_frame() -> None:
     async with open_rig_with_client() as (arena, anna, client):
-        arena.core.deliver(CloseClient(client, Code.NAME_TAKEN, 100 * "𝕬"))
+        arena.core.deliver(CloseClient(client, ErrorCode.NAME_TAKEN, 100 * "𝕬"))
         await anna.receive(Error)
         anna.answer_close()
         code, reason = await anna.wait_closed()
@@ -206,16 +215,16 @@ async def test_a_long_reason_is_cut_to_fit_the_close_frame() -> None:
 @pytest.mark.parametrize(
     ("frame", "code", "closed"),
     [
-        (b"\xc1garbage", Code.BAD_MESSAGE, 1007),
-        (encode(Ready("x"))[:-1], Code.BAD_MESSAGE, 1007),
-        ("text", Code.BAD_MESSAGE, 1007),
-        (b"\x80", Code.BAD_MESSAGE, 1007),
-        (encode(Ready("x")) + b"\xc0", Code.BAD_MESSAGE, 1007),
+        (b"\xc1garbage", ErrorCode.BAD_MESSAGE, 1007),
+        (encode(Ready("x"))[:-1], ErrorCode.BAD_MESSAGE, 1007),
+        ("text", ErrorCode.BAD_MESSAGE, 1007),
+        (b"\x80", ErrorCode.BAD_MESSAGE, 1007),
+        (encode(Ready("x")) + b"\xc0", ErrorCode.BAD_MESSAGE, 1007),
     ],
 )
 @virtual
 async def test_an_invalid_frame_ends_the_connection_as_a_fault(
-    frame: bytes | str, code: Code, closed: int
+    frame: bytes | str, code: ErrorCode, closed: int
 ) -> None:
     async with open_rig_with_client() as (arena, anna, client):
         anna.send(frame)
@@ -230,7 +239,7 @@ async def test_a_message_of_unknown_type_is_answered_with_an_error() -> None:
     async with open_rig_with_client() as (arena, anna, _):
         anna.send(b"\x81\xa4type\xa5dance")
         error = await anna.receive(Error)
-        assert (error.code, error.fatal) == (Code.UNKNOWN_TYPE, False)
+        assert (error.code, error.fatal) == (ErrorCode.UNKNOWN_TYPE, False)
         anna.send(Ping())
         await settle()
         assert messages(arena) == [Ping()]
@@ -336,7 +345,7 @@ async def test_a_move_in_transit_at_the_end_of_its_match_is_dropped() -> None:
         )
 
 
-@pytest.mark.parametrize("reply", [accepted(), Error(Code.OUT_OF_TURN, "", "m", 0)])
+@pytest.mark.parametrize("reply", [accepted(), Error(ErrorCode.OUT_OF_TURN, "", "m", 0)])
 @virtual
 async def test_an_answer_is_kept_until_the_core_accepts_or_rejects_it(reply: Accepted | Error) -> None:
     async with open_rig_with_client() as (arena, anna, client):
@@ -394,7 +403,7 @@ async def test_too_many_messages_are_a_fault_and_hardly_any_is_handled() -> None
         anna.send(*[Ping() for _ in range(200)])
         error, code = await anna.wait_refused()
         assert (error.code, error.detail, code) == (
-            Code.RATE_LIMITED,
+            ErrorCode.RATE_LIMITED,
             "too many messages: at most 5 a second are allowed",
             1008,
         )
@@ -433,7 +442,7 @@ async def test_messages_beyond_the_work_budget_are_refused_without_disconnection
     async with open_rig_with_client(HostLimits(work_ms_per_second=1)) as (arena, anna, _):
         anna.send(*[Watch("m") for _ in range(11)])
         error = await anna.receive(Error)
-        assert (error.code, error.match, error.fatal) == (Code.RATE_LIMITED, "m", False)
+        assert (error.code, error.match, error.fatal) == (ErrorCode.RATE_LIMITED, "m", False)
         assert "try again in" in error.detail
         await asyncio.sleep(0.5)
         assert len(messages(arena)) == 10
@@ -452,7 +461,7 @@ async def test_the_servers_own_bots_have_no_limits() -> None:
         assert len(messages(arena)) == 50
         eve, _ = await arena.admit_client("house", role="spectator")
         eve.send(*[Watch("m") for _ in range(50)])
-        assert (await eve.receive(Error)).code is Code.RATE_LIMITED
+        assert (await eve.receive(Error)).code is ErrorCode.RATE_LIMITED
 
 
 @virtual
@@ -555,4 +564,4 @@ async def test_a_ready_for_each_repeated_start_is_free() -> None:
         assert messages(arena) == [Ready("m")] * 20
         anna.send(*[Ready("m")] * 6)
         error, _ = await anna.wait_refused()
-        assert error.code is Code.RATE_LIMITED
+        assert error.code is ErrorCode.RATE_LIMITED

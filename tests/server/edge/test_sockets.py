@@ -20,7 +20,7 @@ from websockets.typing import Subprotocol
 
 from arena.clock import MONOTONIC_CLOCK
 from arena.protocol.codec import decode_server_message, encode
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     SUBPROTOCOL,
     Accepted,
@@ -250,7 +250,7 @@ def test_a_client_that_never_reads_is_disconnected_as_too_slow(run: Any) -> None
                         while True:
                             await client.recv()
                     assert closed.value.rcvd is not None
-                    assert closed.value.rcvd.reason == Code.TOO_SLOW
+                    assert closed.value.rcvd.reason == ErrorCode.TOO_SLOW
             await wait_until(lambda: not edge.connections)
 
     run(main())
@@ -282,7 +282,7 @@ async def test_an_edge_listens_on_several_ports_until_it_closes() -> None:
     for client in clients:
         last = decode_server_message(await client.recv())
         assert isinstance(last, Error)
-        assert last.code is Code.SHUTTING_DOWN
+        assert last.code is ErrorCode.SHUTTING_DOWN
         with pytest.raises(ConnectionClosed) as closed:
             await client.recv()
         assert closed.value.rcvd is not None

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import (
     Browse,
     End,
@@ -57,7 +57,9 @@ class Match:
             if isinstance(message, MessageReceived) and isinstance(message.message, Watch):
                 self.asked += 1
                 if self.is_over:
-                    arena.core.deliver_soon(SendToClient(message.client, Error(Code.NO_SUCH_MATCH, "", "m")))
+                    arena.core.deliver_soon(
+                        SendToClient(message.client, Error(ErrorCode.NO_SUCH_MATCH, "", "m"))
+                    )
                 else:
                     asyncio.get_running_loop().call_soon(self._show, message.client)
 

@@ -12,7 +12,7 @@ import pytest
 
 from arena.clock import TimeSource
 from arena.processes.tasks import open_background_tasks
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Hello
 from arena.protocol.values import Role
 from arena.rating.glicko import GlickoRating
@@ -69,14 +69,14 @@ def test_a_token_admits_only_its_own_name() -> None:
     anna, bert = auth.issue_token("anna"), auth.issue_token("bert")
     assert auth.authenticate_client(request("anna", anna), StoredAccount()).role == "bot"
     for name, token in (("anna", bert), ("anna", ""), ("carl", anna), ("carl", "")):
-        assert refusal(auth, request(name, token)).code is Code.BAD_TOKEN
+        assert refusal(auth, request(name, token)).code is ErrorCode.BAD_TOKEN
 
 
 def test_a_new_token_replaces_the_old_one_and_only_hashes_are_kept() -> None:
     auth = make_authenticator()
     old, new = auth.issue_token("anna"), auth.issue_token("anna")
     auth.authenticate_client(request("anna", new), StoredAccount())
-    assert refusal(auth, request("anna", old)).code is Code.BAD_TOKEN
+    assert refusal(auth, request("anna", old)).code is ErrorCode.BAD_TOKEN
     assert new not in repr(vars(auth))
 
 
@@ -90,7 +90,7 @@ def test_on_an_open_server_a_name_with_a_token_still_needs_it() -> None:
 
 @pytest.mark.parametrize("role", ["bot", "spectator"])
 def test_a_name_that_cannot_be_printed_is_refused(role: Role) -> None:
-    assert refusal(make_authenticator(anyone=True), request("an\na", role=role)).code is Code.BAD_NAME
+    assert refusal(make_authenticator(anyone=True), request("an\na", role=role)).code is ErrorCode.BAD_NAME
 
 
 @pytest.mark.parametrize("role", ["bot", "spectator", "admin"])
@@ -110,7 +110,7 @@ def test_a_spectator_needs_no_token_and_an_admin_does() -> None:
         make_authenticator().authenticate_client(request("anna", role="spectator"), StoredAccount()).role
         == "spectator"
     )
-    assert refusal(make_authenticator(), request("anna", role="admin")).code is Code.BAD_TOKEN
+    assert refusal(make_authenticator(), request("anna", role="admin")).code is ErrorCode.BAD_TOKEN
     assert (
         make_authenticator(anyone=True)
         .authenticate_client(request("anna", role="admin"), StoredAccount())
@@ -123,9 +123,9 @@ def test_after_many_wrong_tokens_an_address_is_refused_even_with_the_right_token
     auth = make_authenticator()
     token = auth.issue_token("anna")
     for guess in map(str, range(MAX_WRONG_TOKENS)):
-        assert refusal(auth, request("anna", guess)).code is Code.BAD_TOKEN
+        assert refusal(auth, request("anna", guess)).code is ErrorCode.BAD_TOKEN
     refused = refusal(auth, request("anna", token))
-    assert refused.code is Code.RATE_LIMITED
+    assert refused.code is ErrorCode.RATE_LIMITED
     assert ADDRESS in refused.detail
     auth.authenticate_client(request("anna", token, address="192.0.2.2"), StoredAccount())
 
@@ -138,25 +138,26 @@ def test_a_bot_with_its_session_returns_even_from_a_refused_address() -> None:
     known = StoredAccount(session=hash_secret("secret"))
     assert auth.authenticate_client(request("anna", token, "secret"), known).stored_session == known.session
     for session in ("another", ""):
-        assert refusal(auth, request("anna", token, session), known).code is Code.RATE_LIMITED
+        assert refusal(auth, request("anna", token, session), known).code is ErrorCode.RATE_LIMITED
     wrong = refusal(auth, request("anna", "wrong", "secret"), known)
-    assert wrong.code is Code.BAD_TOKEN, "the secret of a session does not replace the token"
+    assert wrong.code is ErrorCode.BAD_TOKEN, "the secret of a session does not replace the token"
 
 
 def test_an_empty_token_does_not_count_as_a_wrong_token() -> None:
     auth = make_authenticator()
     token = auth.issue_token("anna")
     for _ in range(2 * MAX_WRONG_TOKENS):
-        assert refusal(auth, request("anna")).code is Code.BAD_TOKEN
+        assert refusal(auth, request("anna")).code is ErrorCode.BAD_TOKEN
     auth.authenticate_client(request("anna", token), StoredAccount())
 
 
 def test_a_guest_needs_a_guest_name_and_a_server_that_admits_guests() -> None:
     assert make_authenticator(guests=True).authenticate_client(request("guest-1"), StoredAccount()).guest
-    assert refusal(make_authenticator(), request("guest-1")).code is Code.BAD_TOKEN
-    assert refusal(make_authenticator(guests=True), request("anna")).code is Code.BAD_TOKEN
+    assert refusal(make_authenticator(), request("guest-1")).code is ErrorCode.BAD_TOKEN
+    assert refusal(make_authenticator(guests=True), request("anna")).code is ErrorCode.BAD_TOKEN
     assert (
-        refusal(make_authenticator(guests=True), request("guest-1"), account("secret")).code is Code.BAD_TOKEN
+        refusal(make_authenticator(guests=True), request("guest-1"), account("secret")).code
+        is ErrorCode.BAD_TOKEN
     )
     assert (
         not make_authenticator(guests=True)
@@ -346,7 +347,7 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
         await anyio.sleep(2.2 * PAUSE_BETWEEN_QUERIES_SECONDS)
     assert [each.client for each in shell.inputs] == [2, 3, 5], "client 1 was admitted at once"
     [refused] = shell.sent
-    assert (refused.client, refused.code) == (4, Code.BAD_TOKEN), "the secret of a session is no token"
+    assert (refused.client, refused.code) == (4, ErrorCode.BAD_TOKEN), "the secret of a session is no token"
 
 
 def test_a_restored_bot_waits_for_the_store_which_knows_its_owner() -> None:
@@ -391,7 +392,9 @@ async def test_many_connections_at_once_get_no_more_wrong_tokens_than_one(
     async with running(auth, shell):
         await anyio.sleep(PAUSE_BETWEEN_QUERIES_SECONDS)
     codes = [each.code for each in shell.sent]
-    assert codes == [Code.BAD_TOKEN] * MAX_WRONG_TOKENS + [Code.RATE_LIMITED] * (40 - MAX_WRONG_TOKENS)
+    assert codes == [ErrorCode.BAD_TOKEN] * MAX_WRONG_TOKENS + [ErrorCode.RATE_LIMITED] * (
+        40 - MAX_WRONG_TOKENS
+    )
 
 
 @virtual
@@ -407,7 +410,7 @@ async def test_during_an_outage_of_the_store_clients_are_refused_and_one_line_is
     async with running(auth, shell):
         await anyio.sleep(PAUSE_BETWEEN_QUERIES_SECONDS)
     assert shell.inputs == []
-    assert {(type(each), each.code) for each in shell.sent} == {(CloseClient, Code.SERVER_FULL)}
+    assert {(type(each), each.code) for each in shell.sent} == {(CloseClient, ErrorCode.SERVER_FULL)}
     assert len(shell.sent) == 40
     assert [each.getMessage() for each in caplog.records] == [
         "the store does not answer: the database is away"

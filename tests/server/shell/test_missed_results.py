@@ -9,7 +9,7 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import End, Error, Ready
 from arena.protocol.values import Clocks
 from arena.server.shell.missed_results import (
@@ -55,7 +55,7 @@ async def test_a_bot_that_did_not_play_a_match_gets_an_error(match: str) -> None
         carl.send(Ready(match))
         await until(lambda: carl.all(Error))
         (error,) = carl.all(Error)
-        assert (error.code, error.match, error.fatal) == (Code.NO_SUCH_MATCH, match, False)
+        assert (error.code, error.match, error.fatal) == (ErrorCode.NO_SUCH_MATCH, match, False)
 
 
 @virtual

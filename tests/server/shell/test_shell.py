@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from arena.match.terms import Terms
+from arena.match.terms import MatchTerms
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, End, Ping, Pong, Resign, Start, Turn, Welcome
 from arena.protocol.record import Record, Result
@@ -314,7 +314,7 @@ async def test_a_waiting_match_whose_request_is_cancelled_never_begins(outage: b
         assert len(store.of(OpenMatch)) == 1
 
 
-def played_elsewhere(terms: Terms) -> Record:
+def played_elsewhere(terms: MatchTerms) -> Record:
     return terms.make_record("2026-01-01T00:00:00Z", [], Result("maxie", EndReason.RESIGNATION))
 
 

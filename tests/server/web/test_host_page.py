@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 
 from arena.processes.tasks import open_background_tasks
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Move, Ready, Start, Turn
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
@@ -58,7 +58,7 @@ async def test_an_admin_sees_the_connected_bots_and_issues_directives(database: 
                 await peer.say(Ready(terms.match))
             await bert.hear(Turn)
             await bert.say(Move(terms.match, 0, 99))
-            assert (await bert.hear(Error)).code is Code.ILLEGAL_MOVE, "bert forfeits"
+            assert (await bert.hear(Error)).code is ErrorCode.ILLEGAL_MOVE, "bert forfeits"
         await count_new_matches(host.engine)
         with anyio.fail_after(500):
             while (response := await state())["bots"] is None:  # a busy core does not list them in time
@@ -164,7 +164,7 @@ async def test_an_admin_renames_hides_and_restores_bots(database: str) -> None:
         assert [(each["name"], each["owner"]) for each in response["bots"]] == [("anna", "ada")]
         [(name, hidden)] = (await renamed(do="hide", owner="ada")).items()
         assert (name, hidden[:7]) == ("anna", "hidden-")
-        assert (await anna.hear(Error)).code is Code.REMOVED
+        assert (await anna.hear(Error)).code is ErrorCode.REMOVED
         assert await renamed(do="rename", name=hidden, to="wolf") == {hidden: "wolf"}
         for wrong, why in (
             ({"do": "rename", "name": "wolf", "to": "tower"}, "'tower' is taken: choose another name"),

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from msgspec.structs import replace
 
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
 from arena.server.core.calendar import format_unix_time_as_utc
 from arena.server.core.inputs import AnnounceEvent, HostCommand
@@ -73,7 +73,7 @@ async def may_connect(host: Host, name: str, secret: str) -> bool:
         await peer.say(Hello(name, secret))
         answer = await peer.next()
         assert isinstance(answer, Welcome) or (
-            isinstance(answer, Error) and answer.code in {Code.BAD_TOKEN, Code.REMOVED}
+            isinstance(answer, Error) and answer.code in {ErrorCode.BAD_TOKEN, ErrorCode.REMOVED}
         )
         return isinstance(answer, Welcome)
 
@@ -158,7 +158,7 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
         await peer.say(EnterEvent("cup"))
         refused = await peer.next()
     why = "'lion' was withdrawn from cup: only the host or the bot's owner can enter it again"
-    assert refused == Error(Code.NO_SUCH_EVENT, why), "a bot that connects again stays withdrawn"
+    assert refused == Error(ErrorCode.NO_SUCH_EVENT, why), "a bot that connects again stays withdrawn"
     for path, why in (
         ("enter?event=cup&name=wolf", "owner 'ada' has no bot called 'wolf'"),
         ("enter?event=tea&name=tiger", "no event 'tea' is open or in progress"),

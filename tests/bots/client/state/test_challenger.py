@@ -3,7 +3,7 @@ from msgspec import UNSET, UnsetType
 
 from arena.bots.client.state.actions import Disconnect, ScheduleChallenge, SendMessage, WarnOwner
 from arena.bots.client.state.machine import ClientStateMachine
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Challenge, Challenged, ChallengeOver, Error, Hello, Queued, Status
 from arena.protocol.timecontrol import TimeControl
 from tests.bots.server_messages import end, start, welcome
@@ -57,13 +57,15 @@ def test_a_challenge_without_a_match_is_tried_again(outcome: str) -> None:
 
 def test_a_refused_challenge_is_reported_and_repeated() -> None:
     machine = challenging()
-    again = machine.handle_message(Error(Code.OPPONENT_UNAVAILABLE, "no bot called 'x' is connected"), 0.0)
+    again = machine.handle_message(
+        Error(ErrorCode.OPPONENT_UNAVAILABLE, "no bot called 'x' is connected"), 0.0
+    )
     assert again == [ScheduleChallenge("the challenge is refused: no bot called 'x' is connected")]
     assert machine.send_challenges() == [SendMessage(ASK)]
 
 
 def test_a_challenge_that_can_never_be_played_is_not_repeated() -> None:
-    refusal = Error(Code.BAD_CHALLENGE, "a bot cannot play against itself")
+    refusal = Error(ErrorCode.BAD_CHALLENGE, "a bot cannot play against itself")
     assert challenging().handle_message(refusal, 0.0) == [Disconnect(refusal.code, refusal.detail)]
     machine = challenging(matches=2)
     open_one(machine)

@@ -12,7 +12,7 @@ from arena.bots.client.state.actions import (
 )
 from arena.bots.client.state.machine import ClientStateMachine
 from arena.games.core import Player
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import (
     Accept,
     Accepted,
@@ -129,7 +129,7 @@ def test_the_end_stops_a_bot_that_thinks() -> None:
     assert isinstance(finish, EndMatch)
     assert finish.ending.outcome_for(Player.MAXIE) == "lost"
     assert machine.handle_move_chosen("m", 0, 4, None, 1.1) == []
-    assert machine.handle_message(Error(Code.NO_SUCH_MATCH, "over", "m"), 1.2) == []
+    assert machine.handle_message(Error(ErrorCode.NO_SUCH_MATCH, "over", "m"), 1.2) == []
 
 
 def test_matches_at_once_do_not_mix() -> None:
@@ -221,10 +221,10 @@ def test_a_choice_that_is_not_a_move_resigns() -> None:
 
 def test_a_fatal_error_ends_the_connection_and_others_are_reported() -> None:
     machine = at_a_match()
-    assert machine.handle_message(Error(Code.BAD_TOKEN, "no", fatal=True), 0.0) == [
-        Disconnect(Code.BAD_TOKEN, "no")
+    assert machine.handle_message(Error(ErrorCode.BAD_TOKEN, "no", fatal=True), 0.0) == [
+        Disconnect(ErrorCode.BAD_TOKEN, "no")
     ]
-    warning = only(machine.handle_message(Error(Code.OUT_OF_TURN, "not yours", "m", 3), 0.0))
+    warning = only(machine.handle_message(Error(ErrorCode.OUT_OF_TURN, "not yours", "m", 3), 0.0))
     assert warning == WarnOwner("match m: the server says out_of_turn at ply 3: not yours")
 
 
@@ -263,7 +263,7 @@ def test_a_client_asks_for_the_ends_of_its_matches_if_the_session_is_lost() -> N
     assert machine.handle_message(welcome("another"), 1.0) == [SendMessage(Ready("m"))]
     # The server refuses a move that was chosen meanwhile, before it sends the end.
     machine.handle_move_chosen("m", 0, 4, None, 1.1)
-    assert machine.handle_message(Error(Code.NO_SUCH_MATCH, "it is over", "m", 0), 1.2) == []
+    assert machine.handle_message(Error(ErrorCode.NO_SUCH_MATCH, "it is over", "m", 0), 1.2) == []
     finish = only(machine.handle_message(end([], winner="minnie", reason=EndReason.DISCONNECT), 1.3))
     assert isinstance(finish, EndMatch)
     assert finish.ending.outcome_for(Player.MAXIE) == "lost"
@@ -276,7 +276,7 @@ def test_a_match_unknown_to_the_server_is_dropped(session: str) -> None:
     machine.handle_disconnected()
     machine.handle_connected()
     machine.handle_message(welcome(session), 1.0)
-    stop, finish = machine.handle_message(Error(Code.NO_SUCH_MATCH, "there is none", "m"), 1.0)
+    stop, finish = machine.handle_message(Error(ErrorCode.NO_SUCH_MATCH, "there is none", "m"), 1.0)
     assert stop == CancelMove("m")
     assert isinstance(finish, EndMatch)
     assert finish.ending.outcome_for(Player.MAXIE) == "void"

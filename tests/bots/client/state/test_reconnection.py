@@ -6,7 +6,7 @@ from arena.bots.client.state.reconnection import (
     compute_max_reconnect_pause_seconds,
     should_reconnect,
 )
-from arena.protocol.codes import Code
+from arena.protocol.codes import ErrorCode
 from tests.properties import examples
 
 TRIES = st.integers(0, 10**6)
@@ -50,15 +50,15 @@ def test_without_matches_the_pause_grows_to_a_minute() -> None:
 
 def test_permanent_errors_end_the_reconnection() -> None:
     final = {
-        Code.BAD_TOKEN,
-        Code.BAD_NAME,
-        Code.REPLACED,
-        Code.BAD_MESSAGE,
-        Code.NOT_A_PLAYER,
-        Code.EVENT_OVER,
+        ErrorCode.BAD_TOKEN,
+        ErrorCode.BAD_NAME,
+        ErrorCode.REPLACED,
+        ErrorCode.BAD_MESSAGE,
+        ErrorCode.NOT_A_PLAYER,
+        ErrorCode.EVENT_OVER,
     }
     assert not any(should_reconnect(code, was_welcomed=True) for code in final)
-    assert should_reconnect(Code.SHUTTING_DOWN, was_welcomed=False)
-    assert should_reconnect(Code.NAME_TAKEN, was_welcomed=True)
-    assert should_reconnect(Code.RATE_LIMITED, was_welcomed=True)
-    assert not should_reconnect(Code.NAME_TAKEN, was_welcomed=False)
+    assert should_reconnect(ErrorCode.SHUTTING_DOWN, was_welcomed=False)
+    assert should_reconnect(ErrorCode.NAME_TAKEN, was_welcomed=True)
+    assert should_reconnect(ErrorCode.RATE_LIMITED, was_welcomed=True)
+    assert not should_reconnect(ErrorCode.NAME_TAKEN, was_welcomed=False)
