@@ -99,7 +99,7 @@ def test_each_iteration_starts_with_the_best_of_the_one_before() -> None:
         """Search that records the order of the root's moves, and passes the call on to another search."""
 
         def __call__(self, game: Any, position: Any, depth: int, **rest: Any) -> Any:
-            orders.append((depth, rest["order"]))
+            orders.append((depth, rest["root_moves"]))
             return inner(game, position, depth, **rest)
 
     reports = list(deepen(game, game.start(), Spy()))
