@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.engines import MAX_REPORTED_THREADS, EngineInfo, EnginesBySeat, Name
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import Milliseconds, TimeControl, TimeOdds
@@ -245,7 +245,7 @@ class End(Struct, frozen=True, tag="end"):
 class Error(Struct, frozen=True, tag="error"):
     """Refusal of a message by the server."""
 
-    code: Code
+    code: ErrorCode
     detail: str
     match: str | None = None
     """Match that the refused message concerned; None if it concerned none."""
