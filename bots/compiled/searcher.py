@@ -49,7 +49,7 @@ class Settings:
                  which plays better
     course       True for the course's form of Jamboree, with `prune`; False for the original form
     prune        fraction of a node's moves that the course's form searches in sequence
-    split_depth  minimum depth of a node whose moves are shared among threads, and for which the course's form freezes
+    split_depth  minimum depth of a node whose moves are shared among threads, and for which the course's form fixes
                  the window; with 1, also for the nodes right above the leaves
 
     Each of the other options switches on a technique:

@@ -103,7 +103,9 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
         )
 
 
-def _compute_mean_value(game: AnyGame, position: Any, reports: Sequence[SearchReport[Any]], depth: int) -> int:
+def _compute_mean_value(
+    game: AnyGame, position: Any, reports: Sequence[SearchReport[Any]], depth: int
+) -> int:
     """Return the value of the position after a move: the mean of its values in the reports of `depth` and of one ply less.
 
     Estimates swing with the parity of the depth, which decides who has the last move; the mean evens this out. If the

@@ -121,11 +121,11 @@ class Solver:
         self._list_undecided_boards()
 
     def _list_undecided_boards(self) -> None:
-        """Write the numbers of all unfinished representative boards to `RetrogradeAnalysis.live`, in ascending order."""
+        """Write the numbers of all unfinished representative boards to `RetrogradeAnalysis.undecided_numbers`, in ascending order."""
         gather = make_unfinished_representatives_kernel()
         undecided_starts = [0, *map(int, self._ends[:-1])]
         for (first, last), undecided_start in zip(self._ranges, undecided_starts, strict=True):
-            gather(self._marks, self._layers.live, first, last, undecided_start)
+            gather(self._marks, self._layers.undecided_numbers, first, last, undecided_start)
         self._layers.parts = list(zip(undecided_starts, map(int, self._ends), strict=True))
 
     def _decide_all(self, workers: Executor) -> None:

@@ -54,8 +54,8 @@ class TracedTree(NamedTuple):
 
 def build_traced_tree(
     game: Game[Any, Any], position: Any, depth: int, events: Iterable[TraceEvent], max_nodes: float = math.inf
-) -> tuple[TracedNode, int | None]:
-    """Return the tree below `position`, and the depth in plies at which it was cut to `max_nodes` nodes (None: not cut).
+) -> TracedTree:
+    """Return the tree below `position`, cut to at most `max_nodes` nodes.
 
     The tree has visited and unvisited nodes. For an explicit tree, these are all nodes down to `depth`; for any other game,
     the visited nodes and their children. A tree that is too large ends before the first ply that would bring it to more
