@@ -416,7 +416,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         put(mem, node + Frame.ALPHA, value)
         put(mem, node + Frame.BEST_MOVE, move)
         if value >= beta and not fixed:
-            if get(shared, Option.SELECTIVE) != 0:
+            if get(shared, SearchOption.SELECTIVE) != 0:
                 update_histories(mem, node)
             return FINISH
         return NEXT

@@ -17,7 +17,7 @@ from typing import Any
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import Kernel
-from arena.bots.compiled.memory_layout import CORRECTION_COUNT, Frame, Option, Register
+from arena.bots.compiled.memory_layout import CORRECTION_COUNT, Frame, Register, SearchOption
 from arena.bots.compiled.table import EXACT, LOWER, UPPER, make_hash_function
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
@@ -77,14 +77,14 @@ class EstimateCorrections:
         @inlined
         def correct_leaf(mem: Any, shared: Any, frame: Any) -> Any:
             """Return the number to add to the estimate of the leaf whose position is in `frame`."""
-            if shape_words == 0 or get(shared, Option.SELECTIVE) == 0:
+            if shape_words == 0 or get(shared, SearchOption.SELECTIVE) == 0:
                 return 0
             return get(mem, find_correction(mem, frame)) >> (_CORRECTION_FRACTION_BITS + 1)
 
         @inlined
         def update_correction(mem: Any, shared: Any, frame: Any, value: Any, bound: Any) -> None:
             """Update the correction of the finished node in `frame`, unless its value is a bound that agrees with it."""
-            if shape_words == 0 or get(shared, Option.SELECTIVE) == 0 or abs(value) >= ESTIMATE_LIMIT:
+            if shape_words == 0 or get(shared, SearchOption.SELECTIVE) == 0 or abs(value) >= ESTIMATE_LIMIT:
                 return
             node = frame + words
             index = find_correction(mem, frame)
@@ -96,7 +96,7 @@ class EstimateCorrections:
                 or (bound == LOWER and error >= correction)
                 or (bound == UPPER and error <= correction)
             ):
-                limit = _MAX_CORRECTION_IN_SPREADS * get(shared, Option.SPREAD)
+                limit = _MAX_CORRECTION_IN_SPREADS * get(shared, SearchOption.SPREAD)
                 target = min(max(error, -limit), limit) << _CORRECTION_FRACTION_BITS
                 weight = min(2 * get(mem, node + Frame.DEPTH), 32)
                 put(mem, index, old + ((target - old) * weight >> 7))

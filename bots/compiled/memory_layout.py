@@ -215,7 +215,7 @@ class MemorySizes:
     @property
     def history(self) -> int:
         """Return the offset of the histories of moves in a thread's memory."""
-        return self.root_order + self.moves
+        return self.root_order_offset + self.moves
 
     @property
     def corrections(self) -> int:

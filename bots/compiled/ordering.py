@@ -75,13 +75,13 @@ class MoveOrdering:
             Its score is then removed from its word in the list.
             """
             list_at = get(mem, node + Frame.LIST)
-            first_word = get(mem, list_at + i)
+            first_word = get(mem, list_at + move_index)
             best_word = first_word
-            for j in range(i + 1, get(mem, node + Frame.COUNT)):
+            for j in range(move_index + 1, get(mem, node + Frame.COUNT)):
                 best_word = max(best_word, get(mem, list_at + j))
             best_index = best_word & _FIELD_MASK
             put(mem, list_at + best_index, (first_word & ~_FIELD_MASK) | best_index)
-            put(mem, list_at + i, _FIELD_MASK - ((best_word >> _FIELD_BITS) & _FIELD_MASK))
+            put(mem, list_at + move_index, _FIELD_MASK - ((best_word >> _FIELD_BITS) & _FIELD_MASK))
 
         @inlined
         def move_hint_first(mem: Any, node: Any, hint: Any) -> Any:

@@ -179,10 +179,10 @@ class SelectivePruning:
             depth = get(mem, node + Frame.DEPTH)
             distance = get(mem, node + Frame.DISTANCE)
             if (
-                get(shared, Option.SELECTIVE) != 0
+                get(shared, SearchOption.SELECTIVE) != 0
                 and get(mem, node + Frame.HINT) < 0
                 and distance > 0
-                and MIN_REDUCED_DEPTH <= depth < get(shared, Option.PLIES_LEFT) - distance
+                and MIN_REDUCED_DEPTH <= depth < get(shared, SearchOption.PLIES_LEFT) - distance
             ):
                 put(mem, node + Frame.DEPTH, depth - 2)
 
