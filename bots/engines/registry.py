@@ -19,8 +19,8 @@ from arena.bots.api.engine_spec import (
 )
 from arena.bots.client.worker import BotFactory
 from arena.bots.compiled.availability import has_engine_extra
-from arena.bots.engines.forms import choose_implementation, list_reported_options
 from arena.bots.engines.from_file import load_bot_class, make_engine_name, require_bot_file
+from arena.bots.engines.implementations import choose_implementation, list_reported_options
 from arena.bots.engines.perfect import PerfectBot, find_unplayable_reason, load_requested_solution
 from arena.bots.engines.searching import SearchingBot
 from arena.bots.engines.simple import GreedyBot, RandomBot
@@ -71,7 +71,7 @@ def make_engine(spec: str) -> Engine:
     parsed = _parse_built_in_spec(spec)
     if "evaluator" in parsed.values:
         check_evaluator_name(parsed)
-    choose_form(parsed)
+    choose_implementation(parsed)
     return Engine(parsed.name, spec, lambda: _make_bot(parsed), parsed)
 
 
@@ -83,7 +83,7 @@ def check_spec(spec: str, folder: Path) -> None:
     if is_file_spec(spec):
         require_bot_file(spec, folder)
     elif not spec.startswith((PROGRAM_PREFIX, *CONTAINER_PREFIXES)):
-        choose_form(_parse_built_in_spec(spec))
+        choose_implementation(_parse_built_in_spec(spec))
 
 
 def _parse_built_in_spec(spec: str) -> Spec:

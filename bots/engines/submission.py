@@ -141,7 +141,7 @@ def _read_start_command(file: Path, settings_file: Path) -> list[str]:
         if (
             is_file_spec(text)
             and not engine_file.is_absolute()
-            and not (settings.parent / engine_file).is_file()
+            and not (settings_file.parent / engine_file).is_file()
         ):
             raise BadSpec(
                 f"{location}: engine: {engine_file} is not in the zip file; add it, or correct its name"

@@ -29,7 +29,7 @@ from arena.console import (
 from arena.cores import list_usable_cores
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
-from arena.lab.commands.compiled_map import load_map_for_compiled_search
+from arena.lab.commands.map_loading import load_map_for_compiled_search
 from arena.lab.processes import ProcessKilled
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.openings_file import FINGERPRINT_LINE_PREFIX, compute_map_fingerprint

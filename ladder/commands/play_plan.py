@@ -115,8 +115,8 @@ def play_plan(
     return ladder
 
 
-def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
-    """Raise UsageError if an engine does not exist, or cannot play one of the games in `starts`, for example because of an option.
+def _check_engines(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
+    """Raise UsageError if an engine does not exist, or cannot play one of `games`, for example because of an option.
 
     Without this check, a bot's process would report the error, after a missing store had been created.
     """
@@ -127,7 +127,7 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
             check_spec(bot.engine, plan.folder or Path())
         except BadSpec as error:
             raise UsageError(f"bot {bot.name} cannot play: {error}") from None
-        for game in starts:
+        for game in games:
             reason = find_incompatibility_reason(bot.engine, game)
             if reason is not None:
                 raise UsageError(f"bot {bot.name} cannot play: {reason}")
