@@ -80,7 +80,7 @@ Each with the rules of axe that are tried; all where none is named.
 """
 
 
-NEVER_CUT = "h1, .player, .title, .stage:not(.minor) .story, .telling, .told, .latest, .card"
+NEVER_CUT = "h1, .player, .title, .stage:not(.minor) :is(.story, .latest), .telling, .told, .card"
 """Titles, of which each view has one, and elements with short texts, which leave out whole parts where they have no room."""
 
 

@@ -125,7 +125,7 @@ export class Stage {
     say(this.words, words);
     set(this.words, { "data-owner": seat });
     const over = isOver && [capitalized(ending(match)[1]), following && `Next: ${paired(following.players)}`];
-    say(this.latest, over ? over.filter(Boolean).join(" · ") : at ? describeMove(match, at) : "");
+    say(this.latest, over ? over.filter(Boolean).join(" · ") : !at ? "" : this.compact ? match.game.text(match.moves[at - 1].move) : describeMove(match, at));
     this.badge.show(this.playback);
     const game = gameTitle(match.gameName, match.setup.map);
     const time = match.started && match.event !== "demo" && !this.compact ? when(match.started) : "";

@@ -57,7 +57,7 @@ export class TableView {
     const unsure = rows.some((row) => row.provisional) ? " A question mark means provisional: too few matches yet." : "";
     const { parts, isWide } = headToHead(rows, crosses[game] ?? []);
     const section = parts.length ? h("section", null, parts) : null;
-    return page(h("section", null, ratings(rows), h("p", { class: "quiet" }, "Glicko-2 ratings from rated matches.", h("span", { class: "of-lines" }, " Each line shows where a rating lies with 95 % certainty."), unsure)),
+    return page(h("section", { class: isWide ? null : "ranking" }, ratings(rows), h("p", { class: "quiet" }, "Glicko-2 ratings from rated matches.", h("span", { class: "of-lines" }, " Each line shows where a rating lies with 95 % certainty."), unsure)),
       [isWide ? null : section, listed].filter(Boolean), isWide ? section : null, latest);
   }
 
