@@ -176,7 +176,7 @@ export class LiveCards {
     card.unwatch?.();
     card.board?.stop();
     // The last undecided card takes the place of an undecided one, if possible one that is no twin, and the last card the place that is then empty, so that all others keep theirs.
-    if (!card.element.dataset.settled) {
+    if (!card.element.dataset.settled && card.element.isConnected) {
       this.swapWithLast(card.element, "li:not([data-settled], [data-twin])");
       this.swapWithLast(card.element, "li:not([data-settled])");
     }
