@@ -462,6 +462,9 @@ def test_two_matches_of_the_same_bots_on_a_map_are_apart(timed: Page) -> None:
     )
     order = timed.locator(".cards > li").evaluate_all("(all) => all.map((each) => each.dataset.match)")
     assert [each for each in order if each in {"one", "twin", "other"}] == ["one", "other", "twin"]
+    timed.evaluate("wall.drop('twin', wall.cards.get('twin'))")  # right behind the last that is no twin
+    order = timed.locator(".cards > li").evaluate_all("(all) => all.map((each) => each.dataset.match)")
+    assert [each for each in order if each in {"one", "twin", "other"}] == ["one", "other"]
     # A match of them that begins later does not take the place of another one that has ended.
     timed.evaluate(
         "wall.show([]); const [, , other] = [...'abc'].map((match) => ({ ...listed[0], match, map: match }));"

@@ -190,7 +190,7 @@ export class LiveCards {
   swapWithLast(element, selector) {
     const last = [...this.element.querySelectorAll(selector)].at(-1);
     if (!last || last === element || isAtReader({ element: last })) return;
-    const next = last.nextSibling;
+    const next = last.nextSibling === element ? last : last.nextSibling;
     element.replaceWith(last);
     this.element.insertBefore(element, next);
   }
