@@ -80,11 +80,11 @@ def make_search_kernel(kernel: Kernel) -> Any:
         order.select_best_move,
         order.move_hint_first,
     )
-    selective = SelectivePruning(kernel)
+    corrections = EstimateCorrections(kernel)
+    selective = SelectivePruning(kernel, corrections.get_corrected_estimate)
     find_estimate_bound, may_skip_late_moves = selective.find_estimate_bound, selective.may_skip_late_moves
     begin_probcut, find_probcut_bound = selective.begin_probcut, selective.find_probcut_bound
     reduce_late_move, reduce_without_hint = selective.reduce_late_move, selective.reduce_without_hint
-    corrections = EstimateCorrections(kernel)
     correct_leaf, update_correction = corrections.correct_leaf, corrections.update_correction
     jamboree = SplitPoints(kernel, frame_words, select_best_move)
     open_split, close_split = jamboree.open_split, jamboree.close_split

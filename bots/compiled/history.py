@@ -5,7 +5,7 @@ history heuristic; Schaeffer, 1989). Moves are ordered by it (`ordering`).
 
 The correction of a position is the average difference between the searched values and the estimates of positions of the
 same shape (correction history, as in Stockfish). In Riskless, the shape is the set of territories of each player, without
-the armies. Half of the correction is added to the estimate of a leaf.
+the armies. Half of the correction is added to the estimate of a leaf, and all of it to an estimate that decides about pruning.
 
 Each thread has its own statistics. They are kept from search to search, until the table is cleared.
 """
@@ -82,6 +82,14 @@ class EstimateCorrections:
             return get(mem, find_correction(mem, frame)) >> (_CORRECTION_FRACTION_BITS + 1)
 
         @inlined
+        def get_corrected_estimate(mem: Any, frame: Any) -> Any:
+            """Return the estimate of the node in `frame` (field ESTIMATE), plus its correction."""
+            value = get(mem, frame + words + Frame.ESTIMATE)
+            if shape_words == 0:
+                return value
+            return value + (get(mem, find_correction(mem, frame)) >> _CORRECTION_FRACTION_BITS)
+
+        @inlined
         def update_correction(mem: Any, shared: Any, frame: Any, value: Any, bound: Any) -> None:
             """Update the correction of the finished node in `frame`, unless its value is a bound that agrees with it."""
             if shape_words == 0 or get(shared, SearchOption.SELECTIVE) == 0 or abs(value) >= ESTIMATE_LIMIT:
@@ -102,4 +110,5 @@ class EstimateCorrections:
                 put(mem, index, old + ((target - old) * weight >> 7))
 
         self.correct_leaf = correct_leaf
+        self.get_corrected_estimate = get_corrected_estimate
         self.update_correction = update_correction

@@ -20,7 +20,7 @@ from arena.bots.compiled.memory_layout import Frame, MemorySizes, MoveListState,
 _FIELD_BITS = 16
 _FIELD_MASK = (1 << _FIELD_BITS) - 1
 
-MIN_DEPTH_TO_ESTIMATE_MOVES = 4
+MIN_DEPTH_TO_ESTIMATE_MOVES = 5
 """Minimum depth of a node whose moves a selective search orders by the estimates of the positions after them."""
 
 

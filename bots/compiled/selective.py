@@ -54,7 +54,7 @@ FIRST_RANK_REDUCED_BY_4_PLIES = 8
 class SelectivePruning:
     """Pruning functions of the compiled search of one game."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, get_corrected_estimate: Any) -> None:
         words = kernel.words
         frame_words = MemorySizes(words, 0).frame_words
 
@@ -98,7 +98,7 @@ class SelectivePruning:
                 or not is_prunable(mem, shared, node)
             ):
                 return NOT_PRUNED
-            value = get(mem, node + Frame.ESTIMATE)
+            value = get_corrected_estimate(mem, frame)
             margin = get(shared, SearchOption.SPREAD) * depth * PRUNING_MARGIN_PERCENT_OF_SPREAD // 100
             if value - margin >= get(mem, node + Frame.BETA):
                 return value - margin
@@ -135,7 +135,7 @@ class SelectivePruning:
                 return False
             beta = get(mem, node + Frame.BETA)
             margin = compute_probcut_margin(shared)
-            is_above = get(mem, node + Frame.ESTIMATE) >= beta
+            is_above = get_corrected_estimate(mem, frame) >= beta
             shallow_beta = beta + margin if is_above else beta - margin
             # Values beyond this limit are wins and losses: a search for them would skip no moves.
             if shallow_beta >= ESTIMATE_LIMIT or shallow_beta <= -ESTIMATE_LIMIT:
