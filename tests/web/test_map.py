@@ -910,7 +910,8 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
 
 LATE_FONT = """async () => {
   const face = new FontFace('Arena', `url(${document.querySelector('link[as=font]').href})`, { weight: '100 900' });
-  document.fonts.add(await face.load());
+  document.fonts.add(face);
+  await face.load(); // when it is in the set, which tells of its arrival
 }"""
 """Adds the page's font to a page that has done without it."""
 
