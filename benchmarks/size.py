@@ -25,7 +25,7 @@ from arena.server.store.database import Engine, open_store
 from arena.server.store.schema import matches, records
 from arena.server.store.stats import StoreStats, load_store_stats
 from arena.server.web.page_process import MAX_PARALLEL_RESPONSES as ANSWERS_AT_ONCE
-from arena.server.web.request_queue import MAX_CORE_SHARE
+from arena.server.web.request_queue import MAX_PROCESSOR_CORE_SHARE
 from arena.server.web.routes import ROUTES, find_route
 from benchmarks.hostile.stranger import TrafficCounts, send_http_request
 from benchmarks.kit.filling import (
@@ -152,7 +152,7 @@ async def measure_request_latencies_ms(
             )
         ]
         cost = max(ROUTES[find_route(path.partition("?")[0]) or "/healthz"].cost for path in paths)
-        await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / MAX_CORE_SHARE)
+        await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / MAX_PROCESSOR_CORE_SHARE)
     return durations
 
 

@@ -482,7 +482,7 @@ async def open_host(
                     wait=is_standby,
                     lease_seconds=STANDBY_LEASE_SECONDS if is_standby else DEFAULT_LEASE_SECONDS,
                     clock=clock,
-                    observe_seconds=metrics.journal_seconds.observe,
+                    observe_commit_seconds=metrics.journal_seconds.observe,
                 )
             )
         host = Host(

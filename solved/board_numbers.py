@@ -23,12 +23,12 @@ from arena.games.riskless_map import RisklessMap
 
 
 @dataclass(frozen=True)
-class Boards:
+class BoardNumbering:
     """Set of all boards (positions as the player to move sees them) of the maps with the same roads, cap and goal.
 
-    neighbours   numbers of each territory's neighbours, in ascending order
-    cap          maximum number of armies on a territory
-    goal         total number of armies that wins
+    neighbours  numbers of each territory's neighbours, in ascending order
+    cap         maximum number of armies on a territory
+    goal        total number of armies that wins
     """
 
     neighbours: tuple[tuple[int, ...], ...]
@@ -36,7 +36,7 @@ class Boards:
     goal: int
 
     @classmethod
-    def from_map(cls, map: RisklessMap) -> Boards:
+    def from_map(cls, map: RisklessMap) -> BoardNumbering:
         return cls(
             tuple(tuple(sorted(near)) for near in map.neighbours), map.territory_cap, map.armies_to_win
         )
@@ -72,7 +72,7 @@ class Boards:
         """Return the board with this number: armies of the player to move are positive, the opponent's negative."""
         return tuple(number // power % self.board_number_base - self.cap for power in self.territory_powers)
 
-    def find_representative(self, board: Sequence[int]) -> int:
+    def find_representative_number(self, board: Sequence[int]) -> int:
         """Return the number of a board's representative: the lowest number among those of the board and its symmetric images.
 
         Takes O(territories) time for each symmetry.
@@ -97,9 +97,9 @@ def make_board_for_mover(position: RisklessPosition) -> tuple[int, ...]:
     return tuple(sign * n for n in position.armies)
 
 
-def get_boards(game: object) -> Boards | None:
+def get_boards(game: object) -> BoardNumbering | None:
     """Return the boards of a Riskless game; None for other games and for subclasses, which may have other rules."""
-    return Boards.from_map(game.map) if type(game) is Riskless else None
+    return BoardNumbering.from_map(game.map) if type(game) is Riskless else None
 
 
 Permutation = tuple[int, ...]
@@ -121,14 +121,14 @@ def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation
     neighbour_sets = [frozenset(near) for near in neighbours]
     for fixed_count in range(len(neighbours) + 1):
         permutations = tuple(
-            islice(_list_extensions(neighbour_sets, (), fixed_count), MAX_BOARD_SYMMETRIES + 1)
+            islice(_list_automorphisms_with_prefix(neighbour_sets, (), fixed_count), MAX_BOARD_SYMMETRIES + 1)
         )
         if len(permutations) <= MAX_BOARD_SYMMETRIES:
             return permutations
     raise AssertionError("the identity must be the only automorphism that keeps every territory in place")
 
 
-def _list_extensions(
+def _list_automorphisms_with_prefix(
     neighbour_sets: Sequence[frozenset[int]], prefix: Permutation, fixed_count: int
 ) -> Iterator[Permutation]:
     """Yield all automorphisms that begin with `prefix` and keep the first `fixed_count` territories in place."""
@@ -154,4 +154,4 @@ def _list_extensions(
             and len(neighbour_sets[w]) == len(neighbour_sets[v])
             and neighbour_sets[w] & used_images == neighbour_images
         ):
-            yield from _list_extensions(neighbour_sets, (*prefix, w), fixed_count)
+            yield from _list_automorphisms_with_prefix(neighbour_sets, (*prefix, w), fixed_count)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from arena.games.riskless_map import RisklessMap
-from arena.solved.board_numbers import Boards
+from arena.solved.board_numbers import BoardNumbering
 from arena.solved.header import BadTable, compute_boards_digest
 from arena.solved.solved_table import SolvedTable
 
@@ -44,10 +44,10 @@ def get_local_folder() -> Path:
 def make_table_file_name(map: RisklessMap) -> str:
     """Return the file name of a map's solved table: the map's name and a digest of its roads, cap and goal."""
     name = "".join(letter if letter.isalnum() else "-" for letter in map.name)
-    return f"{name}-{compute_boards_digest(Boards.from_map(map))}{TABLE_SUFFIX}"
+    return f"{name}-{compute_boards_digest(BoardNumbering.from_map(map))}{TABLE_SUFFIX}"
 
 
-def find_table(boards: Boards) -> Path | None:
+def find_table(boards: BoardNumbering) -> Path | None:
     """Return the path of the solved table of `boards`, found by the file's name; None if there is none.
 
     The file is not read.
@@ -59,7 +59,7 @@ def find_table(boards: Boards) -> Path | None:
     return None
 
 
-def open_table(boards: Boards) -> SolvedTable | None:
+def open_table(boards: BoardNumbering) -> SolvedTable | None:
     """Open the solved table of `boards`, and return it; return None if no folder has one.
 
     Raises BadTable if the file is damaged or belongs to other boards.
@@ -69,11 +69,11 @@ def open_table(boards: Boards) -> SolvedTable | None:
 
 
 @lru_cache(maxsize=16)
-def _open_table(table_file: Path, _modified_ns: int, boards: Boards) -> SolvedTable:
+def _open_table(table_file: Path, _modified_ns: int, boards: BoardNumbering) -> SolvedTable:
     return check_table(SolvedTable(table_file), boards)
 
 
-def check_table(table: SolvedTable, boards: Boards) -> SolvedTable:
+def check_table(table: SolvedTable, boards: BoardNumbering) -> SolvedTable:
     """Return `table`. Raises BadTable if it belongs to boards other than `boards`."""
     if table.boards != boards:
         raise BadTable(

@@ -1,12 +1,12 @@
 """File format of a solved table, and its header. Numbers are little-endian.
 
-    magic       8 bytes
-    length      length of the header, 4 bytes
-    header      JSON, the struct Header
-    index       for each block its size in bytes (4 bytes) and its CRC-32 (4 bytes); a block without representatives
-                has size 0
-    checksum    SHA-256 of everything before it, 32 bytes
-    blocks      Zstandard frames, one after another
+    magic     8 bytes
+    length    length of the header, 4 bytes
+    header    JSON, the struct Header
+    index     for each block its size in bytes (4 bytes) and its CRC-32 (4 bytes); a block without representatives
+              has size 0
+    checksum  SHA-256 of everything before it, 32 bytes
+    blocks    Zstandard frames, one after another
 
 A block holds the codes (`solved.solved_value`) of `boards_in_block` boards in the order of their numbers, `width` bytes
 each; the last block may hold fewer. Only the codes of unfinished boards that are representatives (`solved.board_numbers`) are
@@ -24,7 +24,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from arena.games.riskless_map import MAX_TERRITORY_CAP
-from arena.solved.board_numbers import Boards
+from arena.solved.board_numbers import BoardNumbering
 
 FILE_SIGNATURE = b"\x89ARENA\r\n"
 """First bytes of a solved table's file. No text file begins so, and a transfer that converts line ends would change them."""
@@ -90,15 +90,15 @@ class Header(Struct, frozen=True, kw_only=True):
     """Lowest number of a board whose win takes `longest` plies."""
 
     @property
-    def boards(self) -> Boards:
-        return Boards(tuple(map(tuple, self.neighbours)), self.territory_cap, self.armies_to_win)
+    def boards(self) -> BoardNumbering:
+        return BoardNumbering(tuple(map(tuple, self.neighbours)), self.territory_cap, self.armies_to_win)
 
     @property
     def block_count(self) -> int:
         return -(-self.boards.count // self.boards_in_block)
 
 
-def compute_boards_digest(boards: Boards) -> str:
+def compute_boards_digest(boards: BoardNumbering) -> str:
     """Return 12 hexadecimal digits that identify the contents of a table: roads, cap, goal and version of the rules."""
     fields = [RULES_VERSION, boards.neighbours, boards.cap, boards.goal]
     return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:12]

@@ -49,7 +49,7 @@ def classify_move(solution: Solution, position: RisklessPosition, move: Move) ->
     return ClassifiedMove(value_before, value_after, move if value_after == value_before else best_move)
 
 
-def classify_moves(record: Record) -> list[tuple[Player, MoveQuality, SolvedValue]] | None:
+def classify_moves_of_record(record: Record) -> list[tuple[Player, MoveQuality, SolvedValue]] | None:
     """Return the player, the quality and the resulting value of each move of a record.
 
     The value is for the position after the move, and for the player to move there. Return None if the map has no

@@ -9,7 +9,7 @@ from pathlib import Path
 from zlib import crc32
 
 from arena.atomic_file import replace_on_success
-from arena.solved.board_numbers import Boards
+from arena.solved.board_numbers import BoardNumbering
 from arena.solved.header import BadTable, Header, decode_header, encode_header
 from arena.solved.solved_value import SolvedValue, decode_value
 from arena.solved.zstandard import zstd
@@ -36,7 +36,7 @@ class SolvedTable:
             raise BadTable(f"{path} cannot be read: {error.strerror}") from None
         with memoryview(self._data) as data:
             self.header, self._index = decode_header(data, str(path))
-        self.boards: Boards = self.header.boards
+        self.boards: BoardNumbering = self.header.boards
         self._cached_block = lru_cache(maxsize=MAX_CACHED_BLOCKS)(self.read_block)
 
     @property
@@ -49,7 +49,7 @@ class SolvedTable:
 
         Takes about 30 µs if the block is cached, and 0.1 ms more if it must be unpacked.
         """
-        return decode_value(self.get_code(self.boards.find_representative(board)))
+        return decode_value(self.get_code(self.boards.find_representative_number(board)))
 
     def get_code(self, board_number: int) -> int:
         """Return the code (encoded value, see `decode_value`) of a board. Raises BadTable if its block is damaged.

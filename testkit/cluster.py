@@ -29,14 +29,19 @@ class Cluster:
     """
 
     def __init__(
-        self, folder: Path, nats: NatsServer, postgresql: Path, database: str, options: tuple[str, ...]
+        self,
+        folder: Path,
+        nats: NatsServer,
+        postgresql_socket_folder: Path,
+        database: str,
+        options: tuple[str, ...],
     ) -> None:
         self.members: list[ServerProcess] = []
-        self.database = f"postgresql://arena@/{database}?host={postgresql}"
+        self.database = f"postgresql://arena@/{database}?host={postgresql_socket_folder}"
         """URL for a direct connection to the database, not over a line, so that no test cuts it."""
         self._folder = folder
         self._nats = nats
-        self._postgresql = postgresql
+        self._postgresql_socket_folder = postgresql_socket_folder
         self._name = database
         self._options = options
 
@@ -54,7 +59,9 @@ class Cluster:
         The process reaches NATS and PostgreSQL through forwarders of its own, whose connections a test can cut.
         """
         bus = await asyncio.to_thread(ForwarderProcess, self._nats.port)
-        store = await asyncio.to_thread(ForwarderProcess, self._postgresql / POSTGRESQL_SOCKET_NAME)
+        store = await asyncio.to_thread(
+            ForwarderProcess, self._postgresql_socket_folder / POSTGRESQL_SOCKET_NAME
+        )
         name = f"{role}-{len(self.members) + 1}"
         words = (
             f"--set=bus.url=nats://127.0.0.1:{bus.port}",
@@ -94,7 +101,7 @@ async def run_cluster(
     core_count: int,
     folder: Path,
     nats: NatsServer,
-    postgresql: Path,
+    postgresql_socket_folder: Path,
     database: str,
     *options: str,
 ) -> AsyncIterator[Cluster]:
@@ -102,11 +109,11 @@ async def run_cluster(
 
     edge_count, core_count: number of processes of each role
     folder: folder of the logs
-    postgresql: folder of PostgreSQL's Unix socket
+    postgresql_socket_folder: folder of PostgreSQL's Unix socket
     database: name of an empty database, to which the PostgreSQL role `arena` has access
     options: further options of `arena serve` for all processes
     """
-    cluster = Cluster(folder, nats, postgresql, database, options)
+    cluster = Cluster(folder, nats, postgresql_socket_folder, database, options)
     try:
         for _ in range(core_count):
             await (await cluster.add_member("core")).wait_ready()  # the first core creates the tables

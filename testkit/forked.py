@@ -21,9 +21,9 @@ from subprocess import TimeoutExpired
 from arena.cli import main
 from arena.server.web import page_process
 
-_FORKS = multiprocessing.get_context("forkserver")
+_FORKSERVER_CONTEXT = multiprocessing.get_context("forkserver")
 # A forked process would import pytest as its main module.
-_FORKS.set_forkserver_preload(["pytest", "testkit.loaded"])
+_FORKSERVER_CONTEXT.set_forkserver_preload(["pytest", "testkit.loaded"])
 
 
 def start_fork_server() -> None:
@@ -31,7 +31,7 @@ def start_fork_server() -> None:
 
     Call this before an event loop runs, because the start takes a second, which would block the loop.
     """
-    process = _FORKS.Process(target=os.getpid, daemon=True)
+    process = _FORKSERVER_CONTEXT.Process(target=os.getpid, daemon=True)
     process.start()
     process.join()
 
@@ -56,7 +56,7 @@ class ForkedCommand:
         environment = dict(os.environ if env is None else env)
         self.args = ("arena", *arguments)
         # A daemon process ends with the tests, whatever happens.
-        self._process = _FORKS.Process(
+        self._process = _FORKSERVER_CONTEXT.Process(
             target=_run_forked, args=(arguments, cwd, environment, stdout, stderr), daemon=True
         )
         self._process.start()
@@ -114,7 +114,7 @@ class ForkedPageProcess(ForkedCommand):
         child_socket: end of the socket pair at which the process receives requests from the server
         """
         self.args = page_process.PAGE_PROCESS_COMMAND
-        self._process = _FORKS.Process(
+        self._process = _FORKSERVER_CONTEXT.Process(
             target=_answer_pages, args=(child_socket, Path.cwd(), dict(os.environ)), daemon=True
         )
         self._process.start()

@@ -1,7 +1,7 @@
 """Fuzzer for the codec and for live sockets, which looks for crashes, leaks and disturbed matches.
 
 Frames are random bytes, random msgpack, deeply nested msgpack, and frames of the protocol's tests with changed bytes,
-spliced with each other, or with a changed field. For every `live_share` frames that the codec gets, another frame is sent
+spliced with each other, or with a changed field. For every `frames_per_live_frame` frames that the codec gets, another frame is sent
 over a socket to a real server, on which two honest bots play.
 """
 
@@ -53,7 +53,7 @@ With a million frames, a leak of 9 bytes per frame exceeds it.
 """
 MAX_SECONDS_TO_FREE_STATE = 150
 """Seconds within which the server must free the state of bots that it has disconnected."""
-CHECKED_TYPES = (Connection, Session, LobbyBot, LobbyClient, Room)
+TYPES_THAT_MUST_BE_FREED = (Connection, Session, LobbyBot, LobbyClient, Room)
 """Types of the objects that a server creates for each connection, bot and match, and must free again."""
 
 
@@ -166,12 +166,12 @@ async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
                         await asyncio.wait_for(connection.recv(), 0.002)
 
 
-async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> FuzzResult:
-    """Decode `count` frames with the codec, and send `count // live_share` others to a server in this process.
+async def run_fuzzer(count: int, *, frames_per_live_frame: int = 20, seed: int = 1) -> FuzzResult:
+    """Decode `count` frames with the codec, and send `count // frames_per_live_frame` others to a server in this process.
 
     Failures are not raised: `FuzzResult.faults` lists them. Raises RuntimeError if the honest bots cannot connect.
     """
-    result = FuzzResult(count, count // live_share)
+    result = FuzzResult(count, count // frames_per_live_frame)
     source, live = generate_frames(seed), generate_frames(seed + 1)
     async with open_host(make_private_host_settings(anyone=True)) as host, anyio.create_task_group() as tasks:
         players = [RandomPlayer(host.url, name) for name in ("anna", "bert")]
@@ -228,7 +228,9 @@ async def _check_freed_state(result: FuzzResult, player_count: int) -> None:
         gc.collect()
         # `type`, not `isinstance`: a weak proxy passes as an instance of its referent's class.
         counts = Counter(
-            type(tracked).__name__ for tracked in gc.get_objects() if issubclass(type(tracked), CHECKED_TYPES)
+            type(tracked).__name__
+            for tracked in gc.get_objects()
+            if issubclass(type(tracked), TYPES_THAT_MUST_BE_FREED)
         )
         counts_over_limit = {name: count for name, count in counts.items() if count > player_count}
         if not counts_over_limit:

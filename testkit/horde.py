@@ -112,7 +112,7 @@ async def attack_never_reading(connection: AttackerConnection, host: str) -> Non
         await asyncio.sleep(BROWSE_INTERVAL_SECONDS)
 
 
-async def attack_messages(connection: AttackerConnection, host: str) -> None:
+async def flood_with_messages(connection: AttackerConnection, host: str) -> None:
     """Send small messages about a match that does not exist, as fast as possible."""
     await connection.open_and_say_hello(host)
     await send_repeatedly(
@@ -120,7 +120,7 @@ async def attack_messages(connection: AttackerConnection, host: str) -> None:
     )
 
 
-async def attack_frames(connection: AttackerConnection, host: str) -> None:
+async def flood_with_frames(connection: AttackerConnection, host: str) -> None:
     """Send pings or empty fragments of an endless message as fast as possible, alternately."""
     await connection.open_and_say_hello(host)
     if next(attack_numbers) % 2:
@@ -139,12 +139,12 @@ async def send_repeatedly(connection: AttackerConnection, block: bytes) -> None:
         reading_task.cancel()
 
 
-async def attack_connections(connection: AttackerConnection, _host: str) -> None:
+async def flood_with_connections(connection: AttackerConnection, _host: str) -> None:
     """Open a TCP connection, send nothing, and wait until the server closes it."""
     await connection.read_to_end()
 
 
-async def attack_guessing(connection: AttackerConnection, host: str) -> None:
+async def guess_tokens(connection: AttackerConnection, host: str) -> None:
     """Complete the handshake, send a hello with a guessed token, and wait for the answer."""
     await connection.perform_handshake(host)
     await connection.send(
@@ -157,10 +157,10 @@ async def attack_guessing(connection: AttackerConnection, host: str) -> None:
 ATTACK_BY_KIND: dict[str, Callable[[AttackerConnection, str], Awaitable[None]]] = {
     "slow-loris": attack_slow_loris,
     "never-reading": attack_never_reading,
-    "messages": attack_messages,
-    "frames": attack_frames,
-    "connections": attack_connections,
-    "guessing": attack_guessing,
+    "messages": flood_with_messages,
+    "frames": flood_with_frames,
+    "connections": flood_with_connections,
+    "guessing": guess_tokens,
 }
 
 
@@ -190,14 +190,16 @@ async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCount
         await asyncio.sleep(RECONNECT_PAUSE_SECONDS)
 
 
-async def run_attack(kind: str, url: str, source: str, client_count: int, seconds: float) -> ConnectionCounts:
+async def run_attack(
+    kind: str, url: str, source_address: str, client_count: int, seconds: float
+) -> ConnectionCounts:
     """Attack with `client_count` parallel clients for `seconds`, and return their counts.
 
-    kind: name in ATTACK_BY_KIND; source: local address to connect from
+    kind: name in ATTACK_BY_KIND; source_address: local address to connect from
     """
     tally = ConnectionCounts()
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:
             for _ in range(client_count):
-                tasks.create_task(run_attacker(kind, url, source, tally))
+                tasks.create_task(run_attacker(kind, url, source_address, tally))
     return tally

@@ -69,9 +69,9 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
     referee, rows = Referee(terms), []
     now = rng.randrange(10**12, 10**14)
 
-    def apply_event(event: RefereeEvent, after: int, turn: tuple[int, TurnStarted] | None = None) -> None:
+    def apply_event(event: RefereeEvent, after_ns: int, turn: tuple[int, TurnStarted] | None = None) -> None:
         nonlocal now
-        now += after
+        now += after_ns
         referee.handle(event, now)
         if not isinstance(event, TurnStarted):
             rows.append(encode_for_journal(now, event, turn))

@@ -20,7 +20,7 @@ from arena.cores import list_usable_cores
 from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import load_variant
 from arena.maps.loader import MapError
-from arena.solved.board_numbers import Boards
+from arena.solved.board_numbers import BoardNumbering
 from arena.solved.folders import check_table, find_table, get_local_folder, make_table_file_name
 from arena.solved.header import BadTable
 from arena.solved.solved_table import SolvedTable
@@ -81,13 +81,13 @@ def solve_command(
     except MapError as error:
         raise UsageError(str(error)) from None
     threads = len(list_usable_cores())
-    path = find_table(Boards.from_map(variant_map))
+    path = find_table(BoardNumbering.from_map(variant_map))
     seconds = None
     if again or path is None:
         path = get_local_folder() / make_table_file_name(variant_map)
         seconds = _solve_and_time(variant_map, path, threads)
     try:
-        table = check_table(SolvedTable(path), Boards.from_map(variant_map))
+        table = check_table(SolvedTable(path), BoardNumbering.from_map(variant_map))
         solved = SolvedMap(
             variant_map, table, seconds, _verify_with_progress(table, threads) if verify else None
         )
@@ -116,7 +116,7 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
     from arena.lab.solving.layers import WinTooLong  # noqa: PLC0415
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
 
-    boards = Boards.from_map(map)
+    boards = BoardNumbering.from_map(map)
     available_bytes = measure_available_memory_bytes()
     # Skip the exact cost of huge maps: with 1,000 territories there may be too many symmetries to count.
     cost = estimate_cost(boards) if CODE_BYTES_PER_BOARD * boards.count <= available_bytes else None

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from arena.bots.compiled.__main__ import make_two_territory_game
 from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify_table
-from arena.solved.board_numbers import Boards
+from arena.solved.board_numbers import BoardNumbering
 from arena.solved.solved_table import SolvedTable
 
 
@@ -20,7 +20,11 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "two.solved"
         Solver(
-            Boards.from_map(make_two_territory_game(2).map), path.with_suffix(".part"), 1, lambda *_: None, 0
+            BoardNumbering.from_map(make_two_territory_game(2).map),
+            path.with_suffix(".part"),
+            1,
+            lambda *_: None,
+            0,
         ).solve(path)
         verify_table(SolvedTable(path), 1, lambda _done, _total: None)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import log
 from pathlib import Path
 
-from arena.solved.board_numbers import Boards, Permutation
+from arena.solved.board_numbers import BoardNumbering, Permutation
 
 CODE_BYTES_PER_BOARD = 2
 """Bytes of memory per board for its code (encoded value)."""
@@ -33,7 +33,7 @@ CGROUP_FOLDER = Path("/sys/fs/cgroup")
 class SolvingCost:
     """Memory and time that it takes to solve all boards of a map."""
 
-    boards: Boards
+    boards: BoardNumbering
     representatives: int
     """Number of representative boards, including finished ones."""
 
@@ -62,7 +62,7 @@ def count_bytes_per_board_number(board_count: int) -> int:
     return 4 if board_count <= 1 << 32 else 8
 
 
-def estimate_cost(boards: Boards) -> SolvingCost:
+def estimate_cost(boards: BoardNumbering) -> SolvingCost:
     """Return the memory and time that solving these boards takes.
 
     Representative boards (one of each set of symmetric boards) are counted by Burnside's lemma, in time proportional to
@@ -87,7 +87,7 @@ def _count_permutation_cycles(symmetry: Permutation) -> int:
     return count
 
 
-def find_largest_cap(boards: Boards, memory_bytes: int, min_cap: int = 1) -> int | None:
+def find_largest_cap(boards: BoardNumbering, memory_bytes: int, min_cap: int = 1) -> int | None:
     """Return the largest territory cap with which the boards can be solved in `memory_bytes`; None if no cap fits.
 
     Only caps from `min_cap` to the boards' own cap are tried.

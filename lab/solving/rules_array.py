@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.bots.compiled.cache import inlined
-from arena.solved.board_numbers import Boards
+from arena.solved.board_numbers import BoardNumbering
 
 Words = npt.NDArray[np.int64]
 
@@ -27,7 +27,7 @@ POWERS       first of V numbers: the place value of each territory's digit
 """
 
 
-def make_rules_array(boards: Boards) -> Words:
+def make_rules_array(boards: BoardNumbering) -> Words:
     """Return the map of `boards` as the array that the solver's compiled functions read."""
     size = boards.territories
     degrees = [len(neighbours) for neighbours in boards.neighbours]
@@ -50,7 +50,7 @@ def make_rules_array(boards: Boards) -> Words:
     )
 
 
-def count_scratch_words(boards: Boards) -> int:
+def count_scratch_words(boards: BoardNumbering) -> int:
     """Return the number of words in a thread's scratch array.
 
     The array holds the successors of a board, and the board's armies before and after training.

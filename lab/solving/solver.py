@@ -26,7 +26,7 @@ from arena.lab.solving.riskless_solver_game import (
     make_unfinished_representatives_kernel,
 )
 from arena.lab.solving.rules_array import count_scratch_words, make_rules_array
-from arena.solved.board_numbers import Boards
+from arena.solved.board_numbers import BoardNumbering
 from arena.solved.header import BOARDS_IN_BLOCK, BoardTotals, Header, compute_boards_digest
 from arena.solved.solved_table import write_table
 from arena.solved.zstandard import zstd
@@ -56,7 +56,7 @@ class Solver:
                  next one follows after at least 10 t seconds
     """
 
-    boards: Boards
+    boards: BoardNumbering
     checkpoint: Path
     threads: int
     on_progress: OnProgress

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from arena.bots.compiled.cache import inlined
 from arena.lab.solving.kernels import compile_solver_kernel
-from arena.solved.board_numbers import Boards, Permutation
+from arena.solved.board_numbers import BoardNumbering, Permutation
 from arena.solved.header import BoardTotals
 from arena.solved.solved_table import SolvedTable
 
@@ -125,7 +125,7 @@ def _find_wrong_header_fields(table: SolvedTable, totals: BoardTotals, longest_w
     return statements
 
 
-def _is_automorphism(boards: Boards, symmetry: Permutation) -> bool:
+def _is_automorphism(boards: BoardNumbering, symmetry: Permutation) -> bool:
     roads = {
         (territory, neighbour)
         for territory, neighbours in enumerate(boards.neighbours)
@@ -146,7 +146,7 @@ def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
     return codes
 
 
-def _make_rules_array(boards: Boards) -> npt.NDArray[np.int64]:
+def _make_rules_array(boards: BoardNumbering) -> npt.NDArray[np.int64]:
     """Return the rules as an array: size, cap, goal, number of symmetries, adjacency matrix, symmetries."""
     size = boards.territories
     roads = [int(neighbour in neighbours) for neighbours in boards.neighbours for neighbour in range(size)]

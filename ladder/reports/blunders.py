@@ -13,7 +13,7 @@ from msgspec import Struct
 from arena.games.core import Player
 from arena.protocol.record import Record
 from arena.rating.standings import is_void
-from arena.solved.move_quality import MoveQuality, classify_moves
+from arena.solved.move_quality import MoveQuality, classify_moves_of_record
 
 
 class BlunderReport(Struct, frozen=True):
@@ -44,7 +44,7 @@ def count_blunders(bots: Iterable[str], records: Iterable[Record]) -> list[Blund
 
 
 def _add_blunders(record: Record, counts: dict[str, list[int]]) -> None:
-    classified_moves = classify_moves(record)
+    classified_moves = classify_moves_of_record(record)
     if classified_moves is None:
         return
     seats = {Player.MAXIE: record.players.maxie, Player.MINNIE: record.players.minnie}

@@ -23,7 +23,7 @@ from arena.console import (
 from arena.rating.elo import Z95
 from arena.rating.standings import StandingsRow
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, make_unknown_event_error, run_on_store
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import Engine
 from arena.server.store.events import find_event_state
 from arena.server.store.queries import load_event_table
@@ -74,7 +74,7 @@ def marks(
     """
 
     async def load_standings_rows(engine: Engine) -> list[StandingsRow]:
-        await count_new_matches(engine)
+        await add_new_matches_to_aggregates(engine)
         state = await find_event_state(engine, event)
         name = event if state is None else state.plan.event
         table = await load_event_table(engine, name, all_bots=True)

@@ -132,7 +132,7 @@ def forget_bot_command(
     Example: arena forget my-bot
     """
 
-    async def forget_bot_by_name(engine: Engine) -> tuple[str, int]:
+    async def forget_bot_by_name(engine: Engine) -> personal_data.ForgottenBot:
         if not await personal_data.is_name_stored(engine, name):
             suggestion = format_similar_name_hint(name, await tokens.load_all_client_names(engine))
             raise CommandError(f"nothing is stored about {name!r:.80}{suggestion}")

@@ -19,7 +19,7 @@ from arena.console import (
     register_game,
 )
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.ratings import RatingRow, compute_activity_cutoff_time, load_rating_rows
 from arena.server.store.aggregates.recompute import RecomputedRatings, RecomputeMismatch, recompute_ratings
 from arena.server.store.database import Engine
@@ -91,7 +91,7 @@ def ratings(
         raise UsageError("--map: give --tc too, because a rating on a map is for one time control")
 
     async def load_ratings(engine: Engine) -> tuple[list[RatingRow], RecomputedRatings | None]:
-        await count_new_matches(engine)
+        await add_new_matches_to_aggregates(engine)
         try:
             recomputed = await recompute_ratings(engine) if recompute_all else None
         except RecomputeMismatch as error:

@@ -17,7 +17,7 @@ from arena.console import (
 )
 from arena.server.commands.ratings import GameOption, print_ratings
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.ratings import RatingRow, load_rating_rows
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.seasons import load_seasons
@@ -41,7 +41,7 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFA
 
     async def close_running_season(engine: Engine) -> list[str]:
         # Counting first, in short transactions, spares a running server the wait for one long transaction.
-        await count_new_matches(engine)
+        await add_new_matches_to_aggregates(engine)
         return await write(engine, partial(close_season, season_name=name, game_name=registered_game))
 
     games = run_on_store(db, close_running_season)

@@ -10,7 +10,7 @@ import typer
 from arena import user_paths
 from arena.console import DatabaseOption, JsonOption, UsageError, err, print_table_or_write_json
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import Engine
 from arena.server.store.pruning import BadRetention, Retention, prune_matches
 from arena.server.store.stats import load_store_stats, vacuum_store
@@ -66,7 +66,7 @@ def prune_command(
     retention = _parse_retention(keep, archive)
 
     async def count_and_prune(engine: Engine) -> int:
-        await count_new_matches(engine)
+        await add_new_matches_to_aggregates(engine)
         return await prune_matches(engine, retention)
 
     removed_count = run_on_store(db, count_and_prune)

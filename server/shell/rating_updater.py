@@ -11,7 +11,7 @@ from arena.rating.glicko import GlickoRating
 from arena.rating.rater import RatingStep
 from arena.server.core.effects import CloseMatch
 from arena.server.core.inputs import RatingChanged, SeasonClosed
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.database import Engine
 
@@ -51,7 +51,7 @@ class RatingUpdater:
         if self._has_uncounted_matches:
             self._has_uncounted_matches = False
             try:
-                await count_new_matches(self._engine, self._submit_rating_change)
+                await add_new_matches_to_aggregates(self._engine, self._submit_rating_change)
             except Exception:
                 self._has_uncounted_matches = True
                 raise

@@ -16,7 +16,7 @@ import secrets
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 import anyio
@@ -97,6 +97,14 @@ def sign_message(signing_key: bytes, message_id: str, timestamp: str, body: byte
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
+class _SendFailure(NamedTuple):
+    """Failure to send a webhook message."""
+
+    reason: str
+    may_retry: bool
+    """True if another attempt may help."""
+
+
 @dataclass
 class _WebhookMessage:
     body: bytes
@@ -151,17 +159,19 @@ class WebhookSender:
         """Send a message repeatedly, until it is received or refused, or the attempts are used up."""
         pause_seconds, max_pause_seconds = MIN_AND_MAX_RETRY_PAUSE_SECONDS
         for attempt in range(1, MAX_DELIVERY_ATTEMPTS + 1):
-            why, should_retry = await self._try_to_send(message)
-            if not why:
+            failure = await self._try_to_send(message)
+            if failure is None:
                 return
-            if not should_retry or attempt == MAX_DELIVERY_ATTEMPTS:
-                log.warning("webhook %s dropped after %d tries: %s", message.message_id, attempt, why)
+            if not failure.may_retry or attempt == MAX_DELIVERY_ATTEMPTS:
+                log.warning(
+                    "webhook %s dropped after %d tries: %s", message.message_id, attempt, failure.reason
+                )
                 return
             await self._clock.sleep(pause_seconds)
             pause_seconds = min(2 * pause_seconds, max_pause_seconds)
 
-    async def _try_to_send(self, message: _WebhookMessage) -> tuple[str, bool]:
-        """Send a message once. Return the reason for a failure (empty on success), and True if another attempt may help."""
+    async def _try_to_send(self, message: _WebhookMessage) -> _SendFailure | None:
+        """Send a message once. Return None on success."""
         timestamp = str(int(self._get_unix_time()))
         headers = {
             "Content-Type": "application/json",
@@ -173,12 +183,12 @@ class WebhookSender:
             with anyio.fail_after(ATTEMPT_TIMEOUT_SECONDS):
                 status = await self._post(self._url, message.body, headers)
         except TimeoutError:
-            return f"no answer within {ATTEMPT_TIMEOUT_SECONDS:g} s", True
+            return _SendFailure(f"no answer within {ATTEMPT_TIMEOUT_SECONDS:g} s", may_retry=True)
         except (OSError, ValueError) as error:
-            return (str(error) or type(error).__name__)[:200], True
+            return _SendFailure((str(error) or type(error).__name__)[:200], may_retry=True)
         if 200 <= status < 300:
-            return "", False
-        return f"status {status}", status >= 500 or status in (408, 425, 429)
+            return None
+        return _SendFailure(f"status {status}", may_retry=status >= 500 or status in (408, 425, 429))
 
 
 async def post_by_http(url: SplitResult, body: bytes, headers: Mapping[str, str]) -> int:

@@ -88,10 +88,10 @@ async def export_archive_lines(
         query = query.where(matches.c.maxie.in_(bot_names) | matches.c.minnie.in_(bot_names))
     async with database.open_snapshot(engine) as connection:
         async for row in await connection.stream(query.order_by(matches.c.arrival)):
-            yield format_archived_line(row)
+            yield format_archive_line(row)
 
 
-def format_archived_line(row: Any) -> str:
+def format_archive_line(row: Any) -> str:
     """Return a finished match as one line of JSON, from a row with the columns `packed`, `finished` and `rated`."""
     record = structs.asdict(parse_record_line(unpack_record(row.packed)))
     return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()

@@ -78,24 +78,24 @@ def _require_new_file(backup_file: Path) -> None:
         )
 
 
-async def _copy_sqlite(engine: Engine, file: Path, path: Path) -> None:
-    """Copy a consistent snapshot of an SQLite store, to which servers may write meanwhile, to the empty file `file`.
+async def _copy_sqlite(engine: Engine, backup_file: Path, shown_path: Path) -> None:
+    """Copy a consistent snapshot of an SQLite store, to which servers may write meanwhile, to the empty file `backup_file`.
 
-    path: name of the file in error messages
+    shown_path: path of the backup in error messages
     """
     await _require_store_file(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
         try:
-            await _execute_interruptibly(connection, "VACUUM INTO ?", (str(file),))
+            await _execute_interruptibly(connection, "VACUUM INTO ?", (str(backup_file),))
         except sqlite3.OperationalError as error:
             if sqlite.is_full_error(error):
                 raise StoreError(
-                    f"cannot write {path}: {REASON_BY_SQLITE_ERROR_CODE[sqlite3.SQLITE_FULL]}"
+                    f"cannot write {shown_path}: {REASON_BY_SQLITE_ERROR_CODE[sqlite3.SQLITE_FULL]}"
                 ) from None
             if sqlite.is_io_error(error):  # such as a quota or a limit of the file's size
                 source_name = engine.url.database
                 raise StoreError(
-                    f"cannot copy {source_name} to {path}: {REASON_BY_SQLITE_ERROR_CODE[sqlite3.SQLITE_IOERR]}"
+                    f"cannot copy {source_name} to {shown_path}: {REASON_BY_SQLITE_ERROR_CODE[sqlite3.SQLITE_IOERR]}"
                 ) from None
             raise
 

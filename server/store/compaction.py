@@ -67,9 +67,9 @@ async def _load_next_unpacked_batch(engine: Engine, limit: int) -> list[_Unpacke
     ]
 
 
-def _sort_events(collected_events: str) -> list[str]:
-    """Return the event texts in `collected_events`, a JSON object from event number to text, in the order of the numbers."""
-    return [event for _, event in sorted(_decode_events(collected_events).items())]
+def _split_and_sort_match_events(joined_events: str) -> list[str]:
+    """Return the event texts in `joined_events`, a JSON object from event number to text, in the order of the numbers."""
+    return [event for _, event in sorted(_decode_events(joined_events).items())]
 
 
 def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
@@ -78,7 +78,9 @@ def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
             "match_number": match.number,
             "packed_record": match.packed,
             "packed_match": pack_match(
-                PackableMatch(unpack_record(match.packed), match.terms, _sort_events(match.events))
+                PackableMatch(
+                    unpack_record(match.packed), match.terms, _split_and_sort_match_events(match.events)
+                )
             ),
         }
         for match in batch

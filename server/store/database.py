@@ -65,7 +65,7 @@ class DatabaseTimeouts(NamedTuple):
     """
 
     @property
-    def idle_timeout(self) -> str:
+    def idle_timeout_setting(self) -> str:
         """Value of `idle` in the format of PostgreSQL's settings, such as `10000ms`."""
         return f"{round(1000 * self.idle)}ms"
 
@@ -175,7 +175,7 @@ def make_blocking_engine(engine: Engine) -> sa.Engine:
     return blocking_engine
 
 
-def format_session_name(process: ProcessIdentity) -> str:
+def format_database_session_name(process: ProcessIdentity) -> str:
     """Return the `application_name` of all sessions of a process in PostgreSQL, by which another process can end them."""
     machine = process.place or process.host
     identity = f"{machine} {process.pid} {process.started}"
@@ -215,8 +215,8 @@ def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
                 "command_timeout": timeouts.command,
                 "timeout": timeouts.connect,
                 "server_settings": {
-                    "application_name": format_session_name(identify_this_process()),
-                    "idle_in_transaction_session_timeout": timeouts.idle_timeout,
+                    "application_name": format_database_session_name(identify_this_process()),
+                    "idle_in_transaction_session_timeout": timeouts.idle_timeout_setting,
                 },
             },
         )
@@ -242,7 +242,7 @@ async def prepare_store(engine: Engine, shown_store_name: str = "") -> None:
         async with open_exclusive_transaction(engine) as connection:
             if engine.dialect.name == "postgresql":
                 # The server does not run yet, so no standby waits, and a busy database may need more time.
-                longer_timeout = f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_DATABASE_TIMEOUTS.idle_timeout}'"
+                longer_timeout = f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_DATABASE_TIMEOUTS.idle_timeout_setting}'"
                 await connection.exec_driver_sql(longer_timeout)
             await connection.run_sync(create_or_migrate_tables)
 
@@ -456,16 +456,16 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
 
 
 @asynccontextmanager
-async def _limit_query_time(connection: AsyncConnection, deadline_seconds: float) -> AsyncIterator[None]:
+async def _limit_query_time(connection: AsyncConnection, end_time: float) -> AsyncIterator[None]:
     if connection.dialect.name == "postgresql":
-        milliseconds = max(1, math.ceil(1000 * (deadline_seconds - MONOTONIC_CLOCK.now())))
+        milliseconds = max(1, math.ceil(1000 * (end_time - MONOTONIC_CLOCK.now())))
         await connection.exec_driver_sql(f"SET LOCAL statement_timeout = {milliseconds}")
         yield
         return
     deadline: sqlite_driver.QueryDeadline = (await connection.get_raw_connection()).info[
         sqlite_driver.QUERY_DEADLINE_KEY
     ]
-    with deadline.limit_query_time(deadline_seconds):
+    with deadline.limit_query_time(end_time):
         yield
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import sqlalchemy as sa
@@ -182,23 +182,31 @@ async def load_record_line(engine: Engine, match_id: str) -> str | None:
     return None if packed is None else unpack_record(packed)
 
 
-async def find_record(engine: Engine, match_id: str) -> tuple[str | None, bool]:
+class FoundRecord(NamedTuple):
+    """Record of a match that was looked up by its id, or by the beginning of its id."""
+
+    line: str | None
+    """Record as one line of JSON; None if it is not found."""
+    is_whole_id: bool
+    """False if only the beginning of the id was given. The answer may then change: a later id may begin in the same way."""
+
+
+async def find_record(engine: Engine, match_id: str) -> FoundRecord:
     """Return the record of a finished match, as one line of JSON, by its id or by the beginning of its id.
 
     match_id: id of the match, or at least MIN_MATCH_ID_PREFIX_LENGTH characters at the beginning of its id
 
-    The record is None if no match, or more than one, is found. The second returned value is False if `match_id` was looked
-    up as the beginning of an id. Such an answer may change, because a later id may have the same beginning.
+    No record is found if no match, or more than one, has such an id.
     """
     line = await load_record_line(engine, match_id)
     if line is not None or len(match_id) < MIN_MATCH_ID_PREFIX_LENGTH:
-        return line, True
+        return FoundRecord(line, is_whole_id=True)
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     query = query.where(
         matches.c.match >= match_id, matches.c.match < match_id + LAST_UNICODE_CHARACTER
     ).limit(2)
     rows = (await fetch(engine, query)).scalars().all()
-    return unpack_record(rows[0]) if len(rows) == 1 else None, False
+    return FoundRecord(unpack_record(rows[0]) if len(rows) == 1 else None, is_whole_id=False)
 
 
 async def load_match_summary(engine: Engine, match_id: str) -> MatchSummary | None:

@@ -17,7 +17,7 @@ from arena.server.store.database import Engine
 from arena.server.store.owners import read_owner
 from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import (
-    Token,
+    StoredToken,
     TokenError,
     generate_token,
     hash_token,
@@ -66,7 +66,7 @@ async def find_invited_owner(engine: Engine, code: str) -> str | None:
     return (await database.fetch(engine, query)).scalar_one_or_none()
 
 
-async def register_name(engine: Engine, owner_name: str, name: str) -> str:
+async def register_name_and_issue_token(engine: Engine, owner_name: str, name: str) -> str:
     """Register a name for a bot of an owner with an open invitation, and return the bot's token.
 
     Raises TokenError if the name is invalid, reserved or taken, or looks like another one, and if the owner's invitation
@@ -74,7 +74,7 @@ async def register_name(engine: Engine, owner_name: str, name: str) -> str:
     """
     require_valid_name(name)
     token = generate_token()
-    row = Token(name, "bot", owner_name, database.format_current_time(), None, None, hash_token(token))
+    row = StoredToken(name, "bot", owner_name, database.format_current_time(), None, None, hash_token(token))
 
     def check_and_insert_token(connection: sa.Connection) -> None:
         database.lock_store_exclusively(connection)

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from arena.clock import TimeSource
 from arena.processes.identity import ProcessIdentity, has_ended, identify_this_process
-from arena.server.store.database import WriteFunction, format_session_name, make_insert
+from arena.server.store.database import WriteFunction, format_database_session_name, make_insert
 from arena.server.store.errors import StoreError, describe_store_failure
 from arena.server.store.migrations import require_current_schema
 from arena.server.store.schema import servers
@@ -323,7 +323,7 @@ def _end_sessions_of_holder(connection: sa.Connection, server_row: sa.Row[Any]) 
     logged, for example if the database's user lacks the permission: the locks then end later.
     """
     parameters = {
-        "session_name": format_session_name(_read_holder_process(server_row)),
+        "session_name": format_database_session_name(_read_holder_process(server_row)),
         "name": server_row.name,
         "number": server_row.number,
         "renewed": server_row.renewed,

@@ -14,7 +14,7 @@ from arena.server.store.database import Engine
 from arena.server.store.directives import load_directives
 from arena.server.store.errors import OperationRefused
 from arena.server.store.schema import invitations, tokens
-from arena.server.store.tokens import Token, list_tokens, make_token_from_row
+from arena.server.store.tokens import StoredToken, list_tokens, make_token_from_row
 
 MAX_REVOKED_NAMES = 20
 """Number of revoked names from which an owner may register no further names, because a revoked name stays taken forever."""
@@ -28,7 +28,7 @@ class OwnerAccount(Struct, frozen=True):
     """Account of an owner, as shown to the owner: the owner's bots and open invitation."""
 
     owner: str
-    bots: list[Token]
+    bots: list[StoredToken]
     """Tokens of all the owner's bots, including revoked ones, in order of creation."""
     left: int
     """Number of names that the owner may still register; 0 without an open invitation."""
@@ -78,7 +78,7 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
         for directive in await load_directives(engine)
         if directive.kind == "owner"
     }
-    bots_by_owner: defaultdict[str, list[Token]] = defaultdict(list)
+    bots_by_owner: defaultdict[str, list[StoredToken]] = defaultdict(list)
     for token in await list_tokens(engine):
         if token.role == "bot":
             bots_by_owner[token.owner].append(token)
@@ -125,7 +125,7 @@ async def require_owner(engine: Engine, owner_name: str) -> None:
         raise UnknownOwner(f"no owner is called {owner_name!r:.80}{hint}")
 
 
-async def load_owners(engine: Engine, bot_names: Iterable[str]) -> dict[str, str]:
+async def load_owner_names_by_bot(engine: Engine, bot_names: Iterable[str]) -> dict[str, str]:
     """Return the owners of bots, by bot. Bots without a token are left out."""
     owners: dict[str, str] = {}
     query = sa.select(tokens.c.name, tokens.c.owner)

@@ -134,7 +134,7 @@ def _load_dictionary() -> zstd.ZstdDict:
     return zstd.ZstdDict(COMPRESSION_DICTIONARY_FILE.read_bytes(), is_raw=True)
 
 
-class _RecordedMove(msgspec.Struct):
+class _MoveForPacking(msgspec.Struct):
     """Move in a record: the fields that the match's events repeat. A field that the record lacks has its default."""
 
     move: msgspec.Raw = msgspec.Raw()
@@ -146,18 +146,18 @@ class _RecordedMove(msgspec.Struct):
     """Network lag credited to the player for the move, in ms."""
 
     @property
-    def credited_ns(self) -> int:
+    def credited_lag_ns(self) -> int:
         """Network lag credited to the player for the move, in ns."""
         return round(1e6 * self.credited_ms)
 
     @property
     def turn_duration_ns(self) -> int:
         """Time from the start of the turn to the arrival of the move, as computed from the record, in ns."""
-        return round(1e6 * self.ms) + self.credited_ns
+        return round(1e6 * self.ms) + self.credited_lag_ns
 
 
 class _RecordedMoves(msgspec.Struct):
-    moves: list[_RecordedMove] = []
+    moves: list[_MoveForPacking] = []
 
 
 # Values stay raw JSON and are compared as text, because 1, 1.0 and true are equal in Python.
@@ -173,7 +173,7 @@ _NULL, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
 """The JSON value null, and the empty text that stands for a missing value."""
 
 
-def _encode_rows_without_record(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> str:
+def _encode_rows_without_record(rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> str:
     """Return a match's rows of events, one per line, without the data that the record contains.
 
     moves: moves in the record
@@ -189,7 +189,7 @@ def _encode_rows_without_record(rows: Sequence[str], moves: Sequence[_RecordedMo
     return _encode_rows(entries).decode()
 
 
-def _restore_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> list[str]:
+def _restore_rows(rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> list[str]:
     time_ns, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:
         for index, (elapsed_ns, event) in enumerate(row):
@@ -198,13 +198,13 @@ def _restore_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> list[s
     return _encode_rows(entries).decode().split("\n")[:-1]
 
 
-def _find_move_of_event(event: _Event, moves: Sequence[_RecordedMove]) -> _RecordedMove | None:
+def _find_move_of_event(event: _Event, moves: Sequence[_MoveForPacking]) -> _MoveForPacking | None:
     """Return the move in the record at the event's ply; None if the record has no such ply."""
     ply = _decode_number(event["ply"])
     return moves[ply] if 0 <= ply < len(moves) else None
 
 
-def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
+def _remove_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> int:
     """Remove from `event` the data that the moves of the record contain.
 
     Return the time since the preceding event, in ns, as far as the record gives it: the duration of the turn if the
@@ -222,11 +222,11 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
     elif event_type == _TURN_STARTED and "lag" in event:
         move = _find_move_of_event(event, moves)
         if move is not None:
-            event["lag"] = _encode_number_as_json(_decode_number(event["lag"]) - move.credited_ns)
+            event["lag"] = _encode_number_as_json(_decode_number(event["lag"]) - move.credited_lag_ns)
     return 0
 
 
-def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
+def _restore_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> int:
     """Undo `_remove_recorded_data` on `event`, and return the same time in ns as that function did."""
     event_type = event["type"]
     if event_type == _MOVE_RECEIVED and "move" not in event:
@@ -240,7 +240,7 @@ def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int
     elif event_type == _TURN_STARTED and "lag" in event:
         move = _find_move_of_event(event, moves)
         if move is not None:
-            event["lag"] = _encode_number_as_json(_decode_number(event["lag"]) + move.credited_ns)
+            event["lag"] = _encode_number_as_json(_decode_number(event["lag"]) + move.credited_lag_ns)
     return 0
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import sqlalchemy as sa
@@ -20,7 +20,7 @@ from arena.protocol.record import Record, format_record_line, parse_record_line
 from arena.protocol.values import Players, Seat
 from arena.server.store import schema
 from arena.server.store.address_uses import remove_old_address_uses
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import (
     Engine,
     fetch,
@@ -115,7 +115,16 @@ async def has_matches(engine: Engine, name: str) -> bool:
     return (await fetch(engine, query)).first() is not None
 
 
-async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
+class ForgottenBot(NamedTuple):
+    """Bot whose personal data is deleted."""
+
+    new_name: str
+    """Random name that replaces the bot's name in its matches."""
+    match_count: int
+    """Number of the bot's matches, in which its name was replaced."""
+
+
+async def forget_name(engine: Engine, name: str) -> ForgottenBot:
     """Delete the token, sessions, bans, hashed addresses and match logs of a bot, and replace its name in all records.
 
     With the last bot of an owner, the owner's invitations and bans are deleted too. `name` may also be an owner without
@@ -124,12 +133,12 @@ async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
     Return the random name that replaces `name`, and the number of changed matches. Raises NameInUse if the bot has a
     match in progress or is in an event that has begun.
     """
-    await count_new_matches(engine)  # matches counted later would bring the name back
+    await add_new_matches_to_aggregates(engine)  # matches counted later would bring the name back
     await write(engine, partial(_require_not_playing, name=name))
     deleted_name = f"{DELETED_BOT_NAME_PREFIX}{secrets.token_hex(4)}"
     count = await _rename_in_all_matches(engine, name, deleted_name, forgets=True)
     await write(engine, partial(_delete_bot_data_in_other_tables, name=name, new_name=deleted_name))
-    return deleted_name, count
+    return ForgottenBot(deleted_name, count)
 
 
 async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban: bool) -> int:
@@ -140,7 +149,7 @@ async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban
     The old name stays taken. To resume an interrupted rename, call the function again. Raises NameInUse if the bot has
     a match in progress or is in an event that has begun, and TokenError if the new name is not available.
     """
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     row = await write(engine, partial(_retire_old_name, name=name, new_name=new_name))
     count = await _rename_in_all_matches(engine, name, new_name, forgets=False)
     await write(
@@ -245,7 +254,7 @@ def _transfer_bot_data(
 
 async def _rename_in_all_matches(engine: Engine, name: str, new_name: str, *, forgets: bool) -> int:
     count = 0
-    change_batch = partial(_rename_in_matches, name=name, new_name=new_name, forgets=forgets)
+    change_batch = partial(_rename_in_next_matches, name=name, new_name=new_name, forgets=forgets)
     while changed := await write(engine, change_batch):
         count += changed
     return count
@@ -260,10 +269,10 @@ def _require_not_playing(connection: sa.Connection, name: str) -> None:
         raise NameInUse(
             f"{name!r:.80} has a match in progress ({match:.8}): ban the name with `arena ban`, and try again after the match"
         )
-    _require_no_event(connection, name)
+    _require_not_entered_in_event(connection, name)
 
 
-def _require_no_event(connection: sa.Connection, name: str) -> None:
+def _require_not_entered_in_event(connection: sa.Connection, name: str) -> None:
     """Raise NameInEvent if a name is in an unfinished ladder, or in an event that has begun and is not over."""
     unfinished = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
     for row in connection.execute(unfinished).all():
@@ -280,7 +289,7 @@ def _is_plan_of_future_event(plan: dict[str, Any]) -> bool:
 async def require_no_running_event(engine: Engine, name: str) -> None:
     """Raise NameInEvent if a name cannot be changed until an event or a ladder that has begun is over."""
     async with open_query_connection(engine) as connection:
-        await connection.run_sync(_require_no_event, name)
+        await connection.run_sync(_require_not_entered_in_event, name)
 
 
 async def check_rename_is_possible(engine: Engine, name: str, new_name: str) -> None:
@@ -290,7 +299,7 @@ async def check_rename_is_possible(engine: Engine, name: str, new_name: str) -> 
     is not available.
     """
     async with open_query_connection(engine) as connection:
-        await connection.run_sync(_require_no_event, name)
+        await connection.run_sync(_require_not_entered_in_event, name)
         await connection.run_sync(_read_renamable_row, name, new_name)
 
 
@@ -311,7 +320,7 @@ def _make_player_condition(name: str) -> sa.ColumnElement[bool]:
     return (matches.c.maxie == name) | (matches.c.minnie == name)
 
 
-def _rename_in_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
+def _rename_in_next_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
     """Rename a player in up to MATCHES_PER_TRANSACTION matches. Return how many were changed; 0 once none is left.
 
     forgets: True to also delete the events of these matches, and the texts that the player sent

@@ -24,8 +24,8 @@ from anyio.lowlevel import checkpoint
 from arena.atomic_file import replace_on_success
 from arena.rating.rater import CurrentRating, RatingKey
 from arena.server.store import database, errors
-from arena.server.store.aggregates.ratings import make_rating_key, store_base_ratings
-from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
+from arena.server.store.aggregates.ratings import make_rating_key, store_recompute_start_ratings
+from arena.server.store.archive import MAX_CLOCK_SKEW, format_archive_line
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import IS_FINISHED_MATCH
 from arena.server.store.personal_data import remove_expired_data
@@ -184,7 +184,7 @@ def _write_archive_file(archive_folder: Path, rows: Sequence[Any]) -> None:
     archive_folder.mkdir(parents=True, exist_ok=True)
     file = archive_folder / f"matches-{rows[0].arrival:012}-{rows[-1].arrival:012}.jsonl.gz"
     with replace_on_success(file) as part, gzip.open(part, "wt", encoding="utf-8") as archive:
-        archive.writelines(f"{format_archived_line(row)}\n" for row in rows)
+        archive.writelines(f"{format_archive_line(row)}\n" for row in rows)
 
 
 def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
@@ -207,7 +207,7 @@ def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
         bases[make_rating_key(step)] = CurrentRating(
             step.rating, step.deviation, step.volatility, step.finished
         )
-    store_base_ratings(connection, bases)
+    store_recompute_start_ratings(connection, bases)
     connection.execute(sa.delete(rating_steps).where(belongs_to_removed_match))
     for table in (events, records, matches):
         connection.execute(sa.delete(table).where(table.c.number.in_(numbers)))

@@ -38,7 +38,7 @@ from arena.server.store.aggregates.event_tables import (
     list_events_with_matches,
     load_event_scores,
 )
-from arena.server.store.aggregates.ratings import CategorySummary, CrossScore, RatingRow
+from arena.server.store.aggregates.ratings import CrossScore, RatingCategorySummary, RatingRow
 from arena.server.store.aggregates.seasons import Season, load_seasons
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import MatchSummary, read_finished_matches_of_event
@@ -73,7 +73,7 @@ class RatingTables(Struct, frozen=True):
     """Scores of the best bots of each game against each other, by game."""
     events: list[EventMatchCounts]
     """Events with matches, whatever the season, in descending order of name."""
-    categories: list[CategorySummary]
+    categories: list[RatingCategorySummary]
     """Combinations of game, map and time control that have ratings of their own, those with the most matches first."""
     seasons: list[Season]
     """Closed seasons, the latest first."""
@@ -147,38 +147,38 @@ async def load_event_table(engine: Engine, event_name: str, *, all_bots: bool = 
 
     all_bots: True to list all bots of any event
     """
-    ladder = await find_stored_plan(engine, event_name)
-    scores = await load_event_scores(engine, event_name, all_bots=all_bots or ladder is not None)
+    stored_plan = await find_stored_plan(engine, event_name)
+    scores = await load_event_scores(engine, event_name, all_bots=all_bots or stored_plan is not None)
     if scores is None:
         return (
             EventTable(event_name, [], [], 0) if await has_matches_in_progress(engine, event_name) else None
         )
-    if ladder is not None:
-        scores = _merge_scores_of_extra_processes(scores, ladder.plan.get("bots", ()))
-    rows, bracket = await _order_event_table(engine, event_name, ladder, scores)
+    if stored_plan is not None:
+        scores = _merge_scores_of_extra_processes(scores, stored_plan.plan.get("bots", ()))
+    rows, bracket = await _order_event_table(engine, event_name, stored_plan, scores)
     cross_scores = _count_cross_scores(scores, {row.bot for row in rows[:MAX_BOTS_IN_CROSS_TABLE]})
     return EventTable(event_name, rows, cross_scores, scores.counted, bracket)
 
 
 async def _order_event_table(
-    engine: Engine, event_name: str, ladder: StoredPlan | None, scores: EventScores
+    engine: Engine, event_name: str, stored_plan: StoredPlan | None, scores: EventScores
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     """Return the rows of an event's table, ranked by the rules of the event's format, and the bracket of a knockout.
 
     The bracket has one list of pairings for each round, the final last. In any other format, the bracket is empty.
 
-    ladder: stored plan of the event; None if it has none
+    stored_plan: stored plan of the event; None if it has none
     scores: results of the event, from which the rows are computed
     """
     # Compute the ratings in a thread: for many bots this takes a while, and matches must not wait.
     rows = await anyio.to_thread.run_sync(make_standings_from_counts, scores.bots, scores.scores)
-    if ladder is None or _is_decided_by_elo(ladder):
+    if stored_plan is None or _is_decided_by_elo(stored_plan):
         return rows, []
-    if ladder.plan["format"] in FORMATS_RANKED_BY_POINTS:
-        return rank_by_format(rows, _make_format(ladder)), []
+    if stored_plan.plan["format"] in FORMATS_RANKED_BY_POINTS:
+        return rank_by_format(rows, _make_format(stored_plan)), []
     async with open_query_connection(engine) as connection:
         results = await read_finished_matches_of_event(connection, event_name)
-    return await anyio.to_thread.run_sync(_order_rows_by_format, ladder, results, rows)
+    return await anyio.to_thread.run_sync(_order_rows_by_format, stored_plan, results, rows)
 
 
 async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
@@ -190,44 +190,46 @@ async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
     return BotSummary(name, rating_rows, await _load_rating_history(engine, name), matches_of_bot)
 
 
-def _is_decided_by_elo(ladder: StoredPlan) -> bool:
+def _is_decided_by_elo(stored_plan: StoredPlan) -> bool:
     """Return True if the bots of a stored ladder are ranked by Elo; False for an event that a server plays."""
-    return ladder.plan.get("format") not in FORMATS_WITHOUT_ELO and "state" not in ladder.plan
+    return stored_plan.plan.get("format") not in FORMATS_WITHOUT_ELO and "state" not in stored_plan.plan
 
 
-async def load_startable_pairings(engine: Engine, event_name: str, ladder: StoredPlan) -> list[Pairing]:
+async def load_startable_pairings(engine: Engine, event_name: str, stored_plan: StoredPlan) -> list[Pairing]:
     """Return the matches of an event that can be played now, one for each pair of bots, in the order of the schedule.
 
     Matches in progress are included.
 
-    ladder: stored plan of the event
+    stored_plan: stored plan of the event
     """
     async with open_query_connection(engine) as connection:
         results = await read_finished_matches_of_event(connection, event_name)
-    return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, results).list_startable_pairings())
+    return await anyio.to_thread.run_sync(
+        lambda: _make_schedule(stored_plan, results).list_startable_pairings()
+    )
 
 
 def _order_rows_by_format(
-    ladder: StoredPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
+    stored_plan: StoredPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
-    format = _make_schedule(ladder, records).format
+    format = _make_schedule(stored_plan, records).format
     return rank_by_format(rows, format), format.make_bracket() if isinstance(format, KnockoutFormat) else []
 
 
-def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
+def _make_schedule(stored_plan: StoredPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
     """Return the schedule of an event after its finished matches.
 
-    ladder: stored plan of the event
+    stored_plan: stored plan of the event
     records: results of the finished matches, by match id
     """
-    schedule = Schedule(ladder.uid, _make_format(ladder))
+    schedule = Schedule(stored_plan.uid, _make_format(stored_plan))
     schedule.restore_results(records)
     return schedule
 
 
-def _make_format(ladder: StoredPlan) -> EventFormat:
+def _make_format(stored_plan: StoredPlan) -> EventFormat:
     """Return the format of an event, such as a round-robin, in its state before the first match."""
-    plan = ladder.plan
+    plan = stored_plan.plan
     return make_format(
         plan["format"],
         list(plan["bots"]),

@@ -78,7 +78,7 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
     return count
 
 
-async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
+async def forget_bot(engine: Engine, name: str) -> personal_data.ForgottenBot:
     """Delete the personal data of a bot, and replace its name in its matches.
 
     Return the new name and the number of the bot's matches. Like `rename_bot`, this waits for the bot's matches in

@@ -28,7 +28,7 @@ class TokenError(errors.OperationRefused):
     """Raised when a token cannot be created or changed; the message is a one-line reason."""
 
 
-class Token(Struct, frozen=True):
+class StoredToken(Struct, frozen=True):
     """Stored data of a token. Times are in the format of `database.format_current_time`."""
 
     name: str
@@ -86,7 +86,7 @@ async def create_token(
     for checked_name in (name, owner_name or name):
         require_valid_name(checked_name)
     token = generate_token()
-    new_token = Token(
+    new_token = StoredToken(
         name, role, owner_name or name, database.format_current_time(), None, None, hash_token(token)
     )
 
@@ -108,7 +108,7 @@ async def create_token(
 async def rotate_token(
     engine: Engine,
     name: str,
-    presented_token: Token | None = None,
+    presented_token: StoredToken | None = None,
     deliver: Callable[[str], None] = lambda _token: None,
 ) -> str:
     """Replace the token of a name, and return the new one.
@@ -126,7 +126,7 @@ async def rotate_token(
     return token
 
 
-async def revoke_token(engine: Engine, name: str, presented_token: Token | None = None) -> None:
+async def revoke_token(engine: Engine, name: str, presented_token: StoredToken | None = None) -> None:
     """Revoke the token of a name, so that nobody can connect with it any more.
 
     The arguments `name` and `presented_token`, and the exceptions, are those of `rotate_token`.
@@ -137,7 +137,7 @@ async def revoke_token(engine: Engine, name: str, presented_token: Token | None 
 async def _change_token(
     engine: Engine,
     name: str,
-    presented_token: Token | None,
+    presented_token: StoredToken | None,
     values: dict[str, str],
     deliver: Callable[[], None] = lambda: None,
 ) -> None:
@@ -167,7 +167,7 @@ def make_no_bot_error(owner_name: str, name: str) -> TokenError:
     return TokenError(f"owner {owner_name!r:.70} has no bot called {name!r:.70}")
 
 
-async def find_token(engine: Engine, name: str) -> Token | None:
+async def find_token(engine: Engine, name: str) -> StoredToken | None:
     """Return the token of a name, even if it was revoked; None if the name has none."""
     row = (await database.fetch(engine, _SELECT_TOKEN, {"token_name": name})).one_or_none()
     return make_token_from_row(row) if row is not None else None
@@ -186,7 +186,7 @@ async def has_session_secret(engine: Engine, name: str, session_secret: str, mat
     return hash_token(session_secret) in hashes
 
 
-async def list_tokens(engine: Engine) -> list[Token]:
+async def list_tokens(engine: Engine) -> list[StoredToken]:
     """Return all tokens, including revoked ones, sorted by name."""
     rows = await database.fetch(engine, sa.select(tokens))
     return sorted(map(make_token_from_row, rows), key=lambda token: token.name)
@@ -210,6 +210,6 @@ async def load_all_client_names(engine: Engine) -> set[str]:
 _SELECT_TOKEN = sa.select(tokens).where(tokens.c.name == sa.bindparam("token_name"))
 
 
-def make_token_from_row(row: sa.Row[Any]) -> Token:
-    """Return a row of the table `tokens` as a Token."""
-    return Token(**{name: getattr(row, name) for name in Token.__struct_fields__})
+def make_token_from_row(row: sa.Row[Any]) -> StoredToken:
+    """Return a row of the table `tokens` as a StoredToken."""
+    return StoredToken(**{name: getattr(row, name) for name in StoredToken.__struct_fields__})

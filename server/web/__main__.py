@@ -31,7 +31,7 @@ from arena.server.web.link_previews import LinkPreviews
 from arena.server.web.maps import answer_map_request, answer_maps_request
 from arena.server.web.match_log import MatchLogs
 from arena.server.web.page_messages import (
-    TITLE_LOOKUP_TIME_SHARE,
+    TITLE_LOOKUP_SHARE_OF_TIME_LIMIT,
     PageReady,
     PageRequest,
     PageResponse,
@@ -119,7 +119,7 @@ class RequestHandler:
         route_match, view = request.route_match, request.live.view
         initial_html = self._initial.render(view) if route_match.route == "/" else PITCH_ELEMENT
         preview = link_previews.GENERAL_PREVIEW
-        with anyio.move_on_after(TITLE_LOOKUP_TIME_SHARE * request.seconds_left):
+        with anyio.move_on_after(TITLE_LOOKUP_SHARE_OF_TIME_LIMIT * request.seconds_left):
             try:
                 preview = await self._previews.find_preview(route_match.path, route_match.query, view)
             except Exception as error:
@@ -141,10 +141,10 @@ def _make_failure_response(error: Exception) -> tuple[Response, str]:
     return INTERNAL_ERROR_RESPONSE, "".join(traceback.format_exception(error))
 
 
-def _choose_cache_seconds(route: Route, response: Response, cost: float) -> float:
+def _choose_cache_seconds(route: Route, response: Response, render_seconds: float) -> float:
     """Return the time for which a response may be cached, in seconds; 0 if it must not be cached.
 
-    cost: seconds of work that the response took
+    render_seconds: seconds of work that the response took
     """
     if route.is_personal or response.status >= 500:
         return 0.0
@@ -152,7 +152,7 @@ def _choose_cache_seconds(route: Route, response: Response, cost: float) -> floa
         return PAGE_CACHE_SECONDS
     if "max-age" in response.headers.get("Cache-Control", ""):
         return LONG_CACHE_SECONDS
-    return min(MAX_CACHE_SECONDS, max(MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND * cost))
+    return min(MAX_CACHE_SECONDS, max(MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND * render_seconds))
 
 
 async def serve() -> None:

@@ -30,7 +30,7 @@ _UNSUPPORTED_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 """Pattern of a JavaScript import or export that is left after the supported forms are replaced. It cannot be bundled."""
 _INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 """Pattern of a line's indentation, or of a whole line with only a comment; both are left out of bundles."""
-_BACKTICK_SET_PATTERN = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
+_REGEX_SET_WITH_BACKTICK_PATTERN = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
 """Pattern of a character set with a backtick, at the end of a JavaScript regular expression.
 
 Such a backtick begins no template literal.
@@ -40,21 +40,21 @@ _MODULE_URL = "import.meta.url"
 
 
 def make_bundles(
-    files: Mapping[str, bytes], first: str, bundle: str, further_bundle: str
+    files: Mapping[str, bytes], entry_path: str, bundle_path: str, lazy_bundle_path: str
 ) -> dict[str, bytes]:
     """Return the contents of two bundles, by path.
 
-    The first bundle has the module `first` and all modules that it imports, directly or indirectly. The second bundle has
+    The first bundle has the module at `entry_path` and all modules that it imports, directly or indirectly. The second bundle has
     all further modules that modules of the first bundle import dynamically; without dynamic imports, there is none.
 
     files: contents of the page's files, by path
-    first: path of the first module
-    bundle, further_bundle: paths of the two bundles, in one folder
+    entry_path: path of the first module
+    bundle_path, lazy_bundle_path: paths of the two bundles, in one folder
 
     Raises ValueError for a module that cannot be bundled.
     """
     texts = {path: body.decode() for path, body in files.items() if path.endswith((".js", ".mjs"))}
-    initial_paths = _sort_by_imports(texts, [first])
+    initial_paths = _sort_by_imports(texts, [entry_path])
     dynamic_paths = list(
         dict.fromkeys(
             imported_path
@@ -70,11 +70,11 @@ def make_bundles(
             )
     names = {path: f"m{n}" for n, path in enumerate([*initial_paths, *further_paths])}
     bundle_text, further_bundle_text = (
-        "".join(_wrap_module(path, texts[path], names, bundle, further_bundle) for path in paths)
+        "".join(_wrap_module(path, texts[path], names, bundle_path, lazy_bundle_path) for path in paths)
         for paths in (initial_paths, further_paths)
     )
     if not further_paths:
-        return {bundle: bundle_text.encode()}
+        return {bundle_path: bundle_text.encode()}
     shared_paths = {
         imported_path
         for path in further_paths
@@ -89,8 +89,8 @@ def make_bundles(
         if path in dynamic_paths
     )
     return {
-        bundle: f"{bundle_text}export {shared_names};\n".encode(),
-        further_bundle: f'import {shared_names} from "{_make_relative_path(further_bundle, bundle)}";\n{further_bundle_text}{export_lines}'.encode(),
+        bundle_path: f"{bundle_text}export {shared_names};\n".encode(),
+        lazy_bundle_path: f'import {shared_names} from "{_make_relative_path(lazy_bundle_path, bundle_path)}";\n{further_bundle_text}{export_lines}'.encode(),
     }
 
 
@@ -103,12 +103,12 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
     """
     sorted_paths: list[str] = []
 
-    def visit(path: str, above: tuple[str, ...]) -> None:
-        if path in above:
-            raise ValueError(f"{path} imports itself, through {', '.join(above)}")
+    def visit(path: str, importers: tuple[str, ...]) -> None:
+        if path in importers:
+            raise ValueError(f"{path} imports itself, through {', '.join(importers)}")
         if path not in sorted_paths:
             for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path]):
-                visit(imported_path, (*above, path))
+                visit(imported_path, (*importers, path))
             sorted_paths.append(path)
 
     for path in paths:
@@ -116,18 +116,21 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
     return list(dict.fromkeys(sorted_paths))
 
 
-def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, further_bundle: str) -> str:
+def _wrap_module(
+    path: str, text: str, names: Mapping[str, str], bundle_path: str, lazy_bundle_path: str
+) -> str:
     """Return JavaScript that runs a module in a function, and assigns an object of the module's exports to a constant.
 
     path, text: path and source text of the module
     names: name of the constant of each module, by path
-    bundle, further_bundle: paths of the bundle that gets the module, and of the bundle that dynamic imports load
+    bundle_path, lazy_bundle_path: paths of the bundle that gets the module, and of the bundle that dynamic imports load
 
     Raises ValueError for a module that cannot be bundled.
     """
     exports = _find_exported_names(text)
     if open_text := next(
-        (line for line in text.splitlines() if _BACKTICK_SET_PATTERN.sub("", line).count("`") % 2), None
+        (line for line in text.splitlines() if _REGEX_SET_WITH_BACKTICK_PATTERN.sub("", line).count("`") % 2),
+        None,
     ):
         raise ValueError(
             f"{path}: a template literal must be on one line to be bundled: {open_text.strip()!r:.80}"
@@ -144,8 +147,10 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
             f"{path}: {other[0]!r:.80} cannot be bundled: use named imports and exports, one per line"
         )
     text = _INDENT_OR_COMMENT.sub("", text)
-    text = _DYNAMIC_IMPORT.sub(f'import("{_make_relative_path(bundle, further_bundle)}")', text)
-    text = text.replace(_MODULE_URL, f'new URL("{_make_relative_path(bundle, path)}", {_MODULE_URL}).href')
+    text = _DYNAMIC_IMPORT.sub(f'import("{_make_relative_path(bundle_path, lazy_bundle_path)}")', text)
+    text = text.replace(
+        _MODULE_URL, f'new URL("{_make_relative_path(bundle_path, path)}", {_MODULE_URL}).href'
+    )
     pairs = ", ".join(f"{outer}: {inner}" for outer, inner in exports.items())
     return f"// {path}\nconst {names[path]} = (() => {{\n{text}\nreturn {{ {pairs} }};\n}})();\n"
 

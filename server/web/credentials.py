@@ -7,7 +7,7 @@ import binascii
 import hmac
 
 from arena.server.store.database import Engine
-from arena.server.store.tokens import Token, find_token, hash_token
+from arena.server.store.tokens import StoredToken, find_token, hash_token
 
 
 def parse_basic(authorization: str) -> tuple[str, str]:
@@ -35,7 +35,7 @@ def parse_bearer(authorization: str) -> str:
     return secret.strip() if scheme.lower() == "bearer" else ""
 
 
-async def find_valid_token(engine: Engine, authorization: str) -> Token | None:
+async def find_valid_token(engine: Engine, authorization: str) -> StoredToken | None:
     """Return the token for the name and the secret in an Authorization header of HTTP Basic.
 
     Return None if there is no such token, or if it is revoked.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 from arena.server.core.calendar import plan_next_event
@@ -41,16 +42,23 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
     return Response(HTTPStatus.OK, CALENDAR_CONTENT_TYPE, body, {"Cache-Control": "no-cache"})
 
 
-def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
-    """Return the plans of events sorted by start, each with True if the event is cancelled.
+class DatedEvent(NamedTuple):
+    """Event for the calendar: an announced one, or a later one of a series."""
+
+    plan: EventPlan
+    is_cancelled: bool
+
+
+def list_dated_events(states: Iterable[EventState]) -> list[DatedEvent]:
+    """Return events sorted by their start.
 
     The returned events are the given ones, and the next `LISTED_DATES_PER_SERIES` events of each series among them.
     """
-    events_by_name: dict[str, tuple[EventPlan, bool]] = {}
+    events_by_name: dict[str, DatedEvent] = {}
     latest_by_series: dict[str, EventPlan] = {}
     for state in states:
         plan = state.plan
-        events_by_name[plan.event] = plan, state.phase == "cancelled"
+        events_by_name[plan.event] = DatedEvent(plan, is_cancelled=state.phase == "cancelled")
         latest_so_far = latest_by_series.get(plan.series)
         # A series continues from its open event. Without an open event, the series has ended.
         if (
@@ -63,15 +71,14 @@ def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, boo
         next_plan = plan_next_event(latest, latest.start_time)
         for _ in range(LISTED_DATES_PER_SERIES):
             if next_plan is not None:
-                events_by_name.setdefault(next_plan.event, (next_plan, False))
+                events_by_name.setdefault(next_plan.event, DatedEvent(next_plan, is_cancelled=False))
                 next_plan = plan_next_event(next_plan, next_plan.start_time)
-    return sorted(events_by_name.values(), key=lambda event: (event[0].start_time, event[0].event))
+    return sorted(events_by_name.values(), key=lambda event: (event.plan.start_time, event.plan.event))
 
 
-def render_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime) -> bytes:
+def render_ical(events: Sequence[DatedEvent], origin: str, now: datetime) -> bytes:
     """Return the calendar in the iCalendar format.
 
-    events: plans of the events, each with True if the event is cancelled
     origin: scheme and host of the links to the events; empty for no links
     now: time at which the calendar is made
     """

@@ -28,12 +28,12 @@ from arena.server.store.directives import (
     load_directives,
     parse_ban_subject,
 )
-from arena.server.store.owners import load_owners, require_owner
+from arena.server.store.owners import load_owner_names_by_bot, require_owner
 from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import MAX_BOT_NAME_LENGTH, is_valid_name
 from arena.server.web.credentials import find_valid_token
-from arena.server.web.renames import Rename, RenameQueue
+from arena.server.web.renames import RenameQueue, RenameWithState
 from arena.server.web.routes import MAX_LISTED_BOTS, BadRequest
 
 ACTION_PARAMETERS: dict[str, tuple[set[str], ...]] = {
@@ -84,7 +84,7 @@ class HostState(Struct, frozen=True):
     """Number of spectators connected to this process of the server."""
     directives: list[Directive]
     """Bans, kicks and the notice in force."""
-    renames: list[Rename]
+    renames: list[RenameWithState]
     """Renames that this process of the server has in progress, and its latest finished ones."""
 
 
@@ -179,7 +179,7 @@ class HostPage:
         bots = [bot for bot in listed_bots if not bot.house][:MAX_LISTED_BOTS]
         names = [bot.name for bot in bots]
         forfeits = await count_forfeits(self._engine, names)
-        owners = await load_owners(self._engine, names)
+        owners = await load_owner_names_by_bot(self._engine, names)
         connected_bots = []
         for bot in bots:
             client = clients_by_name.get(bot.name)

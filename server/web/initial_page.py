@@ -39,7 +39,7 @@ DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 COLOUR_NAME_BY_SEAT = {"maxie": "Blue", "minnie": "Orange"}
 """Names of the players on the page, which are their colours, by seat."""
-MAX_VALUE_AGE_PLIES = 4
+MAX_EVALUATION_AGE_PLIES = 4
 """Number of plies for which a bot's evaluation counts for the chance of winning, as in `page/js/chances.js`."""
 
 
@@ -102,7 +102,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     army_sums = {seat: sum(number for number in numbers[seat] if number > 0) for seat in COLOUR_NAME_BY_SEAT}
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
     name = str(hero_match.setup.get("map", ""))
-    values = [_find_latest_value(hero_match.moves, side) for side in (0, 1)]
+    values = [_find_latest_evaluation(hero_match.moves, side) for side in (0, 1)]
     army_values = [value / 100 for value in values if value is not None] or [sum(armies)]
     chances = [compute_winning_chance(value, name, game.map.armies_to_win) for value in army_values]
     chance = sum(chances) / len(chances)
@@ -133,15 +133,15 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     ).encode()
 
 
-def _find_latest_value(moves: Sequence[Played], side: int) -> float | None:
+def _find_latest_evaluation(moves: Sequence[Played], side: int) -> float | None:
     """Return the latest value of the position that a player's bot sent with a move, in hundredths of an army.
 
-    Return None if the bot sent no value in the last MAX_VALUE_AGE_PLIES plies. The page computes the chance of winning
+    Return None if the bot sent no value in the last MAX_EVALUATION_AGE_PLIES plies. The page computes the chance of winning
     from the same values (`page/js/chances.js`).
 
     side: 0 for the first player (Maxie); 1 for the second (Minnie)
     """
-    for ply in range(len(moves) - 1, max(-1, len(moves) - 1 - MAX_VALUE_AGE_PLIES), -1):
+    for ply in range(len(moves) - 1, max(-1, len(moves) - 1 - MAX_EVALUATION_AGE_PLIES), -1):
         thinking = moves[ply].thinking
         if ply % 2 == side and thinking is not None and thinking.value is not None:
             return thinking.value
@@ -163,18 +163,18 @@ def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
     )
 
 
-def _render_label(seat: str, name: str, percent: int) -> str:
+def _render_label(seat: str, name: str, win_chance_percent: int) -> str:
     """Return HTML with the label of a player, at the player's end of the bar that compares the chances of winning.
 
     The label of the player with the better chance shows that chance, and the other label is empty. If the chances are
     even, Maxie's label says so.
 
-    percent: Maxie's chance of winning
+    win_chance_percent: Maxie's chance of winning
     """
-    own_percent = percent if seat == "maxie" else 100 - percent
+    own_percent = win_chance_percent if seat == "maxie" else 100 - win_chance_percent
     favourite, words = "", ""
     if own_percent > 50:
         favourite, words = titles.make_bot_title(name), f"{own_percent} % to win"
-    elif percent == 50 and seat == "maxie":
+    elif win_chance_percent == 50 and seat == "maxie":
         words = "Even"
     return f'<strong class="share-of" data-owner="{seat}"><span class="name">{escape(favourite)}</span> <span>{words}</span></strong>'

@@ -62,22 +62,22 @@ class MatchLog(Struct, frozen=True):
 
 
 async def load_log(
-    engine: Engine, match_id: str, player: str = "", threads: anyio.CapacityLimiter | None = None
+    engine: Engine, match_id: str, bot_name: str = "", threads: anyio.CapacityLimiter | None = None
 ) -> MatchLog:
     """Return the log of the one match whose id begins with `match_id`.
 
     match_id: id of the match, or the beginning of its id
-    player: name of a bot, to search only its matches; empty for all matches
+    bot_name: name of a bot, to search only its matches; empty for all matches
     threads: limit on the number of logs made in parallel; None for anyio's default
 
     Raises LogNotFound if no match or more than one is found, or if the game of the match is not known.
     """
     try:
-        matches = await find_started_matches(engine, match_id, player)
+        matches = await find_started_matches(engine, match_id, bot_name)
     except GameError as error:
         raise LogNotFound(f"the log of the match cannot be shown: {error}") from None
     if not matches:
-        player_text = f" of {player!r:.70}" if player else ""
+        player_text = f" of {bot_name!r:.70}" if bot_name else ""
         raise LogNotFound(
             f"no match{player_text} has an id that begins with {match_id!r:.70}: copy the id from the list of finished matches"
         )

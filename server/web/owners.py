@@ -22,7 +22,7 @@ from arena.server.store.directives import find_ban
 from arena.server.store.errors import OperationRefused
 from arena.server.store.owners import load_owner
 from arena.server.store.requests import SendRequest
-from arena.server.store.tokens import Token, make_no_bot_error
+from arena.server.store.tokens import StoredToken, make_no_bot_error
 from arena.server.web.credentials import find_valid_token, parse_bearer
 from arena.server.web.routes import RouteMatch
 
@@ -87,7 +87,7 @@ class OwnerPages:
         not possible, and TimeoutError if the event is played by another server and that server does not answer.
         """
         name = route_match.parameters.get("name", "")
-        token: Token | None = None
+        token: StoredToken | None = None
         if route_match.route == "/api/join":
             owner = await invitations.find_invited_owner(self._engine, parse_bearer(authorization))
             why = "no such invitation is open: ask the host for a new one"
@@ -106,7 +106,7 @@ class OwnerPages:
         elif name:
             # A new token that is stored must reach its owner, even if the time limit of the request has passed.
             with anyio.CancelScope(shield=True):
-                new_token = await self._change_name(route_match.route, owner, token, name)
+                new_token = await self._change_token_of_name(route_match.route, owner, token, name)
             return responses.make_json_response(NewToken(name, new_token))
         return responses.make_json_response(await self._load_state(owner))
 
@@ -143,19 +143,21 @@ class OwnerPages:
         if not answer.done:
             raise OperationRefused(answer.text)
 
-    async def _change_name(self, route: str, owner_name: str, presented: Token | None, name: str) -> str:
+    async def _change_token_of_name(
+        self, route: str, owner_name: str, presented_token: StoredToken | None, name: str
+    ) -> str:
         """Register a name, retire it, or replace its token. Return the new token; empty if the name is retired.
 
         route: URL path of the request, which decides the change
-        presented: token with which the owner asks for the change; None for an invitation, which can only register names
+        presented_token: token with which the owner asks for the change; None for an invitation, which can only register names
 
         Raises TokenError if the change is not possible.
         """
-        if presented is None or route == "/api/token/create":
-            return await invitations.register_name(self._engine, owner_name, name)
+        if presented_token is None or route == "/api/token/create":
+            return await invitations.register_name_and_issue_token(self._engine, owner_name, name)
         if route == "/api/token/rotate":
-            return await tokens.rotate_token(self._engine, name, presented)
-        await tokens.revoke_token(self._engine, name, presented)
+            return await tokens.rotate_token(self._engine, name, presented_token)
+        await tokens.revoke_token(self._engine, name, presented_token)
         return ""
 
     async def _load_state(self, owner_name: str) -> OwnerState:

@@ -26,7 +26,7 @@ from arena.server.web import page_messages
 from arena.server.web.event_progress import FindProgress
 from arena.server.web.link_previews import find_match_id
 from arena.server.web.page_messages import (
-    TITLE_LOOKUP_TIME_SHARE,
+    TITLE_LOOKUP_SHARE_OF_TIME_LIMIT,
     FromPageProcess,
     LiveData,
     PageRequest,
@@ -109,7 +109,9 @@ class PageProcess:
                 child = await self._ensure_started()
                 self.request_count += 1
                 start_time, live = self._clock.now(), LiveData()
-                with anyio.move_on_after(TITLE_LOOKUP_TIME_SHARE * seconds_left if route.is_page else None):
+                with anyio.move_on_after(
+                    TITLE_LOOKUP_SHARE_OF_TIME_LIMIT * seconds_left if route.is_page else None
+                ):
                     live = await self._load_live_data(request.route_match)
                 seconds_left -= self._clock.now() - start_time
                 return await child.request_page(

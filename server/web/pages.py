@@ -272,7 +272,7 @@ class Pages:
                 if (wait_seconds := self._wrong_tokens.get_refusal_seconds_left(address, now)) > 0:
                     return responses.make_too_many_requests_response(wait_seconds)
                 with anyio.fail_after(end_time - now):
-                    response = await self._find_post_response(route_match, request)
+                    response = await self._dispatch_post(route_match, request)
                 if response.status is HTTPStatus.UNAUTHORIZED:
                     self._wrong_tokens.record_abuse(address, self._clock.now(), MAX_WRONG_TOKENS)
         except ServerBusy as busy:
@@ -290,7 +290,7 @@ class Pages:
             )
         return response
 
-    async def _find_post_response(self, route_match: RouteMatch, request: Request) -> Response:
+    async def _dispatch_post(self, route_match: RouteMatch, request: Request) -> Response:
         authorization = ",".join(request.headers.get_all("Authorization"))
         if route_match.route == "/api/host":
             return await self._host.handle_request(route_match.parameters, authorization)

@@ -38,7 +38,7 @@ FAILURE_REASON = "the server failed; its log says why"
 """Reason why a bot keeps its name, as shown to the host after an unexpected error."""
 
 
-class Rename(Struct, frozen=True):
+class RenameWithState(Struct, frozen=True):
     """Rename of a bot that a host has requested, as shown to the host."""
 
     name: str
@@ -63,7 +63,7 @@ class RenameQueue:
         """Prepare an empty queue. `store`: database URL of the store."""
         self._store = store
         self._problems: dict[NameChange, str | None] = {}
-        """Value of `Rename.problem` for each rename, in the order of the requests; None until the rename is over."""
+        """Value of `RenameWithState.problem` for each rename, in the order of the requests; None until the rename is over."""
         self._added = anyio.Event()
 
     def add(self, change: NameChange) -> None:
@@ -74,9 +74,12 @@ class RenameQueue:
         self._problems[change] = None
         self._added.set()
 
-    def list_renames(self) -> list[Rename]:
+    def list_renames(self) -> list[RenameWithState]:
         """Return the unfinished renames and the latest finished ones, in the order of their requests."""
-        return [Rename(change.name, change.new_name, problem) for change, problem in self._problems.items()]
+        return [
+            RenameWithState(change.name, change.new_name, problem)
+            for change, problem in self._problems.items()
+        ]
 
     async def run(self) -> None:
         """Carry out the queued renames, one at a time, until cancelled."""
@@ -84,7 +87,7 @@ class RenameQueue:
             await self._added.wait()
             self._added = anyio.Event()
             while (change := self._find_next_change()) is not None:
-                self._problems[change] = await self._run_rename(change)
+                self._problems[change] = await self._run_rename_and_describe_failure(change)
                 finished_changes = [
                     change for change, problem in self._problems.items() if problem is not None
                 ]
@@ -94,7 +97,7 @@ class RenameQueue:
     def _find_next_change(self) -> NameChange | None:
         return next((change for change, problem in self._problems.items() if problem is None), None)
 
-    async def _run_rename(self, change: NameChange) -> str:
+    async def _run_rename_and_describe_failure(self, change: NameChange) -> str:
         """Rename a bot in a child process, and return the reason why it keeps its name; empty after success."""
         job = msgspec.json.encode(_RenameJob(self._store, change)).decode()
         # The priority is normal. With a lower one, the child could keep the store locked while other processes run.

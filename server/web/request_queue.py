@@ -16,7 +16,7 @@ import anyio
 from arena.clock import TimeSource
 from arena.server.abuse_counter import make_address_or_network_key
 
-MAX_CORE_SHARE = 0.2
+MAX_PROCESSOR_CORE_SHARE = 0.2
 """Maximum share of one CPU core, from 0 to 1, for all responses together. It determines the pause after each response."""
 MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
@@ -46,26 +46,28 @@ class RequestQueue:
         self._waiting_count = 0
 
     @asynccontextmanager
-    async def wait_for_turn(self, address: str, cost: int, seconds: float) -> AsyncIterator[None]:
+    async def wait_for_turn(self, address: str, cost_us: int, timeout_seconds: float) -> AsyncIterator[None]:
         """Wait for the turn of a request, which lasts until the end of the block: the caller makes the response in it.
 
-        After the block, a pause in proportion to `cost` precedes the turn of the next request.
+        After the block, a pause in proportion to `cost_us` precedes the turn of the next request.
 
         address: address of the client; an IPv6 address counts as its /64 network
-        cost: maximum cost of the response, in µs
-        seconds: maximum time to wait for the turn
+        cost_us: maximum cost of the response
+        timeout_seconds: maximum time to wait for the turn
 
         Raises ServerBusy if too many requests wait already, or if the turn does not come in time.
         """
         try:
-            with anyio.fail_after(seconds):
+            with anyio.fail_after(timeout_seconds):
                 await self._wait_for_slot(make_address_or_network_key(address))
         except TimeoutError:
             raise ServerBusy(TOO_MANY_REQUESTS_REASON) from None
         try:
             yield
         finally:
-            self._clock.call_later(cost / 1e6 * self._max_parallel / MAX_CORE_SHARE, self._pass_turn)
+            self._clock.call_later(
+                cost_us / 1e6 * self._max_parallel / MAX_PROCESSOR_CORE_SHARE, self._pass_turn
+            )
 
     async def _wait_for_slot(self, key: str) -> None:
         if self._free_slots > 0:

@@ -218,9 +218,9 @@ def find_route(path: str) -> str | None:
 
 
 @lru_cache(maxsize=MAX_CACHED_TARGETS)
-def accepts_gzip(accepts: str) -> bool:
-    """Return True if an Accept-Encoding header accepts gzip."""
-    for part in accepts.lower().split(","):
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Return True if an Accept-Encoding header accept_encoding gzip."""
+    for part in accept_encoding.lower().split(","):
         coding, _, weight = part.partition(";")
         if coding.strip() in ("gzip", "x-gzip"):
             return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")

@@ -55,7 +55,7 @@ from arena.server.web.routes import (
     make_match_not_found_error,
 )
 from arena.server.web.static_files import CACHE_FOREVER
-from arena.solved.move_quality import MoveQuality, classify_moves
+from arena.solved.move_quality import MoveQuality, classify_moves_of_record
 
 RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
 RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
@@ -128,12 +128,12 @@ class StorePages:
             case "/api/openings/":
                 return await self._list_continuations(name, parameters)
             case "/api/table":
-                return await self._load_table(parameters)
+                return await self._answer_table(parameters)
             case "/api/table.csv":
                 return await self._answer_table_csv(parameters["event"])
             case "/api/event":
-                return await self._load_event(parameters["name"], live)
-        return await self._load_bot(name or parameters.get("name", ""))
+                return await self._answer_event(parameters["name"], live)
+        return await self._answer_bot(name or parameters.get("name", ""))
 
     async def _list_records(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches of a bot, a game or an event, the newest first."""
@@ -198,7 +198,7 @@ class StorePages:
     async def _list_move_qualities(self, match_id: str) -> Response:
         """Return the quality of each move of a match on a solved map, as JSON; null for a match on any other map."""
         line = await self._load_record(match_id)
-        return responses.make_json_response(await anyio.to_thread.run_sync(rate_moves_by_table, line))
+        return responses.make_json_response(await anyio.to_thread.run_sync(judge_moves_by_solved_table, line))
 
     async def _list_continuations(self, map_name: str, parameters: Mapping[str, str]) -> Response:
         """Return the moves that were played in finished matches from a position on a built-in map."""
@@ -222,7 +222,7 @@ class StorePages:
             raise make_match_not_found_error(match_id)
         return line
 
-    async def _load_table(self, parameters: Mapping[str, str]) -> Response:
+    async def _answer_table(self, parameters: Mapping[str, str]) -> Response:
         """Return the table of the event in `parameters`; without an event, the ratings, cross-tables and events."""
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:
@@ -255,7 +255,7 @@ class StorePages:
             raise _make_event_not_found_error(event_name)
         return table
 
-    async def _load_event(self, event_name: str, live: LiveData) -> Response:
+    async def _answer_event(self, event_name: str, live: LiveData) -> Response:
         """Return the plan and the progress of an event, with its next matches and any sequential test (SPRT)."""
         match_count = await count_finished_matches(self._engine, event_name)
         ladder = await find_stored_plan(self._engine, event_name)
@@ -281,7 +281,7 @@ class StorePages:
             )
         )
 
-    async def _load_bot(self, name: str) -> Response:
+    async def _answer_bot(self, name: str) -> Response:
         """Return the summary of a bot. Raises NotFound if the store has no finished match and no rating of the bot."""
         summary = await load_bot_summary(self._engine, name) if len(name) <= 64 else None
         if summary is None:
@@ -289,7 +289,7 @@ class StorePages:
         return responses.make_json_response(summary)
 
 
-def rate_moves_by_table(record_line: str) -> list[SolvedMoveQuality] | None:
+def judge_moves_by_solved_table(record_line: str) -> list[SolvedMoveQuality] | None:
     """Return the quality of each move of a match, from the solution table of the match's map.
 
     Return None if there is no usable table for the map, or if the record is invalid.
@@ -299,7 +299,7 @@ def rate_moves_by_table(record_line: str) -> list[SolvedMoveQuality] | None:
     The call takes about 0.1 ms per move.
     """
     try:
-        classified_moves = classify_moves(parse_record_line(record_line))
+        classified_moves = classify_moves_of_record(parse_record_line(record_line))
     except BadRecord:
         return None
     return (

@@ -15,7 +15,7 @@ from arena.server.store.journal.journal import Journal
 from testkit.simulation.bots import SCRIPTED_HABITS, ClientBot, ScriptedBot, SimulatedBot
 from testkit.simulation.bus import SimulatedExchange
 from testkit.simulation.faults import SimulatedFault, draw_faults, inject_fault
-from testkit.simulation.invariants import InvariantMonitor, WatchedCore
+from testkit.simulation.invariants import InvariantMonitor, MonitoredCore
 from testkit.simulation.network import SimulatedNetwork
 from testkit.simulation.servers import SimulatedServer, make_settings, patch_servers_environment
 from testkit.simulation.store import SimulatedStore
@@ -23,7 +23,7 @@ from testkit.simulation.world import SECOND, InvariantViolated, SimulatedProcess
 
 CHECK_INTERVAL_NS = 10 * SECOND
 """Virtual time between two checks of the servers, for example that they hold no more objects than they need, in ns."""
-CHECKS_PER_COLLECTION = 30
+CHECKS_PER_GARBAGE_COLLECTION = 30
 """Number of checks of the servers between two garbage collections.
 
 Automatic collection is off during a run, because its times would differ between runs of the same seed.
@@ -107,7 +107,7 @@ class SimulatedArena:
         self.monitor = InvariantMonitor(self)
         self.store.on_commit, self.store.on_write = self.monitor.record_commit, self.monitor.record_write
         self.journals: dict[SimulatedProcess, Journal] = {}
-        self.cores: dict[SimulatedProcess, WatchedCore] = {}
+        self.cores: dict[SimulatedProcess, MonitoredCore] = {}
         self.edges: dict[SimulatedProcess, list[Edge]] = {}
         self.fault_counts: Counter[str] = Counter()
         self.frozen: set[str] = set()
@@ -194,7 +194,7 @@ class SimulatedArena:
             self.world.run(min(end_ns, self.world.now + CHECK_INTERVAL_NS))
             self.monitor.check_servers()
             self._looks += 1
-            if self._looks % CHECKS_PER_COLLECTION == 0:
+            if self._looks % CHECKS_PER_GARBAGE_COLLECTION == 0:
                 gc.collect()
 
     def close(self) -> None:

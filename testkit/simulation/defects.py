@@ -33,7 +33,7 @@ from arena.server.store.journal import sqlite_writer
 from arena.server.store.journal.journal import Journal
 from arena.server.store.schema import servers
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
-from testkit.simulation.invariants import WatchedCore
+from testkit.simulation.invariants import MonitoredCore
 
 patch = mock.patch.object
 
@@ -61,15 +61,15 @@ def renew_lease_by_name() -> AbstractContextManager[Any]:
 
 def judge_deadlines_first() -> AbstractContextManager[Any]:
     """Defect: a core handles an expired deadline before an input that arrived in time."""
-    handle = WatchedCore.handle
+    handle = MonitoredCore.handle
 
-    def replacement(core: WatchedCore, core_input: Any, now_ns: int) -> Any:
+    def replacement(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
         due = core.next_deadline_ns
         is_exempt = due is None or due > now_ns or type(core_input) in (Tick, TurnSent)
         deadline_effects = [] if is_exempt else handle(core, Tick(), now_ns)
         return [*deadline_effects, *handle(core, core_input, now_ns)]
 
-    return patch(WatchedCore, "handle", replacement)
+    return patch(MonitoredCore, "handle", replacement)
 
 
 def ignore_lost_frames() -> AbstractContextManager[Any]:
@@ -88,22 +88,22 @@ def ignore_lost_frames() -> AbstractContextManager[Any]:
 
 def omit_missed_results() -> AbstractContextManager[Any]:
     """Defect: a bot that was disconnected when its match ended is never sent the result."""
-    handle = WatchedCore.handle
+    handle = MonitoredCore.handle
 
-    def replacement(core: WatchedCore, core_input: Any, now_ns: int) -> Any:
+    def replacement(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
         return [effect for effect in handle(core, core_input, now_ns) if type(effect) is not SendMissedResult]
 
-    return patch(WatchedCore, "handle", replacement)
+    return patch(MonitoredCore, "handle", replacement)
 
 
 def omit_session_changes() -> AbstractContextManager[Any]:
     """Defect: sessions are not stored, so the core that takes over the matches does not know them."""
-    handle = WatchedCore.handle
+    handle = MonitoredCore.handle
 
-    def replacement(core: WatchedCore, core_input: Any, now_ns: int) -> Any:
+    def replacement(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
         return [effect for effect in handle(core, core_input, now_ns) if type(effect) is not SaveSession]
 
-    return patch(WatchedCore, "handle", replacement)
+    return patch(MonitoredCore, "handle", replacement)
 
 
 def omit_resent_answers() -> AbstractContextManager[Any]:
@@ -120,7 +120,7 @@ def omit_resent_answers() -> AbstractContextManager[Any]:
 
 def count_ratings_twice() -> AbstractContextManager[Any]:
     """Defect: the first match of a batch that is rated is not marked as counted, so the match is rated twice."""
-    count = match_counting.count_batch_of_matches
+    count = match_counting.add_match_batch_to_aggregates
 
     def replacement(connection: sa.Connection, *args: Any, **kwargs: Any) -> Any:
         result = count(connection, *args, **kwargs)
@@ -130,7 +130,7 @@ def count_ratings_twice() -> AbstractContextManager[Any]:
             connection.exec_driver_sql("UPDATE matches SET counted = 0 WHERE match = ?", (first,))
         return result
 
-    return patch(match_counting, "count_batch_of_matches", replacement)
+    return patch(match_counting, "add_match_batch_to_aggregates", replacement)
 
 
 def pair_suspended_bots() -> AbstractContextManager[Any]:

@@ -152,7 +152,7 @@ class InvariantMonitor:
                     terms_from_json(row["terms"]), self.arena.world.now
                 )
         for match, seq, text in changes.events:
-            self._check_append(match, seq, text)
+            self._check_appended_event(match, seq, text)
         for row in changes.closed_matches:
             self._check_close(row)
 
@@ -179,24 +179,26 @@ class InvariantMonitor:
             f"{process} wrote with fencing token {held_token}, although the store has {current_token}",
         )
 
-    def _check_append(self, name: str, seq: int, text: str) -> None:
-        match = self.matches.get(name)
+    def _check_appended_event(self, match_id: str, event_number: int, event_text: str) -> None:
+        match = self.matches.get(match_id)
         if match is None:
-            self.raise_failure(f"an event of match {name:.8} was stored before the match began")
+            self.raise_failure(f"an event of match {match_id:.8} was stored before the match began")
             return
-        stored_text = match.events.get(seq)
+        stored_text = match.events.get(event_number)
         if stored_text is not None:
             self.require_true(
-                stored_text == text, f"event {seq} of match {name:.8} was written twice, with different texts"
+                stored_text == event_text,
+                f"event {event_number} of match {match_id:.8} was written twice, with different texts",
             )
             return
         self.require_true(
-            match.record is None, f"event {seq} of match {name:.8} was stored after the end of the match"
+            match.record is None,
+            f"event {event_number} of match {match_id:.8} was stored after the end of the match",
         )
-        match.events[seq] = text
-        for _, event in decode_from_journal(text):
+        match.events[event_number] = event_text
+        for _, event in decode_from_journal(event_text):
             if isinstance(event, MoveReceived):
-                self._check_move(name, match, event)
+                self._check_move(match_id, match, event)
             elif isinstance(event, DeadlinePassed):
                 match.stall_ns = event.stalled_ns
 
@@ -307,7 +309,7 @@ class InvariantMonitor:
             key = answer.message.match, answer.message.ply
             self._in_time.setdefault(key, (process, answer.client, self.arena.world.now))
 
-    def check_effects(self, core: WatchedCore, now_ns: int, effects: Sequence[Effect]) -> None:
+    def check_effects(self, core: MonitoredCore, now_ns: int, effects: Sequence[Effect]) -> None:
         """Check that the effects of one input open no match for a suspended bot.
 
         Record the matches that they open, and the suspensions that they impose or lift.
@@ -326,7 +328,7 @@ class InvariantMonitor:
             elif type(effect) is SaveSession:
                 suspensions.end_suspension(effect.name)
 
-    def check_pairing(self, core: WatchedCore, now_ns: int) -> None:
+    def check_pairing(self, core: MonitoredCore, now_ns: int) -> None:
         """Check that a core pairs its free bots: no two bots that may play each other stay free. `now_ns`: time by the core's clock, in ns."""
         if core.next_deadline_ns is not None and core.next_deadline_ns <= now_ns:
             return  # a core that was frozen, or waited for the store, has yet to pair its bots
@@ -521,7 +523,7 @@ class InvariantMonitor:
                     )
 
 
-class WatchedCore(Core):
+class MonitoredCore(Core):
     """Core that also passes the effects of each input to the monitor."""
 
     def __init__(self, monitor: InvariantMonitor, process: SimulatedProcess, *arguments: Any) -> None:
@@ -538,7 +540,7 @@ class WatchedCore(Core):
         return effects
 
 
-class WatchedEdge(Edge):
+class MonitoredEdge(Edge):
     """Edge that also passes the turns it sends and the answers it receives to the monitor."""
 
     def __init__(
@@ -564,10 +566,10 @@ class WatchedEdge(Edge):
 
 
 class MonitoredCorePort:
-    """Stand-in for the core of a `WatchedEdge`, which shows the messages to the monitor before it passes them on."""
+    """Stand-in for the core of a `MonitoredEdge`, which shows the messages to the monitor before it passes them on."""
 
     def __init__(
-        self, monitor: InvariantMonitor, process: SimulatedProcess, core: CorePort, edge: WatchedEdge
+        self, monitor: InvariantMonitor, process: SimulatedProcess, core: CorePort, edge: MonitoredEdge
     ) -> None:
         self._edge = edge
         self._monitor = monitor

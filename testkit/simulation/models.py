@@ -144,7 +144,7 @@ class RatingTableModel:
                 f"match {name:.8} was counted before {record.match:.8}, which ended earlier",
             )
             if match.terms.rated:
-                self._subtract_match_from_quota(record, datetime.fromisoformat(finished))
+                self._rate_match(record, datetime.fromisoformat(finished))
         self._counted += len(rows)
         for match in finished_matches:
             assert match.record is not None
@@ -192,7 +192,7 @@ class RatingTableModel:
             f"{name} has {stored_row} in the table, but {expected} by its records ({', '.join(COMPARED_COLUMNS)})",
         )
 
-    def _subtract_match_from_quota(self, record: Record, end_time: datetime) -> None:
+    def _rate_match(self, record: Record, end_time: datetime) -> None:
         result, players = record.result, (record.players.maxie, record.players.minnie)
         key = (*players, str([move.move for move in record.moves]), result.winner, result.reason)
         if key in self._record_keys:

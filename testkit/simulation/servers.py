@@ -46,7 +46,7 @@ from arena.server.store.errors import StoreError
 from arena.server.store.journal import sqlite_writer
 from arena.server.store.journal.journal import Journal, open_journal
 from testkit.simulation.bots import SimulatedWorker
-from testkit.simulation.invariants import WatchedCore, WatchedEdge
+from testkit.simulation.invariants import MonitoredCore, MonitoredEdge
 from testkit.simulation.network import PUBLIC_PORT
 from testkit.simulation.world import (
     EPOCH_NS,
@@ -65,11 +65,11 @@ MIN_RESTART_NS = 700_000_000
 """Shortest time from the end of a server's process to its next start, in virtual ns."""
 
 
-def make_settings(role: str, control: str) -> tuple[ArenaSettings, Pool]:
+def make_settings(role: str, time_control: str) -> tuple[ArenaSettings, Pool]:
     """Return the settings of the servers of a role, and the settings of the pool from which bots get their matches.
 
     role: `edge` (holds connections), `core` (plays matches), or `all` for both
-    control: time control of all matches, such as `15/move`
+    time_control: time control of all matches, such as `15/move`
     """
     settings = ArenaSettings(
         server=ServerSettings(port=PUBLIC_PORT, name=SHARD_NAME, anyone=True, role=ProcessRole(role)),
@@ -78,7 +78,7 @@ def make_settings(role: str, control: str) -> tuple[ArenaSettings, Pool]:
         store=StoreSettings(url="sqlite:///simulation.db"),
         limits=HostLimits(cut_offs=100_000),
     )
-    game = PoolGame(make_game("tictactoe", {}), TimeControl.parse(control))
+    game = PoolGame(make_game("tictactoe", {}), TimeControl.parse(time_control))
     return settings, Pool(games=(game,), margin_ms=100, ready_ms=20_000, pause_ms=0)
 
 
@@ -250,11 +250,11 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
 
     bytes_rng = world.random_generator("bytes")
 
-    def make_edge(*args: Any, **kwargs: Any) -> WatchedEdge:
-        return WatchedEdge(arena.monitor, get_running_process(), *args, **kwargs)
+    def make_edge(*args: Any, **kwargs: Any) -> MonitoredEdge:
+        return MonitoredEdge(arena.monitor, get_running_process(), *args, **kwargs)
 
-    def make_core(*args: Any) -> WatchedCore:
-        return WatchedCore(arena.monitor, get_running_process(), *args)
+    def make_core(*args: Any) -> MonitoredCore:
+        return MonitoredCore(arena.monitor, get_running_process(), *args)
 
     def decode_and_record(frame: bytes) -> Any:
         message = decode_server_message(frame)

@@ -29,10 +29,10 @@ def reduce_failure(
     """
     kind, best, runs = generalize_failure(failed.failure), failed, 0
 
-    def still_fails(numbers: Sequence[int]) -> bool:
+    def still_fails(kept_fault_numbers: Sequence[int]) -> bool:
         nonlocal best, runs
         runs += 1
-        result = run(replace(failed.plan, fault_numbers=tuple(numbers)))
+        result = run(replace(failed.plan, fault_numbers=tuple(kept_fault_numbers)))
         if generalize_failure(result.failure) != kind:
             return False
         best = result

@@ -22,7 +22,7 @@ from arena.server.store.lease import reacquire_lease
 from testkit.simulation.world import EPOCH_NS, MS, SimulatedProcess, World
 
 DAY_NS = 86_400 * 1_000_000_000
-UNIX_DAY = 2440587.5
+JULIAN_DAY_OF_UNIX_EPOCH = 2440587.5
 """Julian day of 1970-01-01, from which SQLite's function `julianday` is simulated."""
 
 
@@ -58,7 +58,9 @@ class SimulatedStore:
 
     def _connect(self) -> sqlite3.Connection:
         raw = sqlite3.connect(self._name, uri=True, check_same_thread=False, isolation_level=None)
-        raw.create_function("julianday", 1, lambda _now: UNIX_DAY + (EPOCH_NS + self.world.now) / DAY_NS)
+        raw.create_function(
+            "julianday", 1, lambda _now: JULIAN_DAY_OF_UNIX_EPOCH + (EPOCH_NS + self.world.now) / DAY_NS
+        )
         raw.execute("PRAGMA foreign_keys=ON")
         raw.execute("PRAGMA busy_timeout=0")
         return raw
@@ -200,7 +202,7 @@ class SimulatedWriterThread:
 
 def _unwrap_call(call: Any) -> Any:
     """Return the operation that a call to the writer's thread runs, without the functions around it that wait for a lock."""
-    while getattr(getattr(call, "func", None), "__func__", None) is SqliteWriter._run_with_wait:
+    while getattr(getattr(call, "func", None), "__func__", None) is SqliteWriter._run_with_busy_wait:
         [call] = call.args
     return call
 

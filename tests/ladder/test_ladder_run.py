@@ -22,7 +22,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.standings import make_standings
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import open_store
 from arena.server.store.errors import StoreError
 from arena.server.store.ladders import CannotResume
@@ -114,7 +114,7 @@ async def test_every_match_is_in_the_file_before_it_is_reported_and_the_page_has
         await run_ladder(finished_ladder, watch)
     assert watch.on_file == list(range(1, len(finished_ladder.played) + 1))
     async with open_store(f"sqlite:///{watch.copy}") as engine:
-        await count_new_matches(engine)
+        await add_new_matches_to_aggregates(engine)
         table = await load_event_table(engine, "test")
     assert table is not None
     (semifinal,), (final,) = table.bracket

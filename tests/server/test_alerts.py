@@ -167,7 +167,7 @@ async def test_alert_on_a_slow_journal(tmp_path: Path) -> None:
     clock = TimeSource(lambda: next(ticks) * pace[0] * 1_000_000)
     async with (
         open_store(f"sqlite:///{tmp_path}/arena.db") as engine,
-        open_journal(engine, clock=clock, observe_seconds=metrics.journal_seconds.observe) as journal,
+        open_journal(engine, clock=clock, observe_commit_seconds=metrics.journal_seconds.observe) as journal,
     ):
         watch = Watch(metrics)
         await journal.commit([make_open_match("fast" * 8)])

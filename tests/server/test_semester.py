@@ -30,7 +30,11 @@ from arena.server.core.inputs import AnnounceEvent, EventCommand
 from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, PoolGame
 from arena.server.store import migrations
 from arena.server.store.aggregates.season_closing import close_season
-from arena.server.store.invitations import create_invitations, find_invited_owner, register_name
+from arena.server.store.invitations import (
+    create_invitations,
+    find_invited_owner,
+    register_name_and_issue_token,
+)
 from testkit.simulation import invariants
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import SERVER_URL, ClientBot
@@ -119,7 +123,7 @@ class Semester(SimulatedArena):
         for each in self.students:
             owner = await find_invited_owner(self.store.engine, codes[each.owner])
             assert owner == each.owner
-            each.token = await register_name(self.store.engine, owner, each.name)
+            each.token = await register_name_and_issue_token(self.store.engine, owner, each.name)
 
     def run_until(self, condition: Callable[[], bool], seconds: int) -> None:
         """Run the simulation until `condition()` is true, at most for `seconds`."""

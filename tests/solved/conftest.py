@@ -25,7 +25,7 @@ def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Riskless
     skip_without("numba")
     from arena.bots.compiled import cache  # noqa: PLC0415 - an extra
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
-    from arena.solved.board_numbers import Boards  # noqa: PLC0415
+    from arena.solved.board_numbers import BoardNumbering  # noqa: PLC0415
     from arena.solved.folders import get_local_folder, make_table_file_name  # noqa: PLC0415
 
     cache.get_cache_folder()  # choose the folder of the kernels before the variable changes, so that they need not be compiled again
@@ -35,7 +35,7 @@ def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Riskless
         folder = get_local_folder()
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / make_table_file_name(map)
-        Solver(Boards.from_map(map), path.with_suffix(".part"), 1, lambda *_: None).solve(path)
+        Solver(BoardNumbering.from_map(map), path.with_suffix(".part"), 1, lambda *_: None).solve(path)
         return path
 
     return solved

@@ -21,7 +21,7 @@ from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify_table
 from arena.maps.loader import load_map
-from arena.solved.board_numbers import Boards
+from arena.solved.board_numbers import BoardNumbering
 from arena.solved.folders import find_table, get_local_folder, make_table_file_name
 from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedValue
@@ -79,7 +79,7 @@ same share of the map's capacity as on m1.
 
 def load_or_make_table(map: RisklessMap) -> SolvedTable:
     """Return the solved table of a map. Solve the map first if it has none."""
-    boards = Boards.from_map(map)
+    boards = BoardNumbering.from_map(map)
     path = find_table(boards)
     if path is None:
         path = get_local_folder() / make_table_file_name(map)

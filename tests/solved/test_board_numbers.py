@@ -16,13 +16,13 @@ from arena.maps.generators import make_grid_map, make_ring_map
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import (
     MAX_BOARD_SYMMETRIES,
-    Boards,
+    BoardNumbering,
     find_automorphisms,
     get_boards,
     make_board_for_mover,
 )
 
-RING = Boards.from_map(load_map("m1"))
+RING = BoardNumbering.from_map(load_map("m1"))
 boards = st.tuples(*[st.integers(-9, 9)] * 6)
 
 
@@ -36,7 +36,7 @@ def compute_number(board: tuple[int, ...]) -> int:
 
 def test_the_number_of_boards_is_a_power_of_the_base() -> None:
     assert RING.count == 19**6
-    assert Boards.from_map(load_map("path4")).count == 21**4
+    assert BoardNumbering.from_map(load_map("path4")).count == 21**4
 
 
 @given(boards)
@@ -50,8 +50,8 @@ def test_a_number_is_one_board(board: tuple[int, ...]) -> None:
 def test_symmetric_boards_have_the_same_representative(board: tuple[int, ...], which: int) -> None:
     symmetry = RING.symmetries[which]
     turned = tuple(board[symmetry[v]] for v in range(6))
-    stands = RING.find_representative(board)
-    assert RING.find_representative(turned) == stands <= compute_number(board)
+    stands = RING.find_representative_number(board)
+    assert RING.find_representative_number(turned) == stands <= compute_number(board)
     images = {tuple(board[each[v]] for v in range(6)) for each in RING.symmetries}
     assert RING.decode(stands) in images
 
@@ -63,7 +63,7 @@ def test_the_opponents_board_has_opposite_signs() -> None:
 
 def test_the_order_of_roads_does_not_matter() -> None:
     near = tuple(tuple(reversed(each)) for each in load_map("m1").neighbours)
-    assert Boards(tuple(tuple(sorted(each)) for each in near), 9, 40) == RING
+    assert BoardNumbering(tuple(tuple(sorted(each)) for each in near), 9, 40) == RING
 
 
 def test_only_riskless_has_boards() -> None:

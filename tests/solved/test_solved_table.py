@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from arena.games.riskless_map import RisklessMap
-from arena.solved.board_numbers import Boards
+from arena.solved.board_numbers import BoardNumbering
 from arena.solved.folders import check_table, find_table, get_local_folder, make_table_file_name, open_table
 from arena.solved.header import (
     FILE_SIGNATURE,
@@ -42,16 +42,16 @@ def test_a_table_is_found_for_its_map_and_for_no_other(solve: Solve) -> None:
     map = make_path_map()
     path = solve(map)
     assert path == get_local_folder() / make_table_file_name(map)
-    table = open_table(Boards.from_map(map))
+    table = open_table(BoardNumbering.from_map(map))
     assert table is not None
-    assert table.path == find_table(Boards.from_map(map)) == path
+    assert table.path == find_table(BoardNumbering.from_map(map)) == path
     assert table.size_bytes == path.stat().st_size
-    assert open_table(Boards.from_map(make_path_map(goal=8))) is None
+    assert open_table(BoardNumbering.from_map(make_path_map(goal=8))) is None
 
 
 def test_a_table_of_another_map_under_this_name_is_refused(solve: Solve) -> None:
     path = solve(make_path_map())
-    other = Boards.from_map(make_path_map(goal=8))
+    other = BoardNumbering.from_map(make_path_map(goal=8))
     with pytest.raises(BadTable, match="solved for a different map"):
         check_table(SolvedTable(path), other)
     path.rename(path.with_name(make_table_file_name(make_path_map(goal=8))))
@@ -126,12 +126,12 @@ def test_a_header_of_another_version_or_of_nonsense_is_refused(
 
 def test_the_digest_depends_on_everything_that_affects_a_value() -> None:
     of = {
-        compute_boards_digest(Boards.from_map(make_path_map(*numbers)))
+        compute_boards_digest(BoardNumbering.from_map(make_path_map(*numbers)))
         for numbers in [(3, 3, 7, 60), (4, 3, 7, 60), (3, 4, 7, 60), (3, 3, 8, 60)]
     }
     assert len(of) == 4
-    assert compute_boards_digest(Boards.from_map(make_path_map(limit=9))) == compute_boards_digest(
-        Boards.from_map(make_path_map())
+    assert compute_boards_digest(BoardNumbering.from_map(make_path_map(limit=9))) == compute_boards_digest(
+        BoardNumbering.from_map(make_path_map())
     )
 
 
@@ -139,4 +139,4 @@ def test_a_header_knows_its_blocks(solve: Solve) -> None:
     header = SolvedTable(solve(make_path_map())).header
     assert isinstance(header, Header)
     assert header.block_count == 1
-    assert header.boards == Boards.from_map(make_path_map())
+    assert header.boards == BoardNumbering.from_map(make_path_map())

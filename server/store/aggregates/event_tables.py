@@ -48,7 +48,7 @@ class EventScores(NamedTuple):
     """
 
 
-class EventResult(NamedTuple):
+class EventMatchResult(NamedTuple):
     """Result of a finished match, as counted in the table of its event."""
 
     event: str
@@ -60,7 +60,7 @@ class EventResult(NamedTuple):
     """End reason, a value of `protocol.codes.EndReason`."""
 
 
-def add_event_results(connection: sa.Connection, results: Iterable[EventResult]) -> None:
+def add_event_results(connection: sa.Connection, results: Iterable[EventMatchResult]) -> None:
     """Add the results of finished matches to the tables of their events, in the caller's transaction."""
     score_counts = Counter(results)
     match_counts: Counter[tuple[str]] = Counter()

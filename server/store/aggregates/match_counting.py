@@ -22,7 +22,7 @@ from msgspec.structs import asdict
 from arena.rating.rater import Rater, RatingStep, make_map_and_game_categories
 from arena.server.store import database
 from arena.server.store.aggregates import event_tables, ratings
-from arena.server.store.aggregates.event_tables import EventResult
+from arena.server.store.aggregates.event_tables import EventMatchResult
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import make_finished_match_from_row
@@ -40,7 +40,7 @@ It is large, because such a process has no journal that would be delayed.
 """
 
 
-async def count_new_matches(
+async def add_new_matches_to_aggregates(
     engine: Engine, report_step: Callable[[RatingStep], None] = lambda _step: None
 ) -> int:
     """Add the new finished matches to the ratings and tables, and return the number of rated matches among them.
@@ -53,7 +53,9 @@ async def count_new_matches(
         MATCHES_PER_TRANSACTION if database.has_writer(engine) else MATCHES_PER_TRANSACTION_WITHOUT_SERVER
     )
     while True:
-        count, steps = await database.write(engine, partial(count_batch_of_matches, max_matches=max_matches))
+        count, steps = await database.write(
+            engine, partial(add_match_batch_to_aggregates, max_matches=max_matches)
+        )
         if not count:
             return total_count
         total_count += len({step.match for step in steps})
@@ -62,7 +64,9 @@ async def count_new_matches(
         await anyio.lowlevel.checkpoint()
 
 
-def count_batch_of_matches(connection: sa.Connection, max_matches: int) -> tuple[int, list[RatingStep]]:
+def add_match_batch_to_aggregates(
+    connection: sa.Connection, max_matches: int
+) -> tuple[int, list[RatingStep]]:
     """Add up to `max_matches` new finished matches to the ratings and tables, in the caller's transaction.
 
     Return the number of added matches, and the changes of ratings in order. If the number is 0, the ratings and tables
@@ -100,7 +104,7 @@ def count_batch_of_matches(connection: sa.Connection, max_matches: int) -> tuple
         ratings.add_rating_steps(connection, steps)
     event_tables.add_event_results(
         connection,
-        [EventResult(row.event, row.maxie, row.minnie, row.winner or "", row.reason) for row in rows],
+        [EventMatchResult(row.event, row.maxie, row.minnie, row.winner or "", row.reason) for row in rows],
     )
     connection.execute(_MARK_MATCH_AS_COUNTED, [{"match_number": row.number} for row in rows])
     return len(rows), steps

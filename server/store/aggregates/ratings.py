@@ -79,7 +79,7 @@ def compute_activity_cutoff_time() -> str:
     return database.format_store_timestamp(datetime.now(UTC) - INACTIVITY_BEFORE_HIDING)
 
 
-class CategorySummary(Struct, frozen=True):
+class RatingCategorySummary(Struct, frozen=True):
     """Rating category (a game, a map and a time control), with its number of rated matches."""
 
     game: str
@@ -108,7 +108,7 @@ async def load_rating_rows(
     limit: maximum number of bots for each game, those with the highest ratings; None for all
     since: only bots that finished a rated match at or after this time, in the format of `database.format_current_time`
 
-    The ratings do not include the newest finished matches until `match_counting.count_new_matches` is called.
+    The ratings do not include the newest finished matches until `match_counting.add_new_matches_to_aggregates` is called.
     """
     query = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__))
     query = query.where(*_make_column_conditions(standings_table, "map", "time_control", "season", "game"))
@@ -158,7 +158,7 @@ async def count_forfeits(engine: Engine, bot_names: Iterable[str]) -> dict[str, 
 
 async def list_rating_categories(
     engine: Engine, limit: int, season: str = "", *, since: str | None = None
-) -> list[CategorySummary]:
+) -> list[RatingCategorySummary]:
     """Return up to `limit` categories (a game, a map and a time control), those with the most rated matches first.
 
     season: name of a closed season; empty for the current one of each game
@@ -176,7 +176,7 @@ async def list_rating_categories(
     query = query.group_by(columns.game, columns.map, columns.time_control)
     query = query.order_by(matches.desc(), columns.game, columns.map, columns.time_control).limit(limit)
     rows = await database.fetch(engine, query)
-    return [CategorySummary(row.game, row.map, row.time_control, int(row[3])) for row in rows]
+    return [RatingCategorySummary(row.game, row.map, row.time_control, int(row[3])) for row in rows]
 
 
 async def load_cross_scores(
@@ -266,7 +266,9 @@ def add_rating_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> 
         )
 
 
-def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, CurrentRating]) -> None:
+def store_recompute_start_ratings(
+    connection: sa.Connection, bases: Mapping[RatingKey, CurrentRating]
+) -> None:
     """Store base ratings: for each bot, its rating after the last match that is being removed from the store.
 
     `recompute.recompute_ratings` starts from these ratings. The earlier base rating of a bot in a category is replaced.
@@ -281,7 +283,7 @@ def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, Curr
         connection.execute(make_upsert(connection.dialect.name, rating_bases), rows)
 
 
-def read_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
+def read_recompute_start_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
     """Return the base ratings: by bot and category, the rating after the last match that was removed from the store.
 
     The dictionary is empty if no rated match was ever removed.

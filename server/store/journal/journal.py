@@ -62,7 +62,7 @@ class Journal:
         writer: JournalWriter,
         lease: Lease,
         clock: TimeSource,
-        observe_seconds: Callable[[float], None],
+        observe_commit_seconds: Callable[[float], None],
     ) -> None:
         self.lease = lease
         """Lease under which the journal writes. `load_restart_state` may replace it with one that has a higher fencing token."""
@@ -72,7 +72,7 @@ class Journal:
         """Event that is set when another process has acquired the name. From then on, every write raises LeaseLost."""
         self._writer = writer
         self._clock = clock
-        self._observe_seconds = observe_seconds
+        self._observe_commit_seconds = observe_commit_seconds
         """Function that is called with the duration of each commit, in seconds."""
         self._transaction_lock = asyncio.Lock()
         """Lock held by each transaction that is not a commit, so that at most one of these can delay a commit.
@@ -105,7 +105,7 @@ class Journal:
             del self._pending_since["commit"]
         self._last_error = ""
         self._in_doubt = False
-        self._observe_seconds((self._clock.now_ns() - start_ns) / 1e9)
+        self._observe_commit_seconds((self._clock.now_ns() - start_ns) / 1e9)
 
     def is_committing(self) -> bool:
         """Return True while a commit is in progress."""
@@ -237,7 +237,7 @@ async def open_journal(
     wait: bool = False,
     lease_seconds: float = DEFAULT_LEASE_SECONDS,
     clock: TimeSource = MONOTONIC_CLOCK,
-    observe_seconds: Callable[[float], None] = lambda _seconds: None,
+    observe_commit_seconds: Callable[[float], None] = lambda _seconds: None,
 ) -> AsyncIterator[Journal]:
     """Acquire the lease on a server's name, and yield the journal that writes under it. Release the lease at the end.
 
@@ -245,7 +245,7 @@ async def open_journal(
     wait: True for a standby, which waits until the name is free or its lease has expired
     lease_seconds: time for which the lease is valid without renewal; also the time to wait for PostgreSQL's answer
         before a transaction fails
-    observe_seconds: function that is called with the duration of each commit, in seconds
+    observe_commit_seconds: function that is called with the duration of each commit, in seconds
 
     Raises LeaseHeld if another process holds the name and renews its lease, and any database error.
     """
@@ -258,7 +258,7 @@ async def open_journal(
         lease_held = await lease.acquire_lease(
             writer.write, name, valid_seconds=lease_seconds, wait=wait, clock=clock
         )
-        journal = Journal(engine, writer, lease_held, clock, observe_seconds)
+        journal = Journal(engine, writer, lease_held, clock, observe_commit_seconds)
         renewal_task = asyncio.create_task(journal.renew_lease_periodically(), name=f"lease of {name!r}")
         try:
             yield journal

@@ -57,10 +57,10 @@ _APPEND_EVENTS = number_parameters(APPEND_EVENTS_UNDER_LEASE)
 class WriteConnection:
     """Database connection for one transaction at a time. If it is closed, the next transaction opens a new one."""
 
-    def __init__(self, engine: Engine, answer_seconds: float, clock: TimeSource) -> None:
-        """Prepare the connection. A transaction that takes longer than `answer_seconds` fails."""
+    def __init__(self, engine: Engine, answer_timeout_seconds: float, clock: TimeSource) -> None:
+        """Prepare the connection. A transaction that takes longer than `answer_timeout_seconds` fails."""
         self._engine = engine
-        self._answer_seconds = answer_seconds
+        self._answer_timeout_seconds = answer_timeout_seconds
         self._clock = clock
         self._lock = asyncio.Lock()
         self._connection: AsyncConnection | None = None
@@ -73,7 +73,7 @@ class WriteConnection:
     async def open_for_transaction(self) -> AsyncIterator[tuple[AsyncConnection, Any]]:
         """Yield the connection for one transaction inside the block: SQLAlchemy's object, and the driver's (asyncpg's).
 
-        A cancellation takes effect before or after the block. After `answer_seconds`, the connection is closed, so that
+        A cancellation takes effect before or after the block. After `answer_timeout_seconds`, the connection is closed, so that
         its pending calls raise an exception that counts as an outage (`errors.is_transient_error`).
         """
         await checkpoint_if_cancelled()  # a task that commits in a loop would otherwise never be cancelled
@@ -85,7 +85,7 @@ class WriteConnection:
                         connection = self._connection = await self._engine.connect()
                         self._driver_connection = (await connection.get_raw_connection()).driver_connection
                         self._is_abandoned = False
-                    abandon_timer = self._clock.call_later(self._answer_seconds, self.abandon)
+                    abandon_timer = self._clock.call_later(self._answer_timeout_seconds, self.abandon)
                     try:
                         yield self._connection, self._driver_connection
                     finally:
@@ -127,9 +127,11 @@ class WriteConnection:
 class PostgresqlWriter:
     """Writer of a server's `Journal` to PostgreSQL, with one connection for its commits and one for all other writes."""
 
-    def __init__(self, engine: Engine, answer_seconds: float, clock: TimeSource) -> None:
-        """Prepare both connections. A transaction that takes longer than `answer_seconds` fails."""
-        self._commits, self._others = (WriteConnection(engine, answer_seconds, clock) for _ in range(2))
+    def __init__(self, engine: Engine, answer_timeout_seconds: float, clock: TimeSource) -> None:
+        """Prepare both connections. A transaction that takes longer than `answer_timeout_seconds` fails."""
+        self._commits, self._others = (
+            WriteConnection(engine, answer_timeout_seconds, clock) for _ in range(2)
+        )
 
     async def commit(self, changes: JournalChanges, lease: Lease) -> None:
         """Write the changes in one transaction.
@@ -203,13 +205,13 @@ async def _write_changes(driver_connection: Any, changes: JournalChanges, lease:
 
 @asynccontextmanager
 async def open_postgresql_writer(
-    engine: Engine, answer_seconds: float, clock: TimeSource
+    engine: Engine, answer_timeout_seconds: float, clock: TimeSource
 ) -> AsyncIterator[PostgresqlWriter]:
     """Open a writer for the block, with its own two connections to the database of `engine`.
 
-    answer_seconds: time to wait for the database's answer before a transaction fails
+    answer_timeout_seconds: time to wait for the database's answer before a transaction fails
     """
-    writer = PostgresqlWriter(engine, answer_seconds, clock)
+    writer = PostgresqlWriter(engine, answer_timeout_seconds, clock)
     try:
         yield writer
     finally:

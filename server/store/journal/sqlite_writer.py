@@ -143,20 +143,22 @@ class SqliteWriter:
                 if not sqlite.is_busy_error(error):
                     raise
             else:
-                return _return_without_commit()
-        return self._thread.run_in_thread(partial(self._run_with_wait, work))
+                return _complete_empty_commit()
+        return self._thread.run_in_thread(partial(self._run_with_busy_wait, work))
 
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return the result.
 
         If `operation` or the commit raises an exception, the transaction is rolled back.
         """
-        return await self._thread.run_in_thread(partial(self._run_with_wait, partial(self._write, operation)))
+        return await self._thread.run_in_thread(
+            partial(self._run_with_busy_wait, partial(self._write, operation))
+        )
 
     def abandon(self) -> None:
         """Do nothing: SQLite waits only seconds for a lock, and a pending write to the disk cannot be cancelled."""
 
-    def _run_with_wait(self, operation: Callable[[], T]) -> T:
+    def _run_with_busy_wait(self, operation: Callable[[], T]) -> T:
         """Run `operation` so that it waits for the locks of other writers. Called in the thread only."""
         if self._durable:
             return operation()
@@ -200,7 +202,7 @@ class SqliteWriter:
             return operation(self._connection)
 
 
-async def _return_without_commit() -> None:
+async def _complete_empty_commit() -> None:
     pass
 
 

@@ -81,16 +81,16 @@ def render_table_card(title: str, summary: str, rows: Sequence[tuple[str, str, f
 
 
 def render_match_card(
-    match: MatchTexts, game: AnyGame | None, position: Any, move: Any, ply: int, plies: int
+    match: MatchTexts, game: AnyGame | None, position: Any, move: Any, ply: int, ply_count: int
 ) -> str:
-    """Return the picture of a match after `ply` of its `plies` plies as SVG: the board and texts.
+    """Return the picture of a match after `ply` of its `ply_count` plies as SVG: the board and texts.
 
     game: game of the match; None if the game is unknown, for a picture that has only texts
     move: move that led to the position; None at the start of the match
     """
     board = _render_board_elements(game, position, move)
     return _render_svg_document(
-        [*_render_side_elements(match, f"move {ply} of {plies}"), *board, _render_brand()]
+        [*_render_side_panel_elements(match, f"move {ply} of {ply_count}"), *board, _render_brand()]
     )
 
 
@@ -121,14 +121,14 @@ def render_film_background(match: MatchTexts, game: AnyGame) -> str:
     return _render_svg_document([*names, background], FILM_WIDTH, FILM_HEIGHT)
 
 
-def render_film_frame(game: AnyGame, position: Any, move: Any, share: float) -> str:
+def render_film_frame(game: AnyGame, position: Any, move: Any, played_share: float) -> str:
     """Return one frame of a film, without the background, as SVG: pieces, armies, and a progress bar of the match.
 
     move: move that led to the position; None at the start of the match
-    share: part of the match that has been played, from 0 to 1
+    played_share: part of the match that has been played, from 0 to 1
     """
     foreground = draw_position(game, position, FILM_BOX, move).foreground
-    bar = f'<rect x="0" y="{FILM_HEIGHT - 6}" width="{FILM_WIDTH * share:.1f}" height="6" fill="#0f6b5c"/>'
+    bar = f'<rect x="0" y="{FILM_HEIGHT - 6}" width="{FILM_WIDTH * played_share:.1f}" height="6" fill="#0f6b5c"/>'
     return _render_svg_document(
         [foreground, bar, *_render_armies_bar_elements(game, position, 16, 40, FILM_WIDTH - 32, 8)],
         FILM_WIDTH,
@@ -150,7 +150,7 @@ def _render_board_elements(game: AnyGame | None, position: Any, move: Any) -> li
     ]
 
 
-def _render_side_elements(match: MatchTexts, progress_text: str) -> list[str]:
+def _render_side_panel_elements(match: MatchTexts, progress_text: str) -> list[str]:
     return [
         *_render_name_elements(match.maxie, SIDE_X, 120, 40, SIDE_WIDTH - 20, MAXIE),
         render_text(SIDE_X, 175, 26, "against", SIDE_WIDTH, MUTED),

@@ -58,7 +58,7 @@ def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any
 def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> DrawnPosition:
     picture = make_map_picture(MapFile(game.map))
     width, height = picture.size_px
-    frame = _render_frame_tag(width, height, box)
+    frame = _render_svg_start_tag(width, height, box)
     mark_scale = max(1.0, MIN_MARK_SCALE / min(box.width / width, box.height / height))
     arrow = "" if move is None else picture.render_arrow(move[0], move[1], mark_scale)
     areas = picture.render_areas(position.armies, mark_scale)
@@ -68,7 +68,7 @@ def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> Drawn
     )
 
 
-def _render_frame_tag(width: float, height: float, box: Rectangle) -> str:
+def _render_svg_start_tag(width: float, height: float, box: Rectangle) -> str:
     """Return the start tag of an `svg` element whose content, of this size, is scaled to fit a rectangle."""
     return (
         f'<svg x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
@@ -90,7 +90,7 @@ def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> DrawnPo
         foreground.append(
             _render_mark(marks[cell] if cell < len(marks) else "", x + side / 2, y + side / 2, 0.34 * side)
         )
-    frame = _render_frame_tag(grid.columns * side, grid.rows * side, box)
+    frame = _render_svg_start_tag(grid.columns * side, grid.rows * side, box)
     return DrawnPosition(f"{frame}{''.join(background)}</svg>", f"{frame}{''.join(foreground)}</svg>")
 
 
@@ -105,7 +105,7 @@ def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> D
     )
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="#9aa5b1"/>' for x, y in pixels)
     pieces = "".join(_render_mark(mark, x, y, 15) for mark, (x, y) in zip(marks, pixels, strict=False))
-    frame = _render_frame_tag(
+    frame = _render_svg_start_tag(
         (max(xs) - min(xs)) * scale + 2 * margin, (max(ys) - min(ys)) * scale + 2 * margin, box
     )
     return DrawnPosition(f"{frame}{lines}{dots}</svg>", f"{frame}{pieces}</svg>")

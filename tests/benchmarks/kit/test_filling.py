@@ -3,7 +3,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from arena.match.referee_events import MoveReceived
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import open_store
 from arena.server.store.finished_matches import load_record_line
 from arena.server.store.journal.reader import load_events_of_match
@@ -47,6 +47,6 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         assert sum(each.matches for each in tables.standings) == 2 * (COUNT - COUNT // 10)
         assert await load_event_table(engine, EVENT)
         # What is counted afterwards goes on from there.
-        assert await count_new_matches(engine) == 0
+        assert await add_new_matches_to_aggregates(engine) == 0
         await store_match(engine, day(1), events(MAXIE_WINS), maxie="bot 1", minnie="bot 2")
-        assert await count_new_matches(engine) == 1
+        assert await add_new_matches_to_aggregates(engine) == 1

@@ -10,14 +10,14 @@ from arena.games.riskless import Move, Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.solver import Solver
 from arena.maps.generators import make_grid_map, make_ring_map
-from arena.solved.board_numbers import Boards, make_board_for_mover
+from arena.solved.board_numbers import BoardNumbering, make_board_for_mover
 from arena.solved.solved_table import SolvedTable
 from tests.solved.conftest import make_path_map
 
 
 def solve_to_table(map: RisklessMap, folder: Path, threads: int = 2) -> SolvedTable:
     path = folder / "it.solved"
-    Solver(Boards.from_map(map), folder / "it.part", threads, lambda *_: None).solve(path)
+    Solver(BoardNumbering.from_map(map), folder / "it.part", threads, lambda *_: None).solve(path)
     return SolvedTable(path)
 
 

@@ -5,29 +5,33 @@ from pathlib import Path
 
 from arena.lab.solving.cost import estimate_cost, find_largest_cap, measure_available_memory_bytes
 from arena.maps.loader import load_map
-from arena.solved.board_numbers import Boards
+from arena.solved.board_numbers import BoardNumbering
 from tests.lab.solving.maps import solve_to_table
 from tests.solved.conftest import make_path_map
 
 
 def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
-    boards = Boards.from_map(load_map("m1"))
+    boards = BoardNumbering.from_map(load_map("m1"))
     cost = estimate_cost(boards)
     assert cost.peak_memory_bytes > 2 * boards.count
     assert cost.estimate_seconds(1) > cost.estimate_seconds(2) > 2
-    stand = {boards.find_representative(boards.decode(number)) for number in range(0, boards.count, 4999)}
+    stand = {
+        boards.find_representative_number(boards.decode(number)) for number in range(0, boards.count, 4999)
+    }
     assert len(stand) <= cost.representatives < boards.count // 11
-    small_boards = Boards.from_map(make_path_map())
-    every = {small_boards.find_representative(small_boards.decode(n)) for n in range(small_boards.count)}
+    small_boards = BoardNumbering.from_map(make_path_map())
+    every = {
+        small_boards.find_representative_number(small_boards.decode(n)) for n in range(small_boards.count)
+    }
     assert estimate_cost(small_boards).representatives == len(every)
     assert solve_to_table(make_path_map(), tmp_path).header.totals.open < small_boards.count
 
 
 def test_the_largest_cap_that_fits() -> None:
-    boards = Boards.from_map(load_map("m2"))
+    boards = BoardNumbering.from_map(load_map("m2"))
     assert find_largest_cap(boards, 10**9) == 1
     assert find_largest_cap(boards, 10**6) is None
-    eight = Boards.from_map(load_map("ring:8"))
+    eight = BoardNumbering.from_map(load_map("ring:8"))
     largest = find_largest_cap(eight, 4 * 10**9)
     assert largest is not None
     assert (

@@ -19,7 +19,7 @@ from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.solver import Solver
 from arena.lab.variants import load_variant
 from arena.maps.loader import load_map
-from arena.solved.board_numbers import Boards
+from arena.solved.board_numbers import BoardNumbering
 from tests.lab.solving.graph_space import solve_game
 from tests.lab.solving.maps import MAPS, Endless, exchange_players_for_maxie, solve_to_table
 
@@ -66,7 +66,7 @@ def test_the_solver_resumes_after_an_interrupt_at_any_step(tmp_path: Path) -> No
                 raise Stop
 
         try:
-            Solver(Boards.from_map(map), part, 2, report_progress, interval=0).solve(path)
+            Solver(BoardNumbering.from_map(map), part, 2, report_progress, interval=0).solve(path)
             break
         except Stop:
             stops += 1
@@ -82,9 +82,9 @@ import sys
 from pathlib import Path
 from arena.lab.solving.solver import Solver
 from arena.lab.variants import load_variant
-from arena.solved.board_numbers import Boards
+from arena.solved.board_numbers import BoardNumbering
 print("begun", flush=True)
-Solver(Boards.from_map(load_variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda *_: None, 0).solve(Path(sys.argv[1]))
+Solver(BoardNumbering.from_map(load_variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda *_: None, 0).solve(Path(sys.argv[1]))
 """
 
 

@@ -42,7 +42,7 @@ def test_the_verifier_finds_every_wrong_value(tmp_path: Path) -> None:
     numbers = [
         number
         for number, board in enumerate(map(table.boards.decode, range(table.boards.count)))
-        if table.boards.find_representative(board) == number
+        if table.boards.find_representative_number(board) == number
         and Endless(make_path_map()).outcome(RisklessPosition(board, MAXIE, 0)) is None
         and any(board)
     ]

@@ -15,7 +15,7 @@ from arena.games.core import Player
 from arena.match.referee_events import PlayerReady, RefereeEvent
 from arena.protocol.messages import EventPhase
 from arena.server.core.event_state import EventPlan, EventState
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import open_store
 from tests.bots.command_line import Result, arena, fails
 from tests.server.core.test_events import plan
@@ -78,7 +78,7 @@ def show(
                 await store_match(
                     engine, day(1 + number), happened, maxie=maxie, minnie=minnie, event=plan.event
                 )
-            await count_new_matches(engine)
+            await add_new_matches_to_aggregates(engine)
 
     anyio.run(fill)
     return arena("event", "show", plan.event, "--db", database)

@@ -20,7 +20,7 @@ from arena.server.core.settings import OPEN_PLAY_EVENT_NAME
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import renaming
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.schema import ladders
 from tests.bots.command_line import Result, arena, fails
 from tests.server.matches import game_of, spec
@@ -95,7 +95,7 @@ async def test_a_bot_is_renamed_and_hidden_while_the_server_runs(
 
         async def shown() -> str:
             """Return all pages and data with the bot and its match. Later calls may get cached responses."""
-            await count_new_matches(host.engine)
+            await add_new_matches_to_aggregates(host.engine)
             paths = "api/table", "api/records", f"api/record/{match}", "api/search?bot=bert", f"match/{match}"
             return " ".join([(await get(host, f"/{path}"))[2].decode() for path in paths])
 

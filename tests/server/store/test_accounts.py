@@ -7,7 +7,7 @@ from arena.rating.glicko import GlickoRating
 from arena.server.core.effects import DeleteSession, SaveSession
 from arena.server.store import tokens
 from arena.server.store.accounts import StoredAccount, load_accounts
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.journal.journal import open_journal
 from tests.server.played import MAXIE_WINS, day, events, store_match
@@ -21,7 +21,7 @@ async def test_one_query_reads_the_accounts_of_many_names(engine: AsyncEngine) -
         await tokens.create_token(engine, "bert", "bot")
         await tokens.revoke_token(engine, "bert")
         await store_match(engine, day(1), events(MAXIE_WINS))
-        await count_new_matches(engine)
+        await add_new_matches_to_aggregates(engine)
         rated = {row.bot: GlickoRating(row.rating, row.deviation) for row in await load_rating_rows(engine)}
         await journal.commit(
             [SaveSession("anna", b"1"), SaveSession("carl", b"2"), SaveSession("dora", b"3")]

@@ -18,7 +18,7 @@ from arena.protocol.record import (
 )
 from arena.protocol.values import Players, Thinking
 from arena.server.store import archive, schema
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.archive import ArchivedMatch, ImportResult, export_archive_lines, parse_archive_line
@@ -55,7 +55,7 @@ async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, o
         assert await export_all(other) == lines
         assert await load_records(other, "other") == records[:1]
         for each in (engine, other):
-            await count_new_matches(each)
+            await add_new_matches_to_aggregates(each)
         assert await load_rating_rows(other) == await load_rating_rows(engine) != []
         assert (await recompute_ratings(other)).imported_count == 3
 
@@ -79,10 +79,10 @@ async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(engi
     ]
     lines = [msgspec.json.encode(ArchivedMatch(**asdict(each), rated=True)) for each in forged]
     assert (await import_record_lines(engine, lines)).added == 61
-    assert await count_new_matches(engine) == 0
+    assert await add_new_matches_to_aggregates(engine) == 0
     assert await load_rating_rows(engine) == []
     assert (await import_record_lines(engine, lines, counts_rated_matches=True)).unchanged == 61
-    assert await count_new_matches(engine) == 0
+    assert await add_new_matches_to_aggregates(engine) == 0
 
 
 async def test_importing_twice_changes_nothing(engine: AsyncEngine) -> None:

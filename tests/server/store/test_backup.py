@@ -22,7 +22,7 @@ from arena.atomic_file import create_on_success
 from arena.match.referee_events import TurnStarted
 from arena.server.store import backup as backup_module
 from arena.server.store import database, lease, migrations, schema, sqlite, tokens
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import open_store
 from arena.server.store.errors import StoreError
@@ -43,7 +43,7 @@ async def fill_store(engine: AsyncEngine) -> None:
     async with engine.begin() as connection:
         change = database.make_upsert(engine.dialect.name, schema.sessions)
         await connection.execute(change, [{"server": "", "name": "anna", "hash": "x", "since": 0}])
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
 
 
 async def read_all_rows(engine: AsyncEngine) -> dict[str, list[tuple[Any, ...]]]:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.server.store import compaction, schema, tokens
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import open_store, set_writer
@@ -40,7 +40,7 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
         ] + [await load_records(engine, "test")]
 
     matches = [await store_match(engine, day(1), kind) for kind in kinds]
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     before = await read_everything(engine)
     assert await pack_finished_matches(engine) == len(kinds)
     async with engine.connect() as connection:

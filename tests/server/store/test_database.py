@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.processes.identity import PROGRAM_NAME_AND_VERSION
 from arena.server.store import migrations, schema, tokens
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import (
     CORE_DATABASE_TIMEOUTS,
     DATABASE_PASSWORD_FILE_VARIABLE,
@@ -198,7 +198,11 @@ async def test_exclusive_transactions_run_one_after_another(database: str) -> No
 
 @pytest.mark.parametrize("turns", range(0, 24, 3))
 async def test_a_cancelled_query_leaves_no_task_or_connection(engine: AsyncEngine, turns: int) -> None:
-    for work in (tokens.find_token(engine, "anna"), count_new_matches(engine), _commit_nothing(engine)):
+    for work in (
+        tokens.find_token(engine, "anna"),
+        add_new_matches_to_aggregates(engine),
+        _commit_nothing(engine),
+    ):
         await engine.dispose()  # each operation begins with a new connection
         before = asyncio.all_tasks()
         async with anyio.create_task_group() as tasks:

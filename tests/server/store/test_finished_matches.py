@@ -11,7 +11,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, RecordedMove, Result, format_record_line
 from arena.protocol.values import Players
 from arena.server.store import finished_matches
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.database import open_store
 from arena.server.store.finished_matches import (
@@ -111,7 +111,7 @@ async def test_a_repeated_match_is_not_rated_even_after_a_restart(
         await store_match(engine, day(4), events(MAXIE_WINS), once=True)
     async with open_store(database) as engine:
         await store_match(engine, day(5), events(MAXIE_WINS), once=True)
-        await count_new_matches(engine)
+        await add_new_matches_to_aggregates(engine)
         assert {each.bot: each.matches for each in await load_rating_rows(engine)} == {"anna": 3, "bert": 3}
         async with engine.connect() as connection:
             rated = (

@@ -17,7 +17,7 @@ from arena.match.referee_events import MatchOpened
 from arena.processes.identity import identify_this_process
 from arena.server.core.effects import DurableEffect, SaveSession
 from arena.server.store import lease, schema
-from arena.server.store.database import format_session_name, open_store
+from arena.server.store.database import format_database_session_name, open_store
 from arena.server.store.errors import StoreError
 from arena.server.store.journal.changes import collect_journal_changes
 from arena.server.store.journal.journal import Journal, open_journal
@@ -368,8 +368,14 @@ async def test_a_frozen_holder_in_a_transaction_loses_its_name_when_the_lease_ex
         await expire_leases(engine)
         async with engine.connect() as still, engine.connect() as bystander:
             own_name = (await bystander.execute(sa.text("SHOW application_name"))).scalar_one()
-            assert own_name == format_session_name(identify_this_process()) != format_session_name(ELSEWHERE)
-            await still.execute(sa.text(f"SET application_name = '{format_session_name(ELSEWHERE)}'"))
+            assert (
+                own_name
+                == format_database_session_name(identify_this_process())
+                != format_database_session_name(ELSEWHERE)
+            )
+            await still.execute(
+                sa.text(f"SET application_name = '{format_database_session_name(ELSEWHERE)}'")
+            )
             await still.execute(sa.text("SET idle_in_transaction_session_timeout = 0"))
             await still.commit()
             await still.run_sync(lease.require_held_lease, old)

@@ -19,13 +19,17 @@ from arena.server.core.bot import hash_secret
 from arena.server.core.effects import SaveSession
 from arena.server.store import personal_data, tokens
 from arena.server.store.address_uses import AddressUse, store_address_uses
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.archive import export_archive_lines
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import write
 from arena.server.store.directives import issue_directive, load_directives
-from arena.server.store.invitations import create_invitations, find_invited_owner, register_name
+from arena.server.store.invitations import (
+    create_invitations,
+    find_invited_owner,
+    register_name_and_issue_token,
+)
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.names import HIDDEN_BOT_NAME_PREFIX
 from arena.server.store.owners import load_names_of_owner
@@ -81,7 +85,7 @@ async def fill_store(engine: AsyncEngine) -> None:
     await store_match(engine, day(5), events((4,), rude), maxie=ADA, minnie="bert")
     await store_match(engine, day(6), events(MAXIE_WINS), maxie="bert", minnie="carl")
     await pack_finished_matches(engine)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     async with open_journal(engine, "north") as journal:
         agreed = replace(terms(), players=Players(ADA, "bert"), engines=engines)
         await journal.commit(
@@ -145,7 +149,7 @@ async def test_a_rename_changes_nothing_but_the_name(
 ) -> None:
     monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 2)
     await fill_store(engine)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     gone = "requests", "sessions", "tokens"
     before = await read_rows_as_text(engine, *gone)
     assert await rename_in_store(engine, ADA, "wolf", moves_ban=True) == 6
@@ -201,7 +205,7 @@ async def test_a_repeatedly_interrupted_rename_is_resumed(
 
 async def test_a_refused_rename_changes_nothing(engine: AsyncEngine) -> None:
     await fill_store(engine)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     before = await read_store_as_text(engine)
     for name, other, why in (
         ("nobody", "wolf", "'nobody' is not a bot with an owner"),
@@ -218,7 +222,7 @@ async def test_a_refused_rename_changes_nothing(engine: AsyncEngine) -> None:
 
 async def test_a_name_in_a_match_or_in_an_unfinished_event_is_not_deleted(engine: AsyncEngine) -> None:
     await fill_store(engine)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     ladders = metadata.tables["ladders"]
 
     async def assert_not_deleted(why: str) -> None:
@@ -240,7 +244,7 @@ async def test_a_name_in_a_match_or_in_an_unfinished_event_is_not_deleted(engine
 async def test_an_owner_leaves_no_trace_once_the_last_bot_is_deleted(engine: AsyncEngine) -> None:
     codes = await create_invitations(engine, ["ada byron", "bob"], 2, 3600)
     for name in ("wolf", "lynx"):
-        await register_name(engine, "ada byron", name)
+        await register_name_and_issue_token(engine, "ada byron", name)
     await issue_directive(engine, "owner", "ada byron", "a ban", 3600)
     await forget_name(engine, "wolf")
     assert await find_invited_owner(engine, codes["ada byron"]) == "ada byron", (

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store import pruning, schema
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.compaction import pack_finished_matches
@@ -59,7 +59,7 @@ async def test_the_oldest_matches_are_removed_and_ratings_and_tables_stay(
         )
         for number in range(8)
     ]
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     if packed:
         await pack_finished_matches(engine)
     before = (
@@ -77,7 +77,7 @@ async def test_the_oldest_matches_are_removed_and_ratings_and_tables_stay(
     assert [each.match for each in shown.matches] == [each.match for each in matches[:4:-1]]
     assert (await recompute_ratings(engine)).match_count == 3
     await store_match(engine, day(20), events(MAXIE_WINS))
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     assert (await recompute_ratings(engine)).match_count == 4
     assert await prune_matches(engine, Retention(max_matches=0)) == 4
     assert (await recompute_ratings(engine)).match_count == 0
@@ -93,7 +93,7 @@ async def test_later_ratings_do_not_depend_on_removed_matches(
         for number in range(9):
             for each in (engine, other):
                 await store_match(each, day(1 + number), events(KINDS[number % 3]), match=f"{number:032}")
-                await count_new_matches(each)
+                await add_new_matches_to_aggregates(each)
             await prune_matches(engine, Retention(max_matches=2))
         assert await load_rating_rows(engine) == await load_rating_rows(other)
 
@@ -103,7 +103,7 @@ async def test_nothing_is_removed_if_the_archive_cannot_be_written(
 ) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     await store_match(engine, day(1), events(MAXIE_WINS))
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     with pytest.raises(ArchiveFailed, match="cannot write into"):
         await prune_matches(engine, Retention(max_matches=0, archive=tmp_path / "file" / "folder"))
     assert len((await search_matches(engine, SearchFilter(), 5)).matches) == 1
@@ -116,7 +116,7 @@ async def test_an_interrupted_prune_loses_nothing(
         await store_match(engine, day(1 + number), events(KINDS[number % 3]), rated=number % 4 != 0)
         for number in range(pruning.MATCHES_PER_TRANSACTION + 5)
     ]
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
 
     async def write(operation: Callable[[sa.Connection], Any]) -> Any:
         async with engine.begin() as connection:
@@ -131,7 +131,7 @@ async def test_an_interrupted_prune_loses_nothing(
     lines = [line for text in texts for line in text.splitlines()]
     async with open_store(other_database) as other:
         assert (await import_record_lines(other, lines, counts_rated_matches=True)).added == len(matches)
-        await count_new_matches(other)
+        await add_new_matches_to_aggregates(other)
         assert await load_rating_rows(other) == await load_rating_rows(engine) != []
         shown = await search_matches(other, SearchFilter(), 500)
     assert [each.match for each in shown.matches] == [each.match for each in reversed(matches)]
@@ -140,7 +140,7 @@ async def test_an_interrupted_prune_loses_nothing(
 async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(engine: AsyncEngine) -> None:
     for finished in (day(1), "9999-01-01T00:00:00.000Z", day(2), format_current_time(), day(3)):
         await store_match(engine, finished, events(MAXIE_WINS))
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     assert await prune_matches(engine, Retention(days=1)) == 3
     assert await prune_matches(engine, Retention(days=1)) == 0
 
@@ -150,10 +150,10 @@ async def test_uncounted_matches_and_matches_of_an_unfinished_ladder_are_kept(en
     cup = await store_match(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)
     await store_match(engine, day(2), events(MAXIE_WINS))
     assert await prune_matches(engine, Retention(max_matches=0)) == 0
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     await store_match(engine, day(3), events(MAXIE_WINS))
     assert await prune_matches(engine, Retention(max_matches=0)) == 1
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     assert await prune_matches(engine, Retention(max_matches=0)) == 1
     assert [each.match for each in (await search_matches(engine, SearchFilter(), 5)).matches] == [cup.match]
     await finish_ladder(engine, "cup", "elsewhere")
@@ -165,7 +165,7 @@ async def test_removed_matches_are_logged(engine: AsyncEngine, caplog: pytest.Lo
     caplog.set_level("INFO")
     for number in range(3):
         await store_match(engine, day(1 + number), events(MAXIE_WINS))
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     async with open_journal(engine) as journal:
         await remove_old_data(journal.engine, Retention(max_matches=1))
     async with engine.connect() as connection:
@@ -179,7 +179,7 @@ async def test_an_unwritable_archive_is_logged_and_nothing_is_removed(
     (tmp_path / "file").touch()
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         await store_match(engine, day(1), events(MAXIE_WINS))
-        await count_new_matches(engine)
+        await add_new_matches_to_aggregates(engine)
         async with open_journal(engine) as journal:
             retention = Retention(max_matches=0, archive=tmp_path / "file" / "old")
             await remove_old_data(journal.engine, retention)

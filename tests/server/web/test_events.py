@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from arena.server.host import Host, open_host
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.web.event_progress import EventProgress
 from arena.server.web.page_messages import LiveData
@@ -42,7 +42,7 @@ async def test_the_plan_of_an_event_played_elsewhere_comes_from_the_store(host: 
 
 async def test_matches_without_a_plan_form_an_event(host: Host) -> None:
     await play(host, 1)
-    await count_new_matches(host.engine)
+    await add_new_matches_to_aggregates(host.engine)
     event = await get_json(host, "event?name=test")
     assert (event["plan"], event["counted"], event["finished"]) == (None, 1, False)
     status, _, body = await get(host, "/api/event?name=none")

@@ -18,12 +18,12 @@ from arena.protocol.messages import Error, Move, Ready, Start, Turn
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import open_store, set_writer, write
 from arena.server.store.directives import load_directives
 from arena.server.store.renaming import NameChange
 from arena.server.web.host_page import HostPage
-from arena.server.web.renames import Rename, RenameQueue
+from arena.server.web.renames import RenameQueue, RenameWithState
 from tests.server.databases import on_sqlite
 from tests.server.matches import spec
 from tests.server.peer import dial, enter
@@ -59,7 +59,7 @@ async def test_an_admin_sees_the_connected_bots_and_issues_directives(database: 
             await bert.hear(Turn)
             await bert.say(Move(terms.match, 0, 99))
             assert (await bert.hear(Error)).code is ErrorCode.ILLEGAL_MOVE, "bert forfeits"
-        await count_new_matches(host.engine)
+        await add_new_matches_to_aggregates(host.engine)
         with anyio.fail_after(500):
             while (response := await state())["bots"] is None:  # a busy core does not list them in time
                 pass
@@ -185,7 +185,7 @@ async def test_a_failed_rename_has_the_reason(database: str) -> None:
         change = NameChange("anna", "wolf")
         renames.add(change)
         renames.add(change)
-        assert renames.list_renames() == [Rename("anna", "wolf", None)]
+        assert renames.list_renames() == [RenameWithState("anna", "wolf", None)]
         while (listed := renames.list_renames())[0].problem is None:
             await anyio.sleep(0.05)
     assert [each.problem for each in listed] == [

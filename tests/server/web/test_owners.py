@@ -287,7 +287,7 @@ async def test_the_number_of_retired_names_is_limited(database: str) -> None:
         await invitations.create_invitations(engine, ["ada"], 1, 3600)
         for number in range(owners.MAX_REVOKED_NAMES):
             name = f"bot-{number + 100}"
-            await invitations.register_name(engine, "ada", name)
+            await invitations.register_name_and_issue_token(engine, "ada", name)
             assert (await owners.load_owner(engine, "ada")).left == 0
             await tokens.revoke_token(engine, name)
         assert (await owners.load_owner(engine, "ada")).left == 0
@@ -299,7 +299,7 @@ async def test_two_servers_register_neither_too_many_nor_similar_names(database:
 
         async def register(engine: Engine, owner: str, name: str) -> None:
             with suppress(TokenError):
-                await invitations.register_name(engine, owner, name)
+                await invitations.register_name_and_issue_token(engine, owner, name)
                 registered.append(name)
 
         for owners_and_names in (

@@ -51,12 +51,12 @@ from arena.server.store.database import (
     prepare_store,
 )
 from arena.server.store.requests import send_request
-from arena.server.store.tokens import Token
+from arena.server.store.tokens import StoredToken
 from arena.server.web import owners, page_process
 from arena.server.web.__main__ import MIN_CACHE_SECONDS, RequestHandler
 from arena.server.web.credentials import find_valid_token
 from arena.server.web.page_messages import (
-    TITLE_LOOKUP_TIME_SHARE,
+    TITLE_LOOKUP_SHARE_OF_TIME_LIMIT,
     LiveData,
     PageRequest,
     PageResponse,
@@ -315,7 +315,7 @@ async def test_a_core_that_does_not_answer_delays_one_page_for_a_short_time(
         ):
             assert await find_delay(path) == 0, path
         assert not arena.core.list_received(MessageReceived)
-        assert await find_delay("/match/m1") == pytest.approx(10 * TITLE_LOOKUP_TIME_SHARE)
+        assert await find_delay("/match/m1") == pytest.approx(10 * TITLE_LOOKUP_SHARE_OF_TIME_LIMIT)
         for path in ("/match?name=m1", "/match/m2/7", "/embed/m1", "/picture/match/m1.png", "/"):
             assert await find_delay(path) == 0, path
         await asyncio.sleep(PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS)
@@ -369,7 +369,7 @@ async def test_only_ten_of_a_hundred_wrong_tokens_are_looked_up(
 ) -> None:
     looked_up, statuses = list[str](), Counter[int]()
 
-    async def look_up(engine: Engine, authorization: str) -> Token | None:
+    async def look_up(engine: Engine, authorization: str) -> StoredToken | None:
         looked_up.append(authorization)
         return await find_valid_token(engine, authorization)
 

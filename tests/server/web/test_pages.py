@@ -28,7 +28,7 @@ from arena.server.edge import responses
 from arena.server.edge.request import Request
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.web import request_queue
 from arena.server.web.page_messages import LiveData
 from arena.server.web.page_process import MAX_PARALLEL_RESPONSES
@@ -194,7 +194,7 @@ async def test_an_impossible_name_never_reaches_the_database(
 async def test_simultaneous_equal_requests_share_one_response(host: Host) -> None:
     """Many reloads of a page, by one client or by many, must not keep the store busy."""
     await play(host, 1)
-    await count_new_matches(host.engine)
+    await add_new_matches_to_aggregates(host.engine)
     async with anyio.create_task_group() as tasks:
         for number in range(40):
             letter = "t" if number % 2 else "%74"  # the same request, written differently
@@ -225,7 +225,7 @@ async def test_finished_matches_are_listed_newest_first_in_pages(host: Host) -> 
 @pytest.mark.smoke
 async def test_the_table_of_an_event_has_scores_and_cross_table(host: Host) -> None:
     await play(host, 2)
-    await count_new_matches(host.engine)
+    await add_new_matches_to_aggregates(host.engine)
     table = await get_json(host, "table?event=test")
     assert table["counted"] == 2
     winner = table["rows"][0]
@@ -358,7 +358,7 @@ async def test_no_response_is_made_for_a_client_that_has_left(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Pauses are ten times as long as usual, so that they outlast the test on a busy machine.
-    monkeypatch.setattr(request_queue, "MAX_CORE_SHARE", 0.02)
+    monkeypatch.setattr(request_queue, "MAX_PROCESSOR_CORE_SHARE", 0.02)
     # These requests and the pauses after them take all turns.
     for number in range(MAX_PARALLEL_RESPONSES):
         assert await get_status(get_pages(host), f"/api/bot/first{number}") == 404

@@ -7,13 +7,13 @@ import io
 from PIL import Image
 
 from arena.server.host import Host
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from tests.server.web.test_pages import get, play
 
 
 async def test_matches_maps_and_events_have_pictures(host: Host) -> None:
     (match,) = await play(host, 1)
-    await count_new_matches(host.engine)
+    await add_new_matches_to_aggregates(host.engine)
     for path, kind in {
         f"/picture/match/{match}/2.png": "PNG",
         f"/picture/match/{match}.png": "PNG",

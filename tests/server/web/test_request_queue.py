@@ -10,7 +10,12 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 import arena.clock
-from arena.server.web.request_queue import MAX_CORE_SHARE, MAX_WAITING_PER_ADDRESS, RequestQueue, ServerBusy
+from arena.server.web.request_queue import (
+    MAX_PROCESSOR_CORE_SHARE,
+    MAX_WAITING_PER_ADDRESS,
+    RequestQueue,
+    ServerBusy,
+)
 
 COST = 10_000
 
@@ -72,7 +77,7 @@ async def test_responses_use_a_limited_share_of_the_time(at_once: int) -> None:
         await settle()
         assert len(order) == at_once
         rest = clock.calls[0][0]
-        assert at_once * COST / 1e6 / rest == pytest.approx(MAX_CORE_SHARE)
+        assert at_once * COST / 1e6 / rest == pytest.approx(MAX_PROCESSOR_CORE_SHARE)
         while clock.calls:
             await clock.advance()
     assert len(order) == 3 * at_once

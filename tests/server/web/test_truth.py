@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from arena.match.replay import verify_record
 from arena.protocol.record import format_record_line
-from arena.server.web.store_pages import rate_moves_by_table
+from arena.server.web.store_pages import judge_moves_by_solved_table
 from arena.solved.move_quality import MoveQuality
 from arena.solved.solution import load_solution
 from tests.ladder.reports.test_blunders import count_by_comparison, make_record
@@ -15,7 +15,7 @@ from tests.ladder.reports.test_blunders import count_by_comparison, make_record
 
 def test_each_move_on_a_solved_map_has_its_quality() -> None:
     record = make_record("path4", 30)
-    qualities = rate_moves_by_table(format_record_line(record))
+    qualities = judge_moves_by_solved_table(format_record_line(record))
     assert qualities is not None
     assert len(qualities) == len(record.moves)
     assert sum(each.kind is not MoveQuality.KEPT for each in qualities) == sum(
@@ -31,10 +31,10 @@ def test_each_move_on_a_solved_map_has_its_quality() -> None:
 
 @pytest.mark.parametrize("map", ["world", "m2"])
 def test_a_map_without_a_table_has_no_move_qualities(map: str) -> None:
-    assert rate_moves_by_table(format_record_line(make_record(map, 4))) is None
+    assert judge_moves_by_solved_table(format_record_line(make_record(map, 4))) is None
 
 
 def test_an_invalid_record_has_no_move_qualities() -> None:
     record = make_record("path4", 4)
-    assert rate_moves_by_table(format_record_line(replace(record, moves=record.moves[1:]))) is None
-    assert rate_moves_by_table("no record") is None
+    assert judge_moves_by_solved_table(format_record_line(replace(record, moves=record.moves[1:]))) is None
+    assert judge_moves_by_solved_table("no record") is None

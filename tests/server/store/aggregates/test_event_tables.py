@@ -19,7 +19,7 @@ from arena.server.store.aggregates.event_tables import (
     list_events_with_matches,
     load_event_scores,
 )
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.ladders import claim_ladder
 from arena.server.store.queries import load_event_table
 from testkit.stored import import_record_lines
@@ -49,8 +49,8 @@ async def test_the_stored_table_equals_one_made_from_all_records(engine: AsyncEn
         )
         played[event].append(kept)
         if chance.random() < 0.3:
-            await count_new_matches(engine)
-    await count_new_matches(engine)
+            await add_new_matches_to_aggregates(engine)
+    await add_new_matches_to_aggregates(engine)
     for event, records in played.items():
         found = await load_event_table(engine, event)
         assert found is not None
@@ -83,7 +83,7 @@ async def test_the_table_of_an_event_with_a_plan_has_all_its_bots(engine: AsyncE
     }
     await claim_ladder(engine, "elsewhere", "ladder", "test", "auto", plan)
     assert (await import_record_lines(engine, lines)).added == len(lines)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     found = await load_event_table(engine, "test")
     assert found is not None
     assert sorted(row.bot for row in found.rows) == names
@@ -110,7 +110,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
         lines.append(encode_line(replace(kept, event="cup")))
         event.record_result(kept.match, kept.result)
     assert (await import_record_lines(engine, lines)).added == len(lines)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     if format == "round-robin":  # its table must be made without the results of single matches
         monkeypatch.delattr(queries, "read_finished_matches_of_event")
     table = await load_event_table(engine, "cup")
@@ -129,7 +129,7 @@ async def test_a_large_table_has_only_the_bots_with_the_most_matches(engine: Asy
         for n in range(1 + (name in names[:9]))
     ]
     assert (await import_record_lines(engine, lines)).added == len(lines)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     found = await load_event_scores(engine, "test", all_bots=False)
     assert found is not None
     assert found.counted == len(lines)

@@ -14,7 +14,7 @@ from arena.protocol.record import Record
 from arena.rating.glicko import GlickoRating
 from arena.rating.rater import Rater, RatingCategory, RatingStep, make_map_and_game_categories
 from arena.server.store.aggregates import match_counting
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.ratings import (
     list_rating_categories,
     load_cross_scores,
@@ -68,11 +68,11 @@ async def test_matches_are_rated_in_the_order_of_arrival_whatever_their_times(
     for at, match in waiting:
         matches.append((at, await store_match(engine, at, **match)))
         if chance.random() < 0.2:
-            await count_new_matches(engine)
+            await add_new_matches_to_aggregates(engine)
             assert await load_steps(engine) == compute_steps(matches)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     assert await load_steps(engine) == compute_steps(matches)
-    assert await count_new_matches(engine) == 0
+    assert await add_new_matches_to_aggregates(engine) == 0
 
 
 async def test_all_matches_of_several_transactions_are_counted(engine: AsyncEngine) -> None:
@@ -80,7 +80,7 @@ async def test_all_matches_of_several_transactions_are_counted(engine: AsyncEngi
         (day(1), await store_match(engine, day(1), events(MAXIE_WINS)))
         for _ in range(match_counting.MATCHES_PER_TRANSACTION + 3)
     ]
-    assert await count_new_matches(engine) == len(matches)
+    assert await add_new_matches_to_aggregates(engine) == len(matches)
     assert await load_steps(engine) == compute_steps(matches)
 
 
@@ -89,7 +89,7 @@ async def test_servers_that_count_concurrently_count_each_match_once(database: s
 
     async def count() -> None:
         async with open_store(database) as engine:
-            counts.append(await count_new_matches(engine))
+            counts.append(await add_new_matches_to_aggregates(engine))
 
     async with open_store(database) as engine:
         matches = [(day(1 + n), await store_match(engine, day(1 + n), events(MAXIE_WINS))) for n in range(10)]
@@ -111,11 +111,11 @@ async def test_the_search_for_uncounted_matches_uses_their_index(tmp_path: Path)
 
 async def test_a_match_with_a_time_in_the_future_is_counted_once(engine: AsyncEngine) -> None:
     await store_match(engine, FAR, events(MAXIE_WINS))
-    assert await count_new_matches(engine) == 1
+    assert await add_new_matches_to_aggregates(engine) == 1
     for number in range(match_counting.MATCHES_PER_TRANSACTION + 1):
         await store_match(engine, day(1, number), events(MINNIE_WINS))
-        assert await count_new_matches(engine) == 1
-    assert await count_new_matches(engine) == 0
+        assert await add_new_matches_to_aggregates(engine) == 1
+    assert await add_new_matches_to_aggregates(engine) == 0
     (anna,) = [row for row in await load_rating_rows(engine) if row.bot == "anna"]
     assert (anna.wins, anna.losses) == (1, match_counting.MATCHES_PER_TRANSACTION + 1)
     assert anna.deviation < 350
@@ -125,7 +125,7 @@ async def test_each_of_many_bots_gets_its_own_rating(engine: AsyncEngine) -> Non
     names = [f"bot {number}" for number in range(12)]
     for number, (maxie, minnie) in enumerate(pairwise(names)):
         await store_match(engine, day(1, number), events(MAXIE_WINS), maxie=maxie, minnie=minnie)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     keys = [(RatingCategory("tictactoe"), name) for name in (*names, "nobody")]
     async with open_query_connection(engine) as connection:
         found = await connection.run_sync(read_current_ratings, keys)
@@ -149,8 +149,8 @@ async def test_ratings_by_time_control_equal_those_of_a_store_without_other_matc
                 await store_match(
                     each, day(1, number), how, maxie=maxie, minnie=minnie, time_control=time_control
                 )
-        await count_new_matches(engine)
-        await count_new_matches(other)
+        await add_new_matches_to_aggregates(engine)
+        await add_new_matches_to_aggregates(other)
         rows = await load_rating_rows(engine, "tictactoe", "", "0.1/move")
         assert rows == await load_rating_rows(other, "tictactoe")
         assert rows != await load_rating_rows(engine, "tictactoe")

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.glicko import GlickoRating
 from arena.rating.rater import CurrentRating, Rater, RatingCategory
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.ratings import (
     MAX_BOTS_PER_QUERY,
     RatingRow,
@@ -16,10 +16,10 @@ from arena.server.store.aggregates.ratings import (
     load_cross_scores,
     load_rating_rows,
     load_rating_rows_of_bot,
-    read_base_ratings,
     read_current_ratings,
+    read_recompute_start_ratings,
     sort_rating_rows,
-    store_base_ratings,
+    store_recompute_start_ratings,
 )
 from arena.server.store.database import open_exclusive_transaction
 from tests.server.matches import record
@@ -58,8 +58,8 @@ async def test_the_stored_table_equals_a_count_of_all_matches(engine: AsyncEngin
             scored[maxie, minnie, OUTCOMES[how][0]] += 1
             scored[minnie, maxie, OUTCOMES[how][1]] += 1
         if chance.random() < 0.4:
-            await count_new_matches(engine)
-    await count_new_matches(engine)
+            await add_new_matches_to_aggregates(engine)
+    await add_new_matches_to_aggregates(engine)
     table = await load_rating_rows(engine, "tictactoe")
     found = await load_cross_scores(engine, RatingCategory("tictactoe"), ["anna", "bert", "carl"])
     assert await load_rating_rows_of_bot(engine, "anna") == [row for row in table if row.bot == "anna"]
@@ -82,9 +82,11 @@ async def test_base_ratings_of_many_bots_are_stored_and_replaced(engine: AsyncEn
     keys = [(RatingCategory("tictactoe"), f"bot {number}") for number in range(MAX_BOTS_PER_QUERY + 5)]
     table = {key: CurrentRating(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
     async with open_exclusive_transaction(engine) as connection:
-        await connection.run_sync(store_base_ratings, table)
-        await connection.run_sync(store_base_ratings, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))})
-        kept = await connection.run_sync(read_base_ratings)
+        await connection.run_sync(store_recompute_start_ratings, table)
+        await connection.run_sync(
+            store_recompute_start_ratings, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
+        )
+        kept = await connection.run_sync(read_recompute_start_ratings)
         assert await connection.run_sync(read_current_ratings, keys) == {}
     assert kept == table | {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
     assert kept[keys[0]].to_rating() == GlickoRating(1700.0, 50.0, 0.06)

@@ -9,7 +9,7 @@ from arena.match.referee_events import MoveReceived, decode_from_journal, encode
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, format_record_line
 from arena.server.store import schema
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.recompute import RecomputeMismatch, recompute_ratings
 from arena.server.store.packing import pack_record
 from tests.server.played import KINDS, MAXIE_WINS, day, events, store_match
@@ -23,7 +23,7 @@ async def fill_store(engine: AsyncEngine) -> list[Record]:
         await store_match(engine, day(1 + number), kind, match=f"{number:032}")
         for number, kind in enumerate(kinds)
     ]
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     return records
 
 
@@ -31,14 +31,14 @@ async def test_an_uncounted_match_is_left_out(engine: AsyncEngine) -> None:
     records = await fill_store(engine)
     await store_match(engine, day(2, second=5), events(MAXIE_WINS))
     assert (await recompute_ratings(engine)).match_count == len(records)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     assert (await recompute_ratings(engine)).match_count == len(records) + 1
 
 
 async def test_matches_of_several_queries_are_all_recomputed(engine: AsyncEngine) -> None:
     for number in range(10):
         await store_match(engine, day(1), events(MAXIE_WINS), match=f"{number:032}")
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     for at_once in (3, 5, 10, 11):
         assert (await recompute_ratings(engine, batch_size=at_once)).match_count == 10
 
@@ -46,10 +46,10 @@ async def test_matches_of_several_queries_are_all_recomputed(engine: AsyncEngine
 async def test_an_imported_match_is_replayed_from_its_record(engine: AsyncEngine) -> None:
     await fill_store(engine)
     await store_match(engine, day(20), events(MAXIE_WINS), journaled=False)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     assert (await recompute_ratings(engine)).imported_count == 1
     bad = await store_match(engine, day(21), events(MAXIE_WINS), journaled=False)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     await _write_record(engine, replace(bad, moves=bad.moves[:-1]))
     with pytest.raises(RecomputeMismatch, match=f"match {bad.match} cannot be replayed.*is not over after"):
         await recompute_ratings(engine)

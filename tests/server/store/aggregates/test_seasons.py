@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.rater import RatingCategory
 from arena.server.store.accounts import load_accounts
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.ratings import (
     RatingRow,
     load_cross_scores,
@@ -60,7 +60,7 @@ async def test_a_new_season_starts_without_ratings_and_the_closed_one_keeps_its_
     chance = random.Random(1)
     async with open_store(other_database) as other:
         await store_random_matches(chance, range(1, 12), engine)
-        await count_new_matches(engine)
+        await add_new_matches_to_aggregates(engine)
         before, crossed = (
             await load_rating_rows(engine),
             await load_cross_scores(engine, RatingCategory("tictactoe"), NAMES),
@@ -71,8 +71,8 @@ async def test_a_new_season_starts_without_ratings_and_the_closed_one_keeps_its_
         assert await load_rating_rows(engine, season="spring") == before
         assert (await load_accounts(engine, "", ["anna"]))["anna"].ratings == {}
         await store_random_matches(chance, range(12, 24), engine, other)
-        await count_new_matches(engine)
-        await count_new_matches(other)
+        await add_new_matches_to_aggregates(engine)
+        await add_new_matches_to_aggregates(other)
         now = await load_rating_rows(engine)
         assert now == await load_rating_rows(other)
         assert await load_rating_rows(engine, "tictactoe", "", "1+0.1") == await load_rating_rows(
@@ -108,7 +108,7 @@ async def test_uncounted_matches_belong_to_the_closed_season(
         await store_match(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
     await close_current_season(engine, "spring")
     assert [row.matches for row in await load_rating_rows(engine, season="spring")] == [3, 3]
-    assert await count_new_matches(engine) == 0
+    assert await add_new_matches_to_aggregates(engine) == 0
 
 
 async def test_ratings_of_all_seasons_are_recomputed_also_after_matches_are_removed(
@@ -118,7 +118,7 @@ async def test_ratings_of_all_seasons_are_recomputed_also_after_matches_are_remo
     await store_random_matches(chance, range(1, 9), engine)
     await close_current_season(engine, "spring")
     await store_random_matches(chance, range(9, 17), engine)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     assert (await recompute_ratings(engine)).match_count == 16
     for kept in (12, 5, 0):
         before = await load_rating_rows(engine, season="spring"), await load_rating_rows(engine)
@@ -126,7 +126,7 @@ async def test_ratings_of_all_seasons_are_recomputed_also_after_matches_are_remo
         assert (await recompute_ratings(engine)).match_count == kept
         assert (await load_rating_rows(engine, season="spring"), await load_rating_rows(engine)) == before
     await store_random_matches(chance, range(17, 21), engine)
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     assert (await recompute_ratings(engine)).match_count == 4
 
 
@@ -134,7 +134,7 @@ async def test_a_season_of_one_game_or_of_all_is_closed_under_a_new_name(engine:
     with pytest.raises(CannotCloseSeason, match="no match was rated in this season"):
         await close_current_season(engine, "spring")
     await store_match(engine, day(1), events(MAXIE_WINS))
-    await count_new_matches(engine)
+    await add_new_matches_to_aggregates(engine)
     await store_riskless_rating(engine)
     assert await close_current_season(engine, "spring", "riskless") == ["riskless"]
     assert [row.game for row in await load_rating_rows(engine)] == ["tictactoe"] * 2
@@ -172,7 +172,7 @@ async def test_a_season_that_cannot_be_stored_for_all_games_is_not_closed(tmp_pa
         async with engine.connect() as connection:
             counted = sa.select(sa.func.count()).where(matches.c.counted)
             assert await connection.scalar(counted) == 0, "the matches must not be counted either"
-        await count_new_matches(engine)
+        await add_new_matches_to_aggregates(engine)
         assert [row.matches for row in await load_rating_rows(engine, "tictactoe")] == [3, 3]
 
 
@@ -185,7 +185,7 @@ import anyio
 import sqlalchemy as sa
 
 from arena.server.store.aggregates.season_closing import close_season
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import open_store, write
 
 async def close(file, last):
@@ -196,7 +196,7 @@ async def close(file, last):
                 os.kill(os.getpid(), signal.SIGKILL)
         sa.event.listen(engine.sync_engine, "before_cursor_execute", step)
         sa.event.listen(engine.sync_engine, "commit", step)
-        await count_new_matches(engine)
+        await add_new_matches_to_aggregates(engine)
         await write(engine, partial(close_season, season_name="spring"))
 
 folder, code = Path(sys.argv[1]), -9
@@ -217,7 +217,7 @@ for last in itertools.count(1):
 async def test_a_kill_during_the_closing_leaves_the_season_open_or_closed(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         await store_match(engine, day(1), events(MAXIE_WINS), match=f"{1:032}")
-        await count_new_matches(engine)
+        await add_new_matches_to_aggregates(engine)
         await store_riskless_rating(engine)
         await store_match(engine, day(2), events(MINNIE_WINS), match=f"{2:032}")
     await anyio.run_process([sys.executable, "-c", CLOSE_AND_KILL, str(tmp_path)])
@@ -231,7 +231,7 @@ async def test_a_kill_during_the_closing_leaves_the_season_open_or_closed(tmp_pa
         async with open_store(f"sqlite:///{file}") as engine:
             names = [each.name for each in (await load_seasons(engine)).closed]
             kinds.add(len(names))
-            await count_new_matches(engine)
+            await add_new_matches_to_aggregates(engine)
             assert names in ([], ["spring", "spring"])
             assert (await load_rating_rows(engine), await load_rating_rows(engine, season="spring")) == (
                 ([], closed) if names else (closed, [])

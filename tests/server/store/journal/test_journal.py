@@ -26,7 +26,7 @@ from arena.match.referee_events import (
 )
 from arena.server.core.effects import DeleteSession, DurableEffect, SaveSession
 from arena.server.store import schema
-from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import (
     close_engine,
     format_current_time,
@@ -261,7 +261,7 @@ async def test_finished_matches_get_consecutive_arrival_numbers(engine: AsyncEng
 
 async def test_the_duration_of_each_commit_is_observed(engine: AsyncEngine) -> None:
     durations: list[float] = []
-    async with open_journal(engine, observe_seconds=durations.append) as journal:
+    async with open_journal(engine, observe_commit_seconds=durations.append) as journal:
         for seq in range(3):
             commit = asyncio.create_task(journal.commit([make_append_event(seq)]))
             await asyncio.sleep(0)
@@ -419,7 +419,7 @@ async def test_counting_waits_for_transactions_that_assign_arrival_numbers(
     counts: list[int] = []
 
     async def count() -> None:
-        counts.append(await count_new_matches(engine))
+        counts.append(await add_new_matches_to_aggregates(engine))
 
     async with open_store(postgresql_database) as engine:
         await store_match(engine, day(1), events(MAXIE_WINS))
