@@ -23,7 +23,7 @@ MISSING_PART_REASON_PATTERN = re.compile(r"needs (?P<part>[a-z ]+): ")
 
 
 @dataclass(frozen=True)
-class TestRequirement:
+class ToolRequirement:
     """Part of a machine, such as a browser or a database, that some tests need.
 
     tested: feature that is not tested without this part
@@ -62,64 +62,64 @@ def _has_modules(*names: str) -> Callable[[], bool]:
 
 
 PARTS = {
-    "bash": TestRequirement("completion in a shell", "install the package bash", _has_programs("bash")),
-    "chromium": TestRequirement(
+    "bash": ToolRequirement("completion in a shell", "install the package bash", _has_programs("bash")),
+    "chromium": ToolRequirement(
         "the page in a browser",
         "install the package chromium-headless-shell, or chromium",
         lambda: find_browser() is not None,
     ),
-    "docker": TestRequirement(
+    "docker": ToolRequirement(
         "containers and the guide for hosts",
         "name an engine in DOCKER_HOST",
         lambda: "DOCKER_HOST" in os.environ,
     ),
-    "gcc": TestRequirement(
+    "gcc": ToolRequirement(
         "the example in C, and the engine against C", "install the package gcc", _has_programs("gcc")
     ),
-    "namespaces": TestRequirement(
+    "namespaces": ToolRequirement(
         "broken networks",
         "run the tests as root, with the package iproute2",
         lambda: os.geteuid() == 0 and _has_programs("ip", "ss")(),
     ),
-    "nats": TestRequirement(
+    "nats": ToolRequirement(
         "several servers that are one arena",
         "install the package nats-server, and the extra bus",
         lambda: _has_programs("nats-server")() and _has_modules("nats")(),
     ),
-    "nginx": TestRequirement("a server behind a proxy", "install the package nginx", _has_programs("nginx")),
-    "node": TestRequirement(
+    "nginx": ToolRequirement("a server behind a proxy", "install the package nginx", _has_programs("nginx")),
+    "node": ToolRequirement(
         "the example in JavaScript, and the page's rules outside a browser",
         "install the packages nodejs and npm",
         _has_programs("node", "npm"),
     ),
-    "pettingzoo": TestRequirement(
+    "pettingzoo": ToolRequirement(
         "the adapter for PettingZoo",
         "pip install pettingzoo==1.27.0",
         _has_modules("pettingzoo", "gymnasium"),
     ),
-    "numba": TestRequirement("the compiled engine", "install the extra engine", _has_modules("numba")),
-    "learn": TestRequirement(
+    "numba": ToolRequirement("the compiled engine", "install the extra engine", _has_modules("numba")),
+    "learn": ToolRequirement(
         "training a network, and exporting it",
         "install the extra learn",
         _has_modules("jax", "onnx", "optax"),
     ),
-    "openssl": TestRequirement("TLS", "install the package openssl", _has_programs("openssl")),
-    "perl": TestRequirement("the example in Perl", "install the package perl", _has_programs("perl")),
-    "podman": TestRequirement("boxes of Podman", "install the package podman", _has_programs("podman")),
-    "postgresql": TestRequirement(
+    "openssl": ToolRequirement("TLS", "install the package openssl", _has_programs("openssl")),
+    "perl": ToolRequirement("the example in Perl", "install the package perl", _has_programs("perl")),
+    "podman": ToolRequirement("boxes of Podman", "install the package podman", _has_programs("podman")),
+    "postgresql": ToolRequirement(
         "the store on PostgreSQL",
         "install the package postgresql",
         lambda: find_postgresql_folder() is not None,
     ),
-    "easyai": TestRequirement(
+    "easyai": ToolRequirement(
         "the example with easyAI", "pip install easyAI==2.0.12", _has_modules("easyAI")
     ),
-    "openspiel": TestRequirement(
+    "openspiel": ToolRequirement(
         "the example with OpenSpiel, and the adapter for it",
         "pip install open_spiel==2.0.2",
         _has_modules("open_spiel", "pyspiel"),
     ),
-    "distributed": TestRequirement(
+    "distributed": ToolRequirement(
         "ladders on a Dask cluster", "install the extra cluster", _has_modules("distributed")
     ),
 }

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from testkit.parts import PARTS, TestRequirement, describe_missing_parts, find_missing_part_reason
+from testkit.parts import PARTS, ToolRequirement, describe_missing_parts, find_missing_part_reason
 
 pytest_plugins = ["pytester"]
 
 LACKED = """
 import testkit.parts
-from testkit.parts import TestRequirement, mark_requires, skip_without
+from testkit.parts import ToolRequirement, mark_requires, skip_without
 import pytest
 
-testkit.parts.PARTS["nginx"] = TestRequirement("a proxy", "install nginx", lambda: False)
-testkit.parts.PARTS["gcc"] = TestRequirement("the example in C", "install gcc", lambda: False)
-testkit.parts.PARTS["perl"] = TestRequirement("the example in Perl", "install perl", lambda: True)
+testkit.parts.PARTS["nginx"] = ToolRequirement("a proxy", "install nginx", lambda: False)
+testkit.parts.PARTS["gcc"] = ToolRequirement("the example in C", "install gcc", lambda: False)
+testkit.parts.PARTS["perl"] = ToolRequirement("the example in Perl", "install perl", lambda: True)
 
 @mark_requires("nginx")
 def test_one(): pass
@@ -55,10 +55,10 @@ def test_each_missing_part_is_listed_in_one_line_at_the_end(pytester: pytest.Pyt
 
 @pytest.mark.parametrize("of", PARTS.items(), ids=PARTS)
 def test_a_missing_part_is_reported_with_its_reason(
-    of: tuple[str, TestRequirement], monkeypatch: pytest.MonkeyPatch
+    of: tuple[str, ToolRequirement], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part, known = of
-    monkeypatch.setitem(PARTS, part, TestRequirement(known.tested, known.remedy, lambda: True))
+    monkeypatch.setitem(PARTS, part, ToolRequirement(known.tested, known.remedy, lambda: True))
     assert find_missing_part_reason(part) is None
-    monkeypatch.setitem(PARTS, part, TestRequirement(known.tested, known.remedy, lambda: False))
+    monkeypatch.setitem(PARTS, part, ToolRequirement(known.tested, known.remedy, lambda: False))
     assert len(list(describe_missing_parts([f"Skipped: {find_missing_part_reason(part)}"] * 3))) == 1
