@@ -307,8 +307,8 @@ def test_the_sentences_of_ones_own_match_on_a_laptop_are_beside_its_board(
             for sign in (".board", ".telling", ".side", ".turn", ".controls")
         )
         assert board["height"] >= 480
-        assert turn["y"] + turn["height"] < board["y"], "what to do is above the board"
-        assert board["x"] + board["width"] < min(telling["x"], controls["x"])
+        assert turn["y"] + turn["height"] <= telling["y"], "what to do is above all else"
+        assert board["x"] + board["width"] < min(turn["x"], telling["x"], controls["x"])
         assert telling["y"] < side["y"] < side["y"] + side["height"] <= controls["y"]
         assert controls["y"] + controls["height"] <= board["y"] + board["height"], "as high as it needs"
         assert 700 <= board["y"] + board["height"] <= 720
@@ -606,20 +606,18 @@ def test_a_chosen_territory_and_its_targets_are_in_sight_together_with_what_is_a
         seen[0].dispatch_event("click")
         page.wait_for_function(IS_STILL)
         assert seen[0].evaluate(IN_FRAME), "the choice is taken back"
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.wait_for_function(IS_WHOLE)
-    page.set_viewport_size({"width": width, "height": height})
-    for spot in seen:
-        wait_until(lambda spot=spot: spot.evaluate(IN_FRAME))
+    for size in ({"width": 1280, "height": 800}, {"width": width, "height": height}):
+        page.set_viewport_size(size)
+        for spot in seen:
+            wait_until(lambda spot=spot: spot.evaluate(IN_FRAME))
 
 
 def test_a_choice_made_in_a_large_window_is_zoomed_in_on_when_the_window_becomes_a_phone_s(
     empty: BrowserArena, page: Page
 ) -> None:
-    page.set_viewport_size({"width": 1280, "height": 800})
+    page.set_viewport_size({"width": 1920, "height": 1080})
     page.goto(f"{empty.url}table")
-    usa = load_map("usa")
-    page.evaluate(OWN, [usa.to_data(), "maxie", []])
+    page.evaluate(OWN, [load_map("italy").to_data(), "maxie", []])
     source = page.locator("[data-source]").first
     source.dispatch_event("click")
     expect(page.locator("[data-target]").first).to_be_visible()
