@@ -171,7 +171,7 @@ export class Zoom {
     const near = [...points, ...corners];
     const isSame = this.near.length > 0 && points[0] === this.near[0];
     this.shortest = Math.min(...points.slice(1).map(([x, y]) => Math.hypot(x - points[0][0], y - points[0][1])));
-    if (!this.isHandheld && this.factor !== null) this.near = near;
+    if (!this.isHandheld && this.factor) this.near = near;
     else if (this.near.length || !this.factor) this.glide(near, isSame ? this.factor : null);
     if (points.length) this.reveal(points);
   }
