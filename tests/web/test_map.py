@@ -606,8 +606,8 @@ def test_a_chosen_territory_and_its_targets_are_in_sight_together_with_what_is_a
         seen[0].dispatch_event("click")
         page.wait_for_function(IS_STILL)
         assert seen[0].evaluate(IN_FRAME), "the choice is taken back"
-    for size in ({"width": 1280, "height": 800}, {"width": width, "height": height}):
-        page.set_viewport_size(size)
+    for size in ((1280, 800), (width, height)):
+        page.set_viewport_size({"width": size[0], "height": size[1]})
         for spot in seen:
             wait_until(lambda spot=spot: spot.evaluate(IN_FRAME))
 
