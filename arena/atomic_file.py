@@ -33,7 +33,8 @@ def replace_on_success(path: Path) -> AbstractContextManager[Path]:
 def create_on_success(path: Path) -> AbstractContextManager[Path]:
     """Do the same as `replace_on_success`, but never replace a file.
 
-    Raises FileExistsError if there is a file at `path` at the end of the block.
+    Raises FileExistsError if there is a file at `path` at the end of the block. On a file system without hard links, a
+    file that another process creates during the move is replaced all the same.
     """
     return _move_on_success(path, _move_to_free_path)
 

@@ -32,6 +32,9 @@ from arena.server.store.schema import matches, metadata, tokens
 ROWS_COPIED_AT_ONCE = 500
 """Number of rows that are copied at a time, and so held in memory."""
 
+SQLITE_LOG_SUFFIXES = ("-wal", "-journal")
+"""Suffixes of the logs beside an SQLite database, which SQLite applies to the database when it opens it."""
+
 
 class StoreCounts(Struct, frozen=True):
     """Number of matches, finished matches and tokens in a store."""
@@ -166,6 +169,7 @@ async def restore(url: str, path: Path) -> StoreCounts:
         async with _open_checked_copy(path) as source:
             if target_file is None or target_file.exists():
                 return await _copy_into_empty_store(source, path, engine)
+            _require_no_leftover_log(target_file)
             async with database.convert_database_errors(engine):
                 try:
                     with create_on_success(target_file) as part:
@@ -239,13 +243,29 @@ async def _open_checked_copy(path: Path) -> AsyncIterator[Engine]:
 
 def _require_no_write_ahead_log(backup_file: Path) -> None:
     """Raise StoreError if some data of an SQLite store are not in its file, but in a write-ahead log beside it."""
-    resolved_path = backup_file.resolve()  # SQLite keeps the log beside the target of a link
-    log_file = resolved_path.with_name(f"{resolved_path.name}-wal")
-    if log_file.is_file() and log_file.stat().st_size:
+    log_file = _find_log_with_data(backup_file, "-wal")
+    if log_file is not None:
         raise StoreError(
             f"{backup_file} is not a backup, because some of its data are in {log_file.name}: make one with"
             f" `arena backup --db sqlite:///{backup_file} FILE`"
         )
+
+
+def _require_no_leftover_log(missing_file: Path) -> None:
+    """Raise StoreError if a log of a deleted SQLite database would change a complete one that is moved to its place."""
+    for suffix in SQLITE_LOG_SUFFIXES:
+        log_file = _find_log_with_data(missing_file, suffix)
+        if log_file is not None:
+            raise StoreError(
+                f"{log_file} has changes of a database that is no longer there: delete it, or restore into another file"
+            )
+
+
+def _find_log_with_data(database_file: Path, suffix: str) -> Path | None:
+    """Return the log of an SQLite database, whose name ends with `suffix`; None if it is missing or empty."""
+    resolved_path = database_file.resolve()  # SQLite keeps the log beside the target of a link
+    log_file = resolved_path.with_name(f"{resolved_path.name}{suffix}")
+    return log_file if log_file.is_file() and log_file.stat().st_size else None
 
 
 async def _require_store_file(engine: Engine, backup_file: Path) -> None:

@@ -363,6 +363,27 @@ async def test_a_store_that_a_server_creates_during_the_copying_is_kept(
     assert list_file_names(tmp_path) == {"a.db", "b.db", "backup.db"}
 
 
+@pytest.mark.parametrize("suffix", ["-wal", "-journal"])
+async def test_nothing_is_restored_beside_the_log_of_a_deleted_store(tmp_path: Path, suffix: str) -> None:
+    file, backup_file = tmp_path / "arena.db", tmp_path / "backup.db"
+    url, log_file = f"sqlite:///{file}", tmp_path / f"arena.db{suffix}"
+    async with open_store(url) as engine:
+        await backup(url, backup_file)
+        await fill_store(engine)
+        log = (tmp_path / "arena.db-wal").read_bytes()
+    file.unlink()
+    log_file.write_bytes(log)
+    with pytest.raises(
+        StoreError, match=f"arena.db{suffix} has changes of a database that is no longer there"
+    ):
+        await restore(url, backup_file)
+    assert list_file_names(tmp_path) == {"backup.db", log_file.name}
+    log_file.write_bytes(b"")
+    assert await restore(url, backup_file) == StoreCounts(matches=0, finished=0, tokens=0)
+    async with open_store(url) as engine:
+        assert not (await read_all_rows(engine))["matches"]
+
+
 async def test_the_file_of_a_store_in_use_is_refused_as_a_backup(tmp_path: Path) -> None:
     url, new_url = f"sqlite:///{tmp_path / 'arena.db'}", f"sqlite:///{tmp_path / 'new.db'}"
     async with open_store(url) as engine:
