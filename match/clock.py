@@ -54,7 +54,7 @@ class MatchClock(Struct, frozen=True, gc=False):
 
         control         time control of both players, or of Maxie if `minnie_control` is given
         margin_ms       extra time allowed on each move for network delay
-        total_ms        limit of each player's time in the whole match; 0 for no limit
+        max_total_ms    limit of each player's time in the whole match; 0 for no limit
         minnie_control  Minnie's time control if it differs from Maxie's
         """
         total_ns, minnie_control = max_total_ms * NS_PER_MS, minnie_control or control

@@ -71,7 +71,7 @@ class PageProcess:
         """
         self._make_setup = make_setup
         self._page_client = page_client
-        self._find_progress = find_event_progress
+        self._find_event_progress = find_event_progress
         self._clock = clock
         self._quick_queue = RequestQueue(MAX_PARALLEL_RESPONSES, clock)
         self._slow_queue = RequestQueue(1, clock)
@@ -189,7 +189,7 @@ class PageProcess:
             event = route_match.parameters["name"]
             listing = await self._page_client.request_listing_or_last_known()
             playing = sum(match.event == event for match in listing.matches)
-            return LiveData(None, playing, self._find_progress(event))
+            return LiveData(None, playing, self._find_event_progress(event))
         match_id = find_match_id(route_match.path, route_match.query)
         if match_id or route_match.route == "/":
             # The start page shows any Riskless match.

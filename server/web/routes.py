@@ -219,7 +219,7 @@ def find_route(path: str) -> str | None:
 
 @lru_cache(maxsize=MAX_CACHED_TARGETS)
 def accepts_gzip(accept_encoding: str) -> bool:
-    """Return True if an Accept-Encoding header accept_encoding gzip."""
+    """Return True if an Accept-Encoding header accepts gzip."""
     for part in accept_encoding.lower().split(","):
         coding, _, weight = part.partition(";")
         if coding.strip() in ("gzip", "x-gzip"):
