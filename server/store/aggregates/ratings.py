@@ -266,9 +266,7 @@ def add_rating_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> 
         )
 
 
-def store_recompute_start_ratings(
-    connection: sa.Connection, bases: Mapping[RatingKey, CurrentRating]
-) -> None:
+def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, CurrentRating]) -> None:
     """Store base ratings: for each bot, its rating after the last match that is being removed from the store.
 
     `recompute.recompute_ratings` starts from these ratings. The earlier base rating of a bot in a category is replaced.
@@ -283,7 +281,7 @@ def store_recompute_start_ratings(
         connection.execute(make_upsert(connection.dialect.name, rating_bases), rows)
 
 
-def read_recompute_start_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
+def read_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
     """Return the base ratings: by bot and category, the rating after the last match that was removed from the store.
 
     The dictionary is empty if no rated match was ever removed.

@@ -37,7 +37,7 @@ from arena.server.store import database
 from arena.server.store.aggregates.ratings import (
     make_current_rating_from_row,
     make_rating_key,
-    read_recompute_start_ratings,
+    read_base_ratings,
 )
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import make_summary_columns
@@ -76,7 +76,7 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
     """
     recomputed = RecomputedRatings()
     async with database.open_snapshot(engine) as connection:
-        rater = Rater(await connection.run_sync(read_recompute_start_ratings))
+        rater = Rater(await connection.run_sync(read_base_ratings))
         last_arrival = 0
         while rows := await _read_counted_matches(connection, batch_size, last_arrival):
             match_ids = [row.match for row in rows]
