@@ -213,8 +213,8 @@ async def open_scripted_server(
     """
     async with open_background_tasks() as tasks:
         server = ScriptedServer(command, patience_seconds, tasks, host, port)
-        await server.start_listening()
         try:
+            await server.start_listening()
             yield server
         finally:
             await server.close()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import shlex
 import socket
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -95,11 +97,16 @@ def test_misuse(message: str, arguments: tuple[str, ...]) -> None:
     fails(message, 2, "check", *arguments)
 
 
-def test_a_port_in_use_is_reported_with_a_remedy() -> None:
+def test_a_port_in_use_is_reported_with_a_remedy_and_leaves_no_stream_open() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         why = f"cannot listen on 127.0.0.1:{port}: the port is in use; give another --host or --port"
-        fails(why, 1, "check", "--dial-in", "--port", str(port))
+        gc.collect()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fails(why, 1, "check", "--dial-in", "--port", str(port))
+            gc.collect()
+    assert [str(warning.message) for warning in caught] == []
 
 
 @pytest.mark.slow
