@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 WORKER_CHECK_INTERVAL_SECONDS = 2.0
-"""Interval, in seconds, at which the cluster's workers are counted while no pair of matches ends."""
+"""Interval, in seconds, at which the cluster's workers are counted while the ladder waits for a pair of matches to end."""
 
 MAX_SECONDS_WITHOUT_WORKER = 60
 """Maximum number of seconds that an event goes on while the cluster has no worker."""

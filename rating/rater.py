@@ -109,7 +109,7 @@ class CurrentRating(Struct, frozen=True):
     finished: str
     """End time of the bot's last match in the category: ISO 8601, UTC, to the millisecond."""
 
-    def to_rating(self) -> GlickoRating:
+    def to_glicko_rating(self) -> GlickoRating:
         return GlickoRating(self.rating, self.deviation, self.volatility)
 
 
@@ -182,7 +182,7 @@ class Rater:
         last_rating = self.current_ratings.get((category, bot))
         if last_rating is None:
             return GlickoRating(), 0.0
-        return last_rating.to_rating(), compute_periods_between(last_rating.finished, end_time)
+        return last_rating.to_glicko_rating(), compute_periods_between(last_rating.finished, end_time)
 
     def _make_step(
         self,

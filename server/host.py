@@ -286,7 +286,7 @@ class Host:
         )
         self.shell.attach(LOCAL_EDGE_NUMBER, self.edge)
         self.url, self.loopback_url = await listen(
-            self.edge, self.settings.server, tls, has_house=bool(self.house.engines)
+            self.edge, self.settings.server, tls, has_house_engines=bool(self.house.engines)
         )
         log.info("listening on %s", self.url)
 
@@ -607,11 +607,11 @@ async def _load_and_apply_directives(edge: Edge, pages: Pages, store: Engine) ->
 
 
 async def listen(
-    edge: Edge, settings: ServerSettings, tls: SSLContext | None, *, has_house: bool
+    edge: Edge, settings: ServerSettings, tls: SSLContext | None, *, has_house_engines: bool
 ) -> tuple[str, str]:
     """Make an edge listen. Return the URL for bots and the URL for the server's own engines; empty if there is none.
 
-    has_house: True if the server runs engines of its own
+    has_house_engines: True if the server runs engines of its own
 
     A core in a process of its own has no URL for bots: they connect through edges. Raises CannotListen if an address is
     in use or invalid.
@@ -624,11 +624,11 @@ async def listen(
         url = make_websocket_url(settings.host, bound_address[1], tls)
         # On a shared port, the server's own bots could reach another process.
         loopback_url = None if settings.reuse_port else make_loopback_url(bound_address, tls)
-    if settings.metrics_port or (has_house and loopback_url is None):
+    if settings.metrics_port or (has_house_engines and loopback_url is None):
         loopback_url = make_websocket_url(
             LOOPBACK_ADDRESS, (await edge.start_listening(LOOPBACK_ADDRESS, settings.metrics_port, None))[1]
         )
-    return url, (loopback_url or "") if has_house else ""
+    return url, (loopback_url or "") if has_house_engines else ""
 
 
 async def _require_usable_addresses(settings: ServerSettings) -> None:

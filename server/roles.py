@@ -128,7 +128,7 @@ async def open_edge(
 
         tasks.start_soon(link.run)
         tasks.start_soon(watch_core)
-        address, _ = await listen(edge, settings.server, tls, has_house=False)
+        address, _ = await listen(edge, settings.server, tls, has_house_engines=False)
         log.info("edge %d listens on %s", number, address)
         try:
             yield link, address

@@ -60,12 +60,12 @@ MAX_MATCHES = 1000
 """Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
 MAX_P99_RATIO = 2.0
 """Upper bound of a round's hostile p99 divided by the quiet p99 of its kind. A kind fails if two rounds reach it."""
-MAX_MEDIAN_P99_RATIO = 1.5
+MAX_MEDIAN_OF_P99_RATIOS = 1.5
 """Upper bound of the median of the ratios of all rounds of a kind."""
 Figure = Literal["p99", "overall_p99"]
 """Name of the field of `PeriodFigures` whose ratio is computed."""
 ROUNDS, MORE_ROUNDS = 3, 4
-"""Number of rounds of every kind, and number of further rounds of a kind with a ratio of MAX_MEDIAN_P99_RATIO or more."""
+"""Number of rounds of every kind, and of further rounds of a kind with a ratio of MAX_MEDIAN_OF_P99_RATIOS or more."""
 MAX_KINDS_TO_REPEAT = 12
 """Maximum number of kinds that get further rounds: those with the highest ratios."""
 MAX_MEMORY_RATIO = 1.2
@@ -161,7 +161,7 @@ class KindRounds:
         """
         ratio = self.compute_ratio_to_quiet()
         faults = []
-        if ratio.median >= MAX_MEDIAN_P99_RATIO:
+        if ratio.median >= MAX_MEDIAN_OF_P99_RATIOS:
             faults.append(f"p99 is {ratio} times the quiet one")
         if self.second_highest_p99_ratio >= MAX_P99_RATIO:
             faults.append(
@@ -285,13 +285,14 @@ def _count_stored_sessions(server: RunningServer) -> int:
 
 
 def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[str]:
-    """Return the kinds whose hostile p99 was at least MAX_MEDIAN_P99_RATIO times the quiet one in one of their rounds.
+    """Return the kinds whose hostile p99 was at least MAX_MEDIAN_OF_P99_RATIOS times the quiet one in one of their rounds.
 
     At most MAX_KINDS_TO_REPEAT kinds are returned, the kind with the highest ratio first.
     """
     highest = {kind: max(results.rounds[kind].compute_ratio_to_quiet().values) for kind in kinds}
     return sorted(
-        (kind for kind in highest if highest[kind] >= MAX_MEDIAN_P99_RATIO), key=lambda kind: -highest[kind]
+        (kind for kind in highest if highest[kind] >= MAX_MEDIAN_OF_P99_RATIOS),
+        key=lambda kind: -highest[kind],
     )[:MAX_KINDS_TO_REPEAT]
 
 
@@ -406,7 +407,7 @@ def _make_verdicts(results: RoundResults) -> dict[str, str]:
         verdicts[placeholder] = format_verdict(
             f"at worst a median of {format_short(median)} (`{median_kind}`), a second highest ratio of "
             f"{format_short(repeated)} (`{repeated_kind}`), and a single round of {format_short(highest)}",
-            is_bound_kept=median < MAX_MEDIAN_P99_RATIO and repeated < MAX_P99_RATIO,
+            is_bound_kept=median < MAX_MEDIAN_OF_P99_RATIOS and repeated < MAX_P99_RATIO,
         )
     return verdicts
 

@@ -354,9 +354,10 @@ class SplitPoints:
 
         @inlined
         def leave_split(mem: Any, shared: Any, frame: Any) -> Any:
-            """Leave a split point that this thread has joined as a helper, with a copy of the node in `frame`.
+            """Leave a split point that this thread has joined as a helper.
 
-            Return True if `frame` was the only frame on this thread's stack, so that the thread is now idle.
+            `frame` is the stack frame into which the thread copied the node when it joined. Return True if it is the only
+            frame on the thread's stack, so that the thread is now idle.
             """
             node = frame + words
             split = get(mem, node + Frame.SPLIT)

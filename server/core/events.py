@@ -41,7 +41,7 @@ from arena.server.core.inputs import (
     AnnounceEvent,
     EventAction,
     EventCommand,
-    FindClient,
+    FindConnectedClient,
     HostCommand,
     RenameEntry,
 )
@@ -171,7 +171,7 @@ class HostedEvents:
                     answer = self._execute_event_action(command.request)
                 case RenameEntry():
                     answer = self._rename_entry(command.request)
-                case FindClient():
+                case FindConnectedClient():
                     answer = self._confirm_client_is_connected(command.request.name)
         except EventRefused as refused:
             self._lobby.effects.append(CommandAnswered(command.number, str(refused), done=False))

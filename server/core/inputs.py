@@ -193,13 +193,13 @@ class RenameEntry(Struct, frozen=True, tag="rename"):
     """New name; empty to remove the bot."""
 
 
-class FindClient(Struct, frozen=True, tag="find"):
+class FindConnectedClient(Struct, frozen=True, tag="find"):
     """Query whether a client called `name` is connected. If so, `CommandAnswered.done` in the answer is True."""
 
     name: str
 
 
-HostRequest = AnnounceEvent | EventCommand | RenameEntry | FindClient
+HostRequest = AnnounceEvent | EventCommand | RenameEntry | FindConnectedClient
 
 
 class HostCommand(Struct, frozen=True):

@@ -93,13 +93,13 @@ class PageClient:
             return self._listing
         listing = None
         try:
-            listing = await self.request_current_listing()
+            listing = await self.get_current_listing()
         finally:
             if listing is None:  # also if the caller has stopped waiting
                 self._failure_time = self._edge.now() / 1e9
         return listing or self._listing
 
-    async def request_current_listing(self) -> Listing | None:
+    async def get_current_listing(self) -> Listing | None:
         """Return a listing that is at most `MAX_LISTING_AGE_SECONDS` old; None if the core does not answer."""
         if self._edge.now() / 1e9 - self._listing_time <= MAX_LISTING_AGE_SECONDS:
             return self._listing

@@ -124,7 +124,7 @@ class OwnMatchState:
         self.has_match_ended = False
         """True if the match ended during an open turn. The answer may be in transit, and will be dropped."""
         self.answer: MessageReceived | None = None
-        """Answer to the open turn, until the core accepts or rejects it. It is sent again to a new core."""
+        """Answer to the open turn, until the core accepts or rejects it. If the core is replaced, it is sent to the new one."""
 
 
 class Session:

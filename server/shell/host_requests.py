@@ -10,7 +10,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from arena.server.core.effects import CommandAnswered
-from arena.server.core.inputs import FindClient, HostCommand, HostRequest
+from arena.server.core.inputs import FindConnectedClient, HostCommand, HostRequest
 from arena.server.store.database import Engine
 from arena.server.store.requests import RequestAnswer, load_pending_requests, send_request
 
@@ -82,6 +82,6 @@ class HostRequestHandler:
         for request in requests:
             if request.number not in self._submitted_numbers:
                 self._submitted_numbers.add(request.number)
-                if isinstance(request.request, FindClient):
+                if isinstance(request.request, FindConnectedClient):
                     self._question_numbers.add(request.number)
                 self._shell.submit(request)

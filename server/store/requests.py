@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from arena.clock import MONOTONIC_CLOCK
 from arena.match.terms import decode_game, encode_game
-from arena.server.core.inputs import EventCommand, FindClient, HostCommand, HostRequest
+from arena.server.core.inputs import EventCommand, FindConnectedClient, HostCommand, HostRequest
 from arena.server.store import database
 from arena.server.store.aggregates.ratings import load_rating_rows_of_bot
 from arena.server.store.database import Engine
@@ -78,7 +78,9 @@ async def is_client_connected(engine: Engine, client_name: str) -> bool | None:
     """
     async with database.open_query_connection(engine) as connection:
         servers = await connection.run_sync(read_running_servers)
-    replies = [await send_request(engine, server.name, FindClient(client_name)) for server in servers]
+    replies = [
+        await send_request(engine, server.name, FindConnectedClient(client_name)) for server in servers
+    ]
     if any(reply is not None and reply.done for reply in replies):
         return True
     return None if None in replies else False

@@ -165,7 +165,7 @@ class HostPage:
         return changes
 
     async def _load_state(self) -> HostState:
-        listing = await self._page_client.request_current_listing()
+        listing = await self._page_client.get_current_listing()
         clients = self._page_client.list_admitted_clients()
         bots = None if listing is None else await self._list_connected_bots(listing.bots, clients)
         spectator_count = sum(client.role == "spectator" for client in clients)

@@ -52,8 +52,8 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 
-DOCUMENT_MEDIA_TYPE_PREFIXES = ("text/html", "image/")
-"""Prefixes of the media types that browsers display as documents, in which scripts might run."""
+MEDIA_TYPES_THAT_MAY_RUN_SCRIPTS = ("text/html", "image/")
+"""Beginnings of the media types that browsers display as documents, in which scripts might run."""
 
 CACHE_FOREVER = "public, max-age=31536000, immutable"
 """Cache-Control header of a response that never changes."""
@@ -189,7 +189,7 @@ def load_page_files() -> StaticFiles:
 def _make_file_variants(name: str, body: bytes) -> tuple[Response, Response]:
     media_type = MEDIA_TYPES[Path(name).suffix]
     # Browsers do not display files of other types as documents, so they need no policy.
-    is_document = media_type.startswith(DOCUMENT_MEDIA_TYPE_PREFIXES)
+    is_document = media_type.startswith(MEDIA_TYPES_THAT_MAY_RUN_SCRIPTS)
     security = SECURITY_HEADERS if is_document else {"X-Content-Type-Options": "nosniff"}
     return _make_variants(media_type, body, {**security, "Cache-Control": CACHE_FOREVER})
 

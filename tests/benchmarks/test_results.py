@@ -50,7 +50,7 @@ PROMISES = {
     ),
     **{
         f"hostile.ratio {each}": (
-            f"the median ratio below {rounds.MAX_MEDIAN_P99_RATIO:g}, "
+            f"the median ratio below {rounds.MAX_MEDIAN_OF_P99_RATIOS:g}, "
             f"and at most one round with a ratio of {rounds.MAX_P99_RATIO:g} or more"
         )
         for each in ("requests", "attacks")

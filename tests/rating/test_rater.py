@@ -88,8 +88,8 @@ def test_a_server_fault_counts_for_nobody_and_both_bots_forfeit_if_both_are_abse
 
 def test_both_ratings_are_updated_from_their_values_before_the_match() -> None:
     maxie, minnie = Rater().rate_match(make_record(EndReason.LINE, "maxie"), day(1))
-    assert maxie.to_rating() == update_rating(GlickoRating(), [(GlickoRating(), 1.0)], periods=0)
-    assert minnie.to_rating() == update_rating(GlickoRating(), [(GlickoRating(), 0.0)], periods=0)
+    assert maxie.to_glicko_rating() == update_rating(GlickoRating(), [(GlickoRating(), 1.0)], periods=0)
+    assert minnie.to_glicko_rating() == update_rating(GlickoRating(), [(GlickoRating(), 0.0)], periods=0)
     assert maxie.rating - 1500 == pytest.approx(1500 - minnie.rating)
 
 
@@ -97,7 +97,7 @@ def test_each_game_has_its_own_ratings() -> None:
     rater = Rater()
     rater.rate_match(make_record(EndReason.LINE, "maxie"), day(1))
     riskless, _ = rater.rate_match(make_record(EndReason.ARMIES, "minnie", game="riskless"), day(2))
-    assert riskless.to_rating() == update_rating(GlickoRating(), [(GlickoRating(), 0.0)], periods=0)
+    assert riskless.to_glicko_rating() == update_rating(GlickoRating(), [(GlickoRating(), 0.0)], periods=0)
 
 
 def test_days_without_a_match_increase_the_deviation() -> None:

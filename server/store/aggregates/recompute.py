@@ -113,7 +113,7 @@ async def _require_equal_current_ratings(connection: AsyncConnection, rater: Rat
         if (
             recomputed is None
             or stored_rating is None
-            or not _are_equal_ratings(recomputed.to_rating(), stored_rating.to_rating())
+            or not _are_equal_ratings(recomputed.to_glicko_rating(), stored_rating.to_glicko_rating())
         ):
             category, bot = key
             category_text = " ".join(filter(None, category[:3]))
@@ -188,7 +188,7 @@ def _is_same_rating_step(step: RatingStep, stored_step: RatingStep) -> bool:
     is_same_otherwise = structs.replace(step, **zeroed_numbers) == structs.replace(
         stored_step, **zeroed_numbers
     )
-    return is_same_otherwise and _are_equal_ratings(step.to_rating(), stored_step.to_rating())
+    return is_same_otherwise and _are_equal_ratings(step.to_glicko_rating(), stored_step.to_glicko_rating())
 
 
 def _format_rating_step(step: RatingStep) -> str:

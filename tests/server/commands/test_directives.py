@@ -8,7 +8,7 @@ import pytest
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Notice
 from arena.server import host as hosts
-from arena.server.core.inputs import EventCommand, FindClient
+from arena.server.core.inputs import EventCommand, FindConnectedClient
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import requests, tokens
@@ -139,7 +139,7 @@ async def test_a_refused_request_is_logged_unless_it_is_a_question(
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_host(make_private_host_settings(database=database)) as host:
-        found = await requests.send_request(host.engine, "", FindClient("anna"))
+        found = await requests.send_request(host.engine, "", FindConnectedClient("anna"))
         assert found == RequestAnswer("anna is not connected", done=False)
         answer = await requests.send_request(host.engine, "", EventCommand("weekly", "pause"))
     assert answer is not None

@@ -41,7 +41,7 @@ from arena.server.core.events import MAX_WAIT_FOR_ABSENT_BOT_NS
 from arena.server.core.inputs import (
     AnnounceEvent,
     EventCommand,
-    FindClient,
+    FindConnectedClient,
     HostCommand,
     HostRequest,
     RenameEntry,
@@ -510,10 +510,10 @@ def test_stop_cancels_the_next_event_and_ends_the_series() -> None:
 def test_a_client_is_found_while_it_is_connected() -> None:
     arena = Arena()
     anna = arena.connect("anna")
-    assert send_command(arena, FindClient("anna")).done
-    assert not send_command(arena, FindClient("bert")).done
+    assert send_command(arena, FindConnectedClient("anna")).done
+    assert not send_command(arena, FindConnectedClient("bert")).done
     anna.disconnect()
-    answer = send_command(arena, FindClient("anna"))
+    answer = send_command(arena, FindConnectedClient("anna"))
     assert (answer.done, answer.answer) == (False, "anna is not connected")
 
 

@@ -133,7 +133,7 @@ async def test_each_of_many_bots_gets_its_own_rating(engine: AsyncEngine) -> Non
         row.bot: GlickoRating(row.rating, row.deviation, row.volatility)
         for row in await load_rating_rows(engine)
     }
-    assert {bot: known.to_rating() for (_, bot), known in found.items()} == rows
+    assert {bot: known.to_glicko_rating() for (_, bot), known in found.items()} == rows
 
 
 async def test_ratings_by_time_control_equal_those_of_a_store_without_other_matches(

@@ -87,7 +87,7 @@ async def test_base_ratings_of_many_bots_are_stored_and_replaced(engine: AsyncEn
         kept = await connection.run_sync(read_base_ratings)
         assert await connection.run_sync(read_current_ratings, keys) == {}
     assert kept == table | {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
-    assert kept[keys[0]].to_rating() == GlickoRating(1700.0, 50.0, 0.06)
+    assert kept[keys[0]].to_glicko_rating() == GlickoRating(1700.0, 50.0, 0.06)
 
 
 def test_equal_ratings_are_sorted_by_name() -> None:
