@@ -472,7 +472,16 @@ def test_two_matches_of_the_same_bots_on_a_map_are_apart(timed: Page) -> None:
         " wall.show([...'bc'].map((match) => ({ ...listed[0], match, map: match })).concat({ ...other, match: 'd' }))"
     )
     order = timed.locator(".cards > li").evaluate_all("(all) => all.map((each) => each.dataset.match)")
-    assert order in (["c", "b", "d"], ["b", "c", "d"])
+    assert order == ["c", "b", "d"]
+    # Nor when another one is decided, nor when one of two leaves that are behind the others.
+    timed.evaluate(
+        "wall.show([]); const cards = [...'abcde'].map((match) => ({ ...listed[0], match, map: { d: 'a', e: 'b' }[match] ?? match }));"
+        " wall.show(cards); play(9); for (const each of viewer.match.moves) each.thinking = { value: 1e6 }; wall.drop('d', wall.cards.get('d'))"
+    )
+    places = "(all) => all.map((each) => each.dataset.match)"
+    assert timed.locator(".cards > li").evaluate_all(places) == ["a", "b", "c", "e"]
+    timed.evaluate("wall.moved(wall.cards.get('a'), viewer.match)")
+    assert timed.locator(".cards > li").evaluate_all(places) == ["c", "b", "e", "a"]
     timed.evaluate("viewer.stop()")
 
 

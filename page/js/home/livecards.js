@@ -133,7 +133,7 @@ export class LiveCards {
     });
     // Nothing is at stake any more: the others come first, as soon as the reader is not at this card.
     if (!card.element.dataset.settled && !this.keepsPlaces && isSettled(match, ply) && !isAtReader(card)) {
-      this.swapWithLast(card.element, "li:not([data-settled])");
+      this.leaveUndecided(card.element);
       card.element.dataset.settled = "true";
     }
     if (match.game instanceof Declared) return; // its positions are on the server
@@ -175,15 +175,18 @@ export class LiveCards {
     this.sight.unobserve(card.element);
     card.unwatch?.();
     card.board?.stop();
-    // The last undecided card takes the place of an undecided one, if possible one that is no twin, and the last card the place that is then empty, so that all others keep theirs.
-    if (!card.element.dataset.settled && card.element.isConnected) {
-      this.swapWithLast(card.element, "li:not([data-settled], [data-twin])");
-      this.swapWithLast(card.element, "li:not([data-settled])");
-    }
+    // The last card takes the place that is then empty, so that all others keep theirs.
+    if (!card.element.dataset.settled && card.element.isConnected) this.leaveUndecided(card.element);
     this.swapWithLast(card.element, "[data-settled]");
     card.element.remove();
     this.cards.delete(id);
     this.changed();
+  }
+
+  // Move an undecided card behind the others. The last one takes its place; if it is no twin, the last that is no twin does, so that twins stay behind.
+  leaveUndecided(element) {
+    if (!element.matches("[data-twin]")) this.swapWithLast(element, "li:not([data-settled], [data-twin])");
+    this.swapWithLast(element, "li:not([data-settled])");
   }
 
   // Exchange the places of a card and of the last one that fits the selector, unless the reader is at that one.
