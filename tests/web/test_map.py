@@ -908,6 +908,21 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
     page.wait_for_function(IS_WHOLE)
 
 
+def test_a_choice_from_another_territory_tells_its_own_risk(empty: BrowserArena, page: Page) -> None:
+    page.goto(f"{empty.url}table")
+    italy = load_map("italy")
+    armies = {"Liguria": 6, "Umbria": 4, "Tuscany": -20}
+    start = [
+        [("maxie", "minnie")[n < 0], abs(n)] if (n := armies.get(name)) else None
+        for name in italy.territories
+    ]
+    page.evaluate(OWN, [{**italy.to_data(), "start": start}, "maxie", []])
+    tuscany = page.locator(".offers > button").filter(has_text="holds with")
+    for name, held in (("Liguria", 14), ("Umbria", 16)):
+        page.locator(f'[data-spot="{italy.territories.index(name)}"]').dispatch_event("click")
+        expect(tuscany).to_have_text(f"TuscanyloseTuscany holds with {held}")
+
+
 LATE_FONT = """async () => {
   const face = new FontFace('Arena', `url(${document.querySelector('link[as=font]').href})`, { weight: '100 900' });
   document.fonts.add(face);

@@ -677,7 +677,7 @@ export class MapBoard {
     const wasFocused = isFocused();
     keyed(this.offers, offered, {
       key: (v) => v,
-      words: (v) => [armies(v), result(v), threatWords(moves.get(v)?.threats ?? [])].join(),
+      words: (v) => [armies(v), result(v), moves.get(v)?.came, threatWords(moves.get(v)?.threats ?? [])].join(),
       make: (v) => h("button", { type: "button", "data-risk": moves.has(v) && riskOf(moves.get(v)), onclick: () => this.onSpot(v) },
         h("strong", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, this.game.names[v]),
         h("span", { class: "result" }, h("span", null, ASIDE.exec(result(v))?.[0] ?? ""), result(v).replace(ASIDE, "")),
