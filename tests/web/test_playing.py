@@ -348,6 +348,8 @@ def test_a_premove_is_sent_with_the_turn_and_dropped_where_it_is_illegal(
                 cell.nth(8).click()
             expect(premove).to_have_count(0)
             expect(status).to_have_text("patient is thinking…")
+            first = "(words) => getComputedStyle(words, '::first-letter').textTransform"
+            assert status.locator(".colon + span").evaluate(first) == "none", "a bot's name as it is"
         cell.nth(4).click()
         expect(premove).to_have_count(1)
         guest.say(type="move", match=match, ply=1, move=4)  # which takes its place
