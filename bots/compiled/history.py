@@ -32,8 +32,8 @@ HISTORY_SCORE_LIMIT = 200
 @inlined
 def find_histories(mem: Any, node: Any) -> Any:
     """Return the index of the first history of the node's player. A move's number is added to it."""
-    is_opponents = get(mem, node + Frame.DISTANCE) & 1
-    return get(mem, Register.HISTORY) + is_opponents * get(mem, Register.WIDTH)
+    player = (get(mem, node + Frame.DISTANCE) + get(mem, Register.ROOT_PLAYER)) & 1
+    return get(mem, Register.HISTORY) + player * get(mem, Register.WIDTH)
 
 
 @inlined

@@ -1,8 +1,9 @@
 """Memory layout of a search: one flat array of words for each thread, and a shared one.
 
 A thread's memory contains its registers, FRAMES_PER_THREAD frames of a search stack, the move lists of those frames, the
-order of the root's moves, and the statistics of `history`. Frame 0 begins at FIRST_FRAME_OFFSET. A frame contains a position, whose size is `Kernel.words`,
-followed by the fields of class Frame. `MemorySizes` has the sizes of these parts for one game.
+order of the root's moves, and the statistics of `history`. Frame 0 begins at FIRST_FRAME_OFFSET. A frame contains a
+position, whose size is `Kernel.words`, followed by the fields of class Frame. `MemorySizes` has the sizes of these parts
+for one game.
 
 The shared memory contains the signals and options, then for each thread SPLITS_PER_THREAD records of split points.
 """
@@ -44,9 +45,10 @@ class Register(IntEnum):
     FAILED_LOOKS = 11  # number of times that this thread looked for work since it last had some
     CHOSEN = 12  # number of the root's moves to search
     IS_RESTRICTED = 13  # 1 if CHOSEN is less than the number of all moves
-    HISTORY = 14  # start of the histories of moves: first the root player's, then the opponent's
+    HISTORY = 14  # start of the histories of moves: first Maxie's, then Minnie's
     CORRECTIONS = 15  # start of the corrections of estimates
-    END = 16
+    ROOT_PLAYER = 16  # 0 if Maxie moves at the root, 1 if Minnie does
+    END = 17
 
 
 FIRST_FRAME_OFFSET = -(-int(Register.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
@@ -191,7 +193,7 @@ class SplitMove(IntEnum):
 
 @dataclass(frozen=True)
 class MemorySizes:
-    """MemorySizes and offsets of the parts of a thread's memory in the search of one game, in words."""
+    """Sizes and offsets of the parts of a thread's memory in the search of one game, in words."""
 
     words: int
     """Size of a position, in words."""
@@ -213,18 +215,18 @@ class MemorySizes:
         return self.move_lists_offset + FRAMES_PER_THREAD * self.moves
 
     @property
-    def history(self) -> int:
+    def history_offset(self) -> int:
         """Return the offset of the histories of moves in a thread's memory."""
         return self.root_order_offset + self.moves
 
     @property
-    def corrections(self) -> int:
+    def corrections_offset(self) -> int:
         """Return the offset of the corrections of estimates in a thread's memory."""
-        return self.history + 2 * self.moves
+        return self.history_offset + 2 * self.moves
 
     @property
     def thread_words(self) -> int:
-        return self.corrections + CORRECTION_COUNT + CACHE_LINE_WORDS
+        return self.corrections_offset + CORRECTION_COUNT + CACHE_LINE_WORDS
 
     @property
     def split_words(self) -> int:

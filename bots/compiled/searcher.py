@@ -31,7 +31,7 @@ from arena.bots.compiled.table import AGE_COUNT, make_main_line_kernel, make_tab
 from arena.bots.evaluators.network import Network
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, SearchReport
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
-from arena.games.core import Game, M, P
+from arena.games.core import Game, M, P, Player
 
 EXAMINED_MOVES_PER_PLY = 3
 """Number of moves of a shallow node that the selective search examines, per ply of depth."""
@@ -106,8 +106,8 @@ class Searcher(Generic[P, M]):
             memory[Register.LISTS] = sizes.move_lists_offset
             memory[Register.ROOT] = sizes.root_order_offset
             memory[Register.WIDTH] = sizes.moves
-            memory[Register.HISTORY] = sizes.history
-            memory[Register.CORRECTIONS] = sizes.corrections
+            memory[Register.HISTORY] = sizes.history_offset
+            memory[Register.CORRECTIONS] = sizes.corrections_offset
         self._shared = np.zeros(sizes.shared_words(threads), np.int64)
         self._table = make_table(self.settings.table_mb)
         self._generation = 0
@@ -163,7 +163,7 @@ class Searcher(Generic[P, M]):
         """Clear the transposition table and the search's statistics, for a new match."""
         self._table[:] = 0
         for memory in self._memories:
-            memory[self._sizes.history :] = 0
+            memory[self._sizes.history_offset :] = 0
 
     def warm_up(self) -> None:
         """Compile the kernels or load them from the cache, so that the first search starts immediately."""
@@ -245,6 +245,7 @@ class Searcher(Generic[P, M]):
         shared[SharedField.STOP] = 0
         for memory_of_thread in self._memories:
             memory_of_thread[[Register.NODES, Register.COUNTED, Register.ENTERED]] = 0
+            memory_of_thread[Register.ROOT_PLAYER] = self.game.player(position) is Player.MINNIE
 
     def _read_root_field(self, field: Frame) -> int:
         return int(self._memories[0][FIRST_FRAME_OFFSET + self._compiled.kernel.words + field])

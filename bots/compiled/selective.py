@@ -2,7 +2,7 @@
 
 A shallow node needs no search if its estimate lies outside its window by a margin (futility pruning). A deeper node needs
 none if a search of the same position that is PROBCUT_REDUCTION plies shallower has such a value (ProbCut; ICCA Journal,
-1995). The estimate, or the shallower search, then *settles* the node.
+1995). The estimates that decide about pruning are corrected (`history`).
 
 Pruning compares values of searches that end after different numbers of plies, so it must not matter whose turn it is at
 the end. `calibrate_pruning` measures two numbers for this: TEMPO, the value of being the player to move, which is added to the

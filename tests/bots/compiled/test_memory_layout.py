@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from arena.bots.compiled.memory_layout import (
     CACHE_LINE_WORDS,
+    CORRECTION_COUNT,
     FIRST_FRAME_OFFSET,
     FRAMES_PER_THREAD,
     SPLITS_PER_THREAD,
@@ -44,6 +45,8 @@ def test_the_parts_of_a_memory_do_not_overlap(words: int, moves: int, threads: i
         (FIRST_FRAME_OFFSET, FRAMES_PER_THREAD * sizes.frame_words),
         (sizes.move_lists_offset, FRAMES_PER_THREAD * moves),
         (sizes.root_order_offset, moves),
+        (sizes.history_offset, 2 * moves),
+        (sizes.corrections_offset, CORRECTION_COUNT),
         (sizes.thread_words, 0),
     ]
     assert all(at + size <= following for (at, size), (following, _) in pairwise(parts))
