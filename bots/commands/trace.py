@@ -149,10 +149,10 @@ def _choose_depth(tree_name: str, game: Game[Any, Any], depth: int | None, spec:
             f"--depth is needed for {tree_name}: give the number of plies to search, e.g. --depth 3"
         )
     if depth > MAX_DEPTH and ALGORITHMS[spec.name].is_recursive:
-        rate_exempt_names = ", ".join(
+        unlimited_names = ", ".join(
             name for name, algorithm in ALGORITHMS.items() if not algorithm.is_recursive
         )
         raise UsageError(
-            f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {rate_exempt_names}"
+            f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {unlimited_names}"
         )
     return depth

@@ -66,23 +66,23 @@ def _check_game(game_spec: str, match_count: int, seed: int) -> list[RuleFinding
     except GameError as error:
         raise UsageError(f"--game: {error}") from None
     match_lengths: list[int] = []
-    broken_rules = check_rules(game, Random(seed).randrange, match_count, match_lengths.append)
-    broken_rules_by_name = {broken.rule: broken for broken in broken_rules}
+    faults = check_rules(game, Random(seed).randrange, match_count, match_lengths.append)
+    faults_by_rule = {fault.rule: fault for fault in faults}
     if game.is_too_long(max(match_lengths, default=0)):
         err.print(
             f"{game_spec}: warning: a random match took {max(match_lengths):,} plies, but a match is a draw after {game.ply_limit:,}:"
             " raise ply_limit, or let the rules end matches sooner"
         )
     return [
-        _make_finding(game.name, rule, requirement, broken_rules_by_name.get(rule))
+        _make_finding(game.name, rule, requirement, faults_by_rule.get(rule))
         for rule, requirement in RULE_TEXTS.items()
     ]
 
 
-def _make_finding(game: str, rule: str, requirement: str, broken_rule: RuleFault | None) -> RuleFinding:
-    if broken_rule is None:
+def _make_finding(game: str, rule: str, requirement: str, fault: RuleFault | None) -> RuleFinding:
+    if fault is None:
         return RuleFinding(game, rule, "passed", requirement)
-    return RuleFinding(game, rule, "failed", requirement, broken_rule.why, list(broken_rule.moves))
+    return RuleFinding(game, rule, "failed", requirement, fault.why, list(fault.moves))
 
 
 def _format_last_moves(moves: Sequence[str]) -> str:

@@ -90,12 +90,12 @@ def compile_decide_step(solver_game: SolverGame) -> Any:
 class RetrogradeAnalysis:
     """State of the retrograde analysis of a game: the values known so far, and the positions that are still undecided.
 
-    space     the game
-    rules     rules of the game, as the functions of `solver_game` read them
-    codes     code (encoded value, see solved.solved_value) of each position, by its number; 0 or 1 if undecided
-    undecided_numbers      numbers of the undecided representative positions, in several parts of the array
-    parts     parts of `undecided_numbers` in use, each as the index of its first number and the index after its last
-    scratch   size of each thread's scratch array, in words
+    solver_game        the game
+    rules              rules of the game, as the functions of `solver_game` read them
+    codes              code (encoded value, see solved.solved_value) of each position, by its number; 0 or 1 if undecided
+    undecided_numbers  numbers of the undecided representative positions, in several parts of the array
+    parts              parts of `undecided_numbers` in use, each as the index of its first number and the index after its last
+    scratch            size of each thread's scratch array, in words
     """
 
     solver_game: SolverGame
