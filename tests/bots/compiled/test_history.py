@@ -67,7 +67,7 @@ def test_histories_stay_within_their_limit() -> None:
 
 
 def test_the_search_knows_the_player_at_the_root(make: Callable[..., Any]) -> None:
-    game = Riskless(load_map("m2"))
+    game = Riskless(load_map("italy"))
     searcher = make(game)
     position = game.start()
     for player in (0, 1):
@@ -77,8 +77,8 @@ def test_the_search_knows_the_player_at_the_root(make: Callable[..., Any]) -> No
 
 
 def test_clear_forgets_the_statistics(make: Callable[..., Any]) -> None:
-    game = Riskless(load_map("m2"))
+    game = Riskless(load_map("italy"))
     searcher = make(game)
-    first = list(searcher.deepen(game.start(), max_depth=8))
+    first = list(searcher.deepen(game.start(), max_depth=6))
     searcher.clear()
-    assert list(searcher.deepen(game.start(), max_depth=8)) == first
+    assert list(searcher.deepen(game.start(), max_depth=6)) == first
