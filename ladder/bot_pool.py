@@ -25,9 +25,9 @@ class BotPool(Protocol):
     ) -> None:
         """Release the bot's connection after a match.
 
-        connection    name that `reserve_connection` returned
-        made_move     True if the bot made a move, False if it made none when it had to, None if it never had to
-        give_up_verb  `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
+        connection_name  name that `reserve_connection` returned
+        made_move        True if the bot made a move, False if it made none when it had to, None if it never had to
+        give_up_verb     `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
         """
 
     def count_reported_threads(self, bot: str) -> int:

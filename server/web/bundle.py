@@ -62,22 +62,22 @@ def make_bundles(
             for imported_path in _find_imported_paths(_DYNAMIC_IMPORT, path, texts[path])
         )
     )
-    further_paths = [path for path in _sort_by_imports(texts, dynamic_paths) if path not in initial_paths]
-    for path in further_paths:
+    lazy_paths = [path for path in _sort_by_imports(texts, dynamic_paths) if path not in initial_paths]
+    for path in lazy_paths:
         if others := set(_find_imported_paths(_DYNAMIC_IMPORT, path, texts[path])).difference(dynamic_paths):
             raise ValueError(
                 f"{path}: import {', '.join(others)} statically: a dynamic import here would need a third bundle"
             )
-    names = {path: f"m{n}" for n, path in enumerate([*initial_paths, *further_paths])}
-    bundle_text, further_bundle_text = (
+    names = {path: f"m{n}" for n, path in enumerate([*initial_paths, *lazy_paths])}
+    bundle_text, lazy_bundle_text = (
         "".join(_wrap_module(path, texts[path], names, bundle_path, lazy_bundle_path) for path in paths)
-        for paths in (initial_paths, further_paths)
+        for paths in (initial_paths, lazy_paths)
     )
-    if not further_paths:
+    if not lazy_paths:
         return {bundle_path: bundle_text.encode()}
     shared_paths = {
         imported_path
-        for path in further_paths
+        for path in lazy_paths
         for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path])
     }
     shared_names = (
@@ -85,12 +85,12 @@ def make_bundles(
     )
     export_lines = "".join(
         f"export const {{ {', '.join(_find_exported_names(texts[path]))} }} = {names[path]};\n"
-        for path in further_paths
+        for path in lazy_paths
         if path in dynamic_paths
     )
     return {
         bundle_path: f"{bundle_text}export {shared_names};\n".encode(),
-        lazy_bundle_path: f'import {shared_names} from "{_make_relative_path(lazy_bundle_path, bundle_path)}";\n{further_bundle_text}{export_lines}'.encode(),
+        lazy_bundle_path: f'import {shared_names} from "{_make_relative_path(lazy_bundle_path, bundle_path)}";\n{lazy_bundle_text}{export_lines}'.encode(),
     }
 
 
