@@ -375,6 +375,35 @@ def test_the_bar_of_ones_turn_is_below_the_board_and_keeps_its_place(empty: Brow
     assert len(places) == 1
 
 
+@pytest.mark.parametrize(("width", "height"), [(360, 640), (390, 780), (844, 390)])
+def test_more_choices_than_fit_scroll_below_the_board(
+    empty: BrowserArena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{empty.url}table")
+    usa = load_map("usa")
+    own = [usa.territories.index(name) for name in ("Tennessee", "Colorado")]
+    start = [["maxie" if v in own else "minnie", 9] for v in range(len(usa.territories))]
+    page.evaluate(OWN, [{**usa.to_data(), "start": start}, "maxie", []])
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    page.wait_for_function(IS_WHOLE)
+    offers = page.locator(".offers > button")
+    for chosen in own:
+        page.locator(f'[data-spot="{chosen}"]').dispatch_event("click")
+        expect(offers).to_have_count(len(usa.neighbours[chosen]))
+        expect(offers.first).to_be_in_viewport(ratio=0.99)  # also after the choices of another were scrolled
+        board = box_of(page.locator(".board"))
+        for offer in offers.all():
+            offer.focus()
+            expect(offer).to_be_in_viewport(ratio=0.99)
+            bottom = box_of(offer)["y"] + box_of(offer)["height"]
+            controls = page.locator(".controls")  # a short phone has none beside the choices
+            assert bottom <= (box_of(controls)["y"] if controls.is_visible() else height)
+        assert box_of(page.locator(".board")) == board
+        assert page.evaluate("[scrollY, document.documentElement.scrollHeight]") == [0, height]
+
+
 def test_the_board_of_arena_tv_keeps_its_place_when_its_match_is_there(
     empty: BrowserArena, page: Page
 ) -> None:

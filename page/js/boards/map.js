@@ -604,7 +604,10 @@ export class MapBoard {
     this.marked = marks;
     if (!this.spots || isUnmarked) return;
     const { selected = null, targets = [] } = marks ?? {};
-    if (!marks || selected !== before) this.tapped = [];
+    if (!marks || selected !== before) {
+      this.tapped = [];
+      this.offers.scrollTop = 0;
+    }
     const choice = selected === null ? [] : [selected, ...targets];
     if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]), choice.flatMap((v) => this.land.regions[v].corners));
     this.choice = choice;
