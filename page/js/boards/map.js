@@ -128,8 +128,6 @@ export class MapBoard {
     this.spots = /** @type {any} */ (null);
     this.names = /** @type {any} */ (null);
     this.shortNames = /** @type {string[]} */ ([]); // empty where a name has none
-    this.whole = /** @type {any[]} */ ([]); // spellings of each name,
-    this.short = /** @type {any[]} */ ([]); // and of its short form, if it has one
     this.isShort = false; // the short forms are written
     this.placed = /** @type {any[]} */ ([]); // lines and box of each name; null for those that their land has no room for
     this.letters = 1; // their scale
@@ -248,8 +246,6 @@ export class MapBoard {
     const placedFor = [this.zoom.scale, size, markSize, fonts].join(" ");
     // Too slow for each frame of a gesture, and the same in a frame of another height.
     if (!this.placed.length || (!this.zoom.resting && placedFor !== this.placedFor)) {
-      const names = this.game.names;
-      [this.whole, this.short] = [names, names.map((name, v) => this.shortNames[v] || name)].map((each) => spellings(each, widthIn(NAME_FONT)));
       [this.placed, this.letters] = this.placeNames();
       this.placedFor = placedFor;
     }
@@ -271,14 +267,15 @@ export class MapBoard {
   // let in. Names are whole where all of them have room.
   /** @returns {[any[], number]} */
   placeNames() {
-    const { size, markSize, layout, zoom } = this;
+    const { size, markSize, layout, zoom, game: { names } } = this;
     const least = Math.min(size, MIN_NAME_SCALE / (zoom.scale || 1));
     const beside = (RADIUS + NAME_GAP) * markSize;
     const marks = layout.at.map(([x, y]) => box(x, y, 2 * beside, 2 * beside));
     const place = (ways, v, letters) => placeName(ways[v], layout.at[v], this.land.regions[v], marks, letters);
     if (least > MAX_SIZE_WITH_NAMES) return [layout.at.map(() => null), least];
-    this.isShort = !layout.at.every((_, v) => place(this.whole, v, least));
-    const ways = this.isShort ? this.short : this.whole;
+    const [whole, short] = [names, names.map((name, v) => this.shortNames[v] || name)].map((each) => spellings(each, widthIn(NAME_FONT)));
+    this.isShort = !layout.at.every((_, v) => place(whole, v, least));
+    const ways = this.isShort ? short : whole;
     const placeAll = (letters) => layout.at.map((_, v) => place(ways, v, letters));
     const smallest = placeAll(least);
     for (let letters = size; letters > least; letters *= LETTERS_STEP) {
