@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from arena.games.catalogue import make_game
 from arena.games.riskless import Riskless
+from arena.games.riskless_map import RisklessMap
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import list_map_names, load_map
 from arena.maps.openings_file import (
@@ -95,9 +96,9 @@ def test_a_map_that_is_played_differently_has_another_fingerprint(key: str) -> N
 
 
 @given(riskless_maps(), st.text("abcdef", min_size=1, max_size=9))
-def test_names_places_and_the_way_through_a_record_do_not_matter(made: Any, name: str) -> None:
-    named = tuple(f"{name} {number}" for number in range(made.size))
-    drawn = tuple((float(number), 0.5) for number in range(made.size))
+def test_names_places_and_the_way_through_a_record_do_not_matter(made: RisklessMap, name: str) -> None:
+    named = tuple(f"{name} {number}" for number in range(made.territory_count))
+    drawn = tuple((float(number), 0.5) for number in range(made.territory_count))
     assert compute_map_fingerprint(
         replace(made, name=name, territories=named, places=drawn)
     ) == compute_map_fingerprint(made)
