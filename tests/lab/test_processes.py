@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.lab.processes import ProcessKilled, map_in_processes
+from arena.lab.processes import map_in_processes
 from tests.bots.command_line import heed_interrupts
 
 PROGRAM = """
@@ -82,6 +83,19 @@ def test_no_arguments_give_no_results_and_an_error_of_a_call_is_raised() -> None
         list(map_in_processes(divmod, [(1, 1), (1, 0)], 1))
 
 
-def test_a_killed_process_is_reported_in_one_line() -> None:
-    with pytest.raises(ProcessKilled, match=r"a worker process was killed.*: give fewer --processes"):
+KILLED = """
+import os
+from arena.lab.processes import ProcessKilled, map_in_processes
+
+if __name__ == "__main__":
+    try:
         list(map_in_processes(os._exit, [(1,)], 2))
+    except ProcessKilled as error:
+        print(error)
+"""
+
+
+def test_a_killed_process_is_reported_in_one_line() -> None:
+    """The calls run in a separate program, because the pool starts a process that ends only with its parent."""
+    result = subprocess.run([sys.executable, "-P", "-c", KILLED], capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"a worker process was killed.*: give fewer --processes\n", result.stdout)
