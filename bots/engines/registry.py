@@ -80,9 +80,11 @@ def check_spec(spec: str, folder: Path) -> None:
 
     folder: folder of the bot's process, relative to which its file is named
     """
+    if spec.startswith((PROGRAM_PREFIX, *CONTAINER_PREFIXES)):
+        return
     if is_file_spec(spec):
         require_bot_file(spec, folder)
-    elif not spec.startswith((PROGRAM_PREFIX, *CONTAINER_PREFIXES)):
+    else:
         choose_implementation(_parse_built_in_spec(spec))
 
 
