@@ -201,7 +201,7 @@ class ReloadableHost:
 
         Raises HouseEngineError if one of them cannot be started.
         """
-        if self._house.checks_engines:
+        if self._house.engines and self._house.checks_engines:
             async with open_host(house=self._house) as host, host.open_house_engines():
                 pass
         self._house = replace(self._house, checks_engines=False)
