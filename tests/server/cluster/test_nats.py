@@ -122,9 +122,8 @@ async def test_a_silent_nats_counts_as_lost_and_does_not_block_the_event_loop(
                 longest = max(longest, time.monotonic() - before)
                 await anyio.sleep(0.001)
                 assert time.monotonic() - began < 150
-            assert (
-                longest < 60
-            )  # a call that waits would wait for ever; a busy machine may take a core away for seconds
+            # A call that waits would wait for ever. A busy machine may take a core away for seconds.
+            assert longest < 60
             assert refused
             # The client buffers 2 MiB, and 2 MiB more while its transport waits. The rest is in buffers of the kernel.
             assert accepted < MAX_QUEUED_BYTES + 64 * 2**20
