@@ -236,11 +236,17 @@ def write_text(text: str, path: Path) -> None:
     if str(path) == "-":
         typer.echo(text, nl=False)
         return
+    with convert_write_errors(path), open_output(path) as stream:
+        stream.write(text)
+
+
+@contextmanager
+def convert_write_errors(output: Path | str) -> Iterator[None]:
+    """Raise CommandError, with the reason, instead of an OSError in the block, which writes to `output`."""
     try:
-        with open_output(path) as stream:
-            stream.write(text)
+        yield
     except OSError as error:
-        raise CommandError(f"cannot write {path}: {error.strerror}") from None
+        raise CommandError(f"cannot write {output}: {error.strerror}") from None
 
 
 def get_progress_console() -> Console:

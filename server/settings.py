@@ -25,6 +25,9 @@ from arena.server.core.settings import AnalysisVisibility
 from arena.server.shell.house_processes import DEFAULT_HOUSE_ENGINES
 from arena.server.store.pruning import Retention
 
+MAX_PORT = 65_535
+"""Highest port number of TCP."""
+
 
 class LogFormat(StrEnum):
     """Format of the log's lines: text for people, or JSON for programs."""
@@ -45,7 +48,7 @@ class ServerSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     """Address, name, role and shutdown of a server process."""
 
     host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 for all interfaces.")] = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65535, description="Port to listen on; 0: any free port.")] = 8765
+    port: Annotated[int, Meta(ge=0, le=MAX_PORT, description="Port to listen on; 0: any free port.")] = 8765
     reuse_port: Annotated[bool, Meta(description="Share the port with other servers of the same user.")] = (
         False
     )
@@ -53,7 +56,7 @@ class ServerSettings(Struct, kw_only=True, forbid_unknown_fields=True):
         int,
         Meta(
             ge=0,
-            le=65535,
+            le=MAX_PORT,
             description="Loopback port, e.g. for metrics; with several processes, edge i uses PORT + i. 0: none.",
         ),
     ] = 0

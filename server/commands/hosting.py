@@ -37,9 +37,11 @@ from arena.server.commands.settings_file import (
     load_settings,
 )
 from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool
+from arena.server.edge.addresses import LOOPBACK_ADDRESS, choose_reachable_host
 from arena.server.host import Host, open_host
 from arena.server.roles import check_bus_and_store_connections, open_edge, open_leader
 from arena.server.settings import (
+    MAX_PORT,
     RELOADABLE_SETTING_KEYS,
     SETTING_TYPES,
     ArenaSettings,
@@ -80,10 +82,6 @@ class ServerConfiguration:
         return self.loaded_settings.settings
 
 
-MAX_PORT = 65_535
-"""Highest port number of TCP."""
-HOSTS_WITH_LOOPBACK_ADDRESS = ("", "localhost", "127.0.0.1", "0.0.0.0")  # noqa: S104  compared, not bound
-"""Values of `server.host` with which clients connect on 127.0.0.1, the address of the metrics port."""
 ALLOWED_ORIGIN_PATTERN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
 """Pattern of an origin as browsers send it: without a path or a final slash."""
 
@@ -406,7 +404,7 @@ def _require_usable_store_settings(settings: ArenaSettings) -> None:
 
 
 def _require_distinct_ports(server: ServerSettings) -> None:
-    """Raise BadSetting if a metrics port is above 65535, or is the port on which clients connect."""
+    """Raise BadSetting if a metrics port is above MAX_PORT, or is the port on which clients connect."""
     if not server.metrics_port:
         return
     last_port = server.metrics_port + server.processes - 1
@@ -415,7 +413,8 @@ def _require_distinct_ports(server: ServerSettings) -> None:
             "server.metrics_port",
             f"the ports of {server.processes} processes end at {last_port}, above {MAX_PORT}: choose a lower one",
         )
-    is_shared = server.host in HOSTS_WITH_LOOPBACK_ADDRESS and server.role is not ProcessRole.CORE
+    clients_host = choose_reachable_host(server.host)
+    is_shared = clients_host in (LOOPBACK_ADDRESS, "localhost") and server.role is not ProcessRole.CORE
     if is_shared and server.metrics_port <= server.port <= last_port:
         raise BadSetting(
             "server.metrics_port", f"port {server.port} is server.port already: choose another port"

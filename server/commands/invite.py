@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from arena.atomic_file import open_output
-from arena.console import CommandError, DatabaseOption, UsageError, check_output_file, err
+from arena.console import DatabaseOption, UsageError, check_output_file, convert_write_errors, err
 from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.store.invitations import create_invitations
@@ -75,13 +75,11 @@ def invite_command(
         days = expires.removesuffix("d")
         is_in_days = days != expires and days.isdecimal() and int(days) > 0
         seconds = 86_400.0 * int(days) if is_in_days else parse_duration(expires)
-        with open_output(csv) if to_file else nullcontext() as stream:
+        with convert_write_errors(output_name), open_output(csv) if to_file else nullcontext() as stream:
 
             def write_links(codes: dict[str, str]) -> None:
-                try:
+                with convert_write_errors(output_name):  # an OSError would be taken for a database error
                     typer.echo(_format_invitation_links_csv(codes, url), file=stream, nl=False)
-                except OSError as error:  # an OSError would be taken for a database error
-                    raise CommandError(f"cannot write {output_name}: {error.strerror}") from None
 
             codes = run_on_store(
                 db,
@@ -90,8 +88,6 @@ def invite_command(
             )
     except (ValueError, OverflowError):
         raise UsageError(f"--expires: {expires!r:.40} is not a duration: write 12h or 14d") from None
-    except OSError as error:
-        raise CommandError(f"cannot write {output_name}: {error.strerror}") from None
     err.print(f"links: {len(codes)}; bots per link: {bots}")
 
 

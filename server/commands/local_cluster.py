@@ -23,7 +23,7 @@ from arena.processes.private_nats import NatsNotStarted, open_private_nats
 from arena.processes.supervisor import make_supervised_command
 from arena.processes.tasks import open_background_tasks
 from arena.server.cluster.address import PASSWORD_FILE_VARIABLE
-from arena.server.edge.addresses import describe_listen_error, make_websocket_url
+from arena.server.edge.addresses import choose_reachable_host, describe_listen_error, make_websocket_url
 from arena.server.host import open_store
 from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings
 from arena.server.store.errors import StoreError
@@ -225,19 +225,11 @@ async def _start_all_processes(children: Sequence[ServerProcess], host: str, por
             if exit_codes:
                 return exit_codes[0]
             try:
-                async with await anyio.connect_tcp(_choose_reachable_host(host), port):
+                async with await anyio.connect_tcp(choose_reachable_host(host), port):
                     break
             except OSError:
                 await MONOTONIC_CLOCK.sleep(START_POLL_INTERVAL_SECONDS)
     return None
-
-
-def _choose_reachable_host(host: str) -> str:
-    """Return an address at which this machine reaches a listener on `host`.
-
-    For all interfaces, this is the loopback address.
-    """
-    return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
 
 
 async def _restart_on_exit(child: ServerProcess, clock: TimeSource = MONOTONIC_CLOCK) -> None:

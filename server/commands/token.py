@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from arena.console import CommandError, DatabaseOption, JsonOption, err, print_table_or_write_json
+from arena.console import (
+    CommandError,
+    DatabaseOption,
+    JsonOption,
+    convert_write_errors,
+    err,
+    print_table_or_write_json,
+)
 from arena.protocol.values import Role
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.store import tokens
@@ -88,10 +95,8 @@ def revoke(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
 
 def _print_token(name: str, token: str) -> None:
     err.print(f"the token of {name}, shown this once:")
-    try:
+    with convert_write_errors("standard output"):  # an OSError would be taken for a database error
         typer.echo(token)
-    except OSError as error:  # an OSError would be taken for a database error
-        raise CommandError(f"cannot write standard output: {error.strerror}") from None
 
 
 SUBCOMMANDS = (create, list_, rotate, revoke)

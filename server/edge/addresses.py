@@ -38,6 +38,14 @@ def make_loopback_url(bound_address: tuple[Any, ...], tls: SSLContext | None) ->
     return make_websocket_url(str(address), bound_address[1])
 
 
+def choose_reachable_host(host: str) -> str:
+    """Return an address at which this machine reaches a listener on `host`.
+
+    For all interfaces, this is the loopback address.
+    """
+    return {"0.0.0.0": LOOPBACK_ADDRESS, "::": "::1", "": LOOPBACK_ADDRESS}.get(host, host)  # noqa: S104
+
+
 def describe_listen_error(host: str, port: int, error: OSError) -> str:
     """Return a one-line error for an address that the server cannot listen on, with a remedy if there is one."""
     address = f"{host}:{port}"
