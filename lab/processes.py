@@ -11,13 +11,11 @@ from itertools import islice
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
-from arena.console import CommandError
-
 R = TypeVar("R")
 Arguments = TypeVar("Arguments", bound=tuple[Any, ...])
 
 
-class ProcessKilled(CommandError):
+class ProcessKilled(Exception):
     """Raised if a worker process ends without a result, for example because the system has no more memory."""
 
 

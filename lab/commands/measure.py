@@ -14,6 +14,7 @@ from arena.bots.api.engine_spec import ENGINES, BadSpec
 from arena.bots.compiled.availability import has_own_kernel
 from arena.bots.evaluators.linear import BadWeights
 from arena.console import (
+    CommandError,
     GameOption,
     JsonOption,
     Justify,
@@ -32,6 +33,7 @@ from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.lab.commands.map_loading import load_map_for_compiled_search
+from arena.lab.processes import ProcessKilled
 from arena.maps.game_on_map import has_maps
 from arena.maps.loader import list_map_names
 from arena.maps.openings_file import BadOpenings, find_shipped_openings_file, read_openings
@@ -152,6 +154,8 @@ def measure_command(
                             )
     except (BadSpec, BadWeights) as problem:
         raise UsageError(f"--evaluator: {problem}") from None
+    except ProcessKilled as error:
+        raise CommandError(str(error)) from None
     finally:
         # Also after Ctrl-C: measurements take long.
         if json is not None and measured:

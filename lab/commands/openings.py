@@ -147,7 +147,7 @@ def make(
     )
     kept_openings: list[Opening] = []
     tested_count = 0
-    interrupt: KeyboardInterrupt | ProcessKilled | None = None
+    interrupt: KeyboardInterrupt | CommandError | None = None
     try:
         with Progress(console=get_progress_console(), transient=True) as bar:
             task = bar.add_task("openings", total=count)
@@ -172,10 +172,12 @@ def make(
                     bar.advance(task)
     except BadWeights as problem:
         raise UsageError(f"--engine: {problem}") from None
-    except (KeyboardInterrupt, ProcessKilled) as error:
-        if not kept_openings:
-            raise
+    except KeyboardInterrupt as error:
         interrupt = error
+    except ProcessKilled as error:
+        interrupt = CommandError(str(error))
+    if interrupt is not None and not kept_openings:
+        raise interrupt
     if not kept_openings:
         raise CommandError(
             f"none of {tested_count:,} openings of {plies} plies on {board.name} passed the tests; try another number of "
