@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from arena.games.riskless_map import BadMap, RisklessMap
 from arena.lab.balance import StartBalancer
-from arena.maps.generators import GRID_TERRITORY_CAP, TERRITORIES_PER_START_TERRITORY, make_generated_map
+from arena.maps.generators import GRID_TERRITORY_CAP, TERRITORIES_PER_START_TERRITORY, assemble_map
 from arena.maps.loader import MapError, load_map
 
 VARIANT_NAME_FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
@@ -139,7 +139,7 @@ def make_planar_map(territory_count: int, map_number: int) -> RisklessMap:
     maxie, minnie = _choose_fair_start(
         neighbours, max(1, round(territory_count / TERRITORIES_PER_START_TERRITORY)), rng
     )
-    return make_generated_map(
+    return assemble_map(
         f"planar:{territory_count}:{map_number}",
         territories=tuple(map(str, range(territory_count))),
         neighbours=neighbours,

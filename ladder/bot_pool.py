@@ -21,16 +21,16 @@ class BotPool(Protocol):
         """Release a reserved connection without a match. `connection_name` is the name that `reserve_connection` returned."""
 
     def finish_match(
-        self, bot: str, connection_name: str, *, made_move: bool | None, give_up_verb: str = ""
+        self, bot: str, connection_name: str, *, made_move: bool | None, loss_verb: str = ""
     ) -> None:
         """Release the bot's connection after a match.
 
         connection_name  name that `reserve_connection` returned
         made_move        True if the bot made a move, False if it made none when it had to, None if it never had to
-        give_up_verb     `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
+        loss_verb        `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
         """
 
-    def count_reported_threads(self, bot: str) -> int:
+    def get_reported_search_threads(self, bot: str) -> int:
         """Return the number of search threads that the bot reported to the server; 0 if it reported none."""
 
     def is_lost(self, bot: str) -> bool:

@@ -52,20 +52,20 @@ class BotProcesses:
         self._playing_connections.discard(connection_name)
 
     def finish_match(
-        self, bot: str, connection_name: str, *, made_move: bool | None, give_up_verb: str = ""
+        self, bot: str, connection_name: str, *, made_move: bool | None, loss_verb: str = ""
     ) -> None:
         self._playing_connections.discard(connection_name)
         process = next(process for process in self._processes[bot] if process.name == connection_name)
-        if give_up_verb:
-            process.report_output_of_lost_match(give_up_verb)
+        if loss_verb:
+            process.report_output_after_loss(loss_verb)
         if made_move is True:
             process.record_match_with_moves()
         elif made_move is False:
             process.record_match_without_moves()
         self.notify_changed()
 
-    def count_reported_threads(self, bot: str) -> int:
-        return max(self._host.count_reported_threads(process.name) for process in self._processes[bot])
+    def get_reported_search_threads(self, bot: str) -> int:
+        return max(self._host.get_reported_search_threads(process.name) for process in self._processes[bot])
 
     def find_process_id(self, connection_name: str) -> int | None:
         """Return the process id of the bot that is connected under the name `connection_name`; None if it is not running."""

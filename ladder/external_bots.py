@@ -112,15 +112,15 @@ class ExternalBots:
         connection_name: str,
         *,
         made_move: bool | None,
-        give_up_verb: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
+        loss_verb: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
     ) -> None:
         self.release_connection(connection_name)
         if made_move is not None:
             self._bots[bot].record_match(made_move=made_move)
         self._notify_changed()
 
-    def count_reported_threads(self, bot: str) -> int:
-        return self._host.count_reported_threads(bot)
+    def get_reported_search_threads(self, bot: str) -> int:
+        return self._host.get_reported_search_threads(bot)
 
     def is_lost(self, bot: str) -> bool:
         return self._bots[bot].is_lost

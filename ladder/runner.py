@@ -41,7 +41,7 @@ from arena.rating.schedule import Schedule
 MAX_OVERTAKING_MATCHES = 8
 """Maximum number of later matches that may start while the earliest match of the schedule waits for free threads."""
 
-GIVE_UP_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
+LOSS_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
 """Verb for the way in which a bot gave up a match, by end reason. The bot has usually printed an explanation."""
 
 
@@ -91,7 +91,7 @@ class MatchRunner:
         self._host = host
         self._bots = bots
         self._terms = terms
-        self._threads = replace(threads, count_reported_threads=bots.count_reported_threads)
+        self._threads = replace(threads, get_reported_search_threads=bots.get_reported_search_threads)
         self._on_result = on_result
         self._on_void = on_void
         self._seconds_left = seconds_left
@@ -240,10 +240,8 @@ def finish_match(record: Record, pool: BotPool, bots: Players) -> None:
         (Player.MAXIE, bots.maxie, record.players.maxie),
         (Player.MINNIE, bots.minnie, record.players.minnie),
     ):
-        give_up_verb = (
-            "" if record.result.winner == seat.value else GIVE_UP_VERBS.get(record.result.reason, "")
-        )
-        pool.finish_match(bot, name, made_move=has_player_moved(record, seat), give_up_verb=give_up_verb)
+        loss_verb = "" if record.result.winner == seat.value else LOSS_VERBS.get(record.result.reason, "")
+        pool.finish_match(bot, name, made_move=has_player_moved(record, seat), loss_verb=loss_verb)
 
 
 def replace_connection_names(pairing: Pairing, record: Record) -> Record:

@@ -27,7 +27,7 @@ class ThreadAllocation:
     """Total number of matches; None if unknown."""
     is_local: bool = True
     """True if the bots run on these cores. If False, they run on other machines and choose their threads."""
-    count_reported_threads: Callable[[str], int] = lambda _bot: 0
+    get_reported_search_threads: Callable[[str], int] = lambda _bot: 0
     """Function that returns the number of threads that the bot with a given name reported; 0 if it reported none."""
 
     @property
@@ -109,7 +109,7 @@ class ThreadAllocation:
         planned = next(
             (bot.count_required_threads(self.core_count) for bot in self.bots if bot.name == bot_name), 0
         )
-        return planned or self.count_reported_threads(bot_name) or 1
+        return planned or self.get_reported_search_threads(bot_name) or 1
 
     def _count_planned_threads(self, bot_name: str) -> int:
         return next((bot.threads for bot in self.bots if bot.name == bot_name), 0)

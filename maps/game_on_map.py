@@ -13,7 +13,7 @@ from arena.maps.loader import MAX_CACHED_MAPS, load_map
 DEFAULT_MAP = "italy"
 """Default map of a match. Matches on it are short, and rarely drawn between equally strong players."""
 
-DECISIVE_MAPS = (DEFAULT_MAP, "poland", "world", "usa")
+MAPS_WITH_FEW_DRAWS = (DEFAULT_MAP, "poland", "world", "usa")
 """Built-in maps on which at most about a tenth of the matches of equally strong players are drawn, shortest matches first."""
 
 

@@ -43,7 +43,7 @@ MINNIE_EXTRA_ARMIES_BY_MAP = {
     "grid:8x8": (1, 0, 1),
 }
 """Extra armies on each of Minnie's first territories, for maps on which the usual number would favour Maxie."""
-MINNIE_COLOUR_CLASS_BY_GRID_SIZE = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
+MINNIE_START_COLOUR_BY_GRID_SIZE = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Colour, as a number from 0, of the cells that Minnie holds at the start, by width and height of the grid.
 
 `make_grid_map` colours the cells so that those of one colour are a knight's move apart. On these grids, the colour that it
@@ -64,7 +64,7 @@ def make_ring_map(territory_count: int) -> RisklessMap:
     minnie_territories = start_territories[0::2]
     angles = [2 * pi * territory / territory_count for territory in range(territory_count)]
     radius = 4 * territory_count
-    return make_generated_map(
+    return assemble_map(
         f"ring:{territory_count}",
         territories=tuple(map(str, range(territory_count))),
         neighbours=tuple(
@@ -97,8 +97,8 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
     first_colour = next(
         colour for colour in range(TERRITORIES_PER_START_TERRITORY) if turned_colours[colour] != colour
     )
-    minnie_colour = MINNIE_COLOUR_CLASS_BY_GRID_SIZE.get((width, height), first_colour)
-    return make_generated_map(
+    minnie_colour = MINNIE_START_COLOUR_BY_GRID_SIZE.get((width, height), first_colour)
+    return assemble_map(
         f"grid:{width}x{height}",
         territories=tuple(f"{make_column_letters(x)}{y + 1}" for x, y in cells),
         neighbours=tuple(
@@ -154,7 +154,7 @@ def parse_generated_map_name(map_name: str) -> tuple[str, tuple[int, ...]]:
     raise ValueError("a generated map must be ring:N or grid:WxH, e.g. ring:12 or grid:6x7")
 
 
-def make_generated_map(
+def assemble_map(
     name: str,
     territories: tuple[str, ...],
     neighbours: tuple[tuple[int, ...], ...],

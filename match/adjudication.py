@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import RisklessPosition
 from arena.match.repetition import RepetitionCounter
-from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, TABLE_RULE, Adjudication
+from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, TABLEBASE_RULE, Adjudication
 from arena.protocol.record import RecordedMove
 from arena.solved.solution import Solution, find_unsolved_reason, load_solution
 
@@ -92,7 +92,7 @@ def _end_by_solved_table(position: RisklessPosition, solution: Solution) -> Earl
     if winner is None:
         return None
     plies = solution.get_value(position).plies
-    return EarlyEnd(winner, f"{TABLE_RULE}: {winner} forces a win in {plies} plies")
+    return EarlyEnd(winner, f"{TABLEBASE_RULE}: {winner} forces a win in {plies} plies")
 
 
 def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
@@ -120,6 +120,6 @@ def _get_analysis_value(move: RecordedMove) -> float | None:
     return move.thinking.value if move.thinking is not None else None
 
 
-def find_unusable_table_reason(rules: Adjudication | None, game: AnyGame) -> str | None:
+def find_missing_tablebase_reason(rules: Adjudication | None, game: AnyGame) -> str | None:
     """Return a one-line reason why the rule `table` cannot apply to `game`; None if it can, or if the rule is off."""
     return None if rules is None or not rules.table else find_unsolved_reason(game) or None

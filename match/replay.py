@@ -18,7 +18,7 @@ from arena.match.openings import list_positions
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import MatchOpened, MoveReceived, PlayerReady
 from arena.match.terms import MatchTerms
-from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, TABLE_RULE
+from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, TABLEBASE_RULE
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
@@ -224,7 +224,7 @@ def _check_result(record: Record, referee: Referee) -> None:
         return
     if result.reason is EndReason.ADJUDICATED:
         rules_text = record.adjudication if record.adjudication is not None else "none"
-        if result.detail.startswith(f"{TABLE_RULE}:") and load_solution(referee.terms.game) is None:
+        if result.detail.startswith(f"{TABLEBASE_RULE}:") and load_solution(referee.terms.game) is None:
             raise BadRecord(
                 f"the match was adjudicated by the solved table of its map, which is missing here: "
                 f"create it with `arena solve {record.setup.get('map')}`"

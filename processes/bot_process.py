@@ -130,19 +130,19 @@ class BotProcess:
         """Discard the bot's output so far, so that a report shows only output of the match that begins now."""
         self._output_tail.clear()
 
-    def report_output_of_lost_match(self, give_up_verb: str) -> None:
+    def report_output_after_loss(self, loss_verb: str) -> None:
         """Report what the bot printed in the match that it just gave up: usually a traceback, for the bot's author.
 
         Report nothing if there is no output, or after the first MAX_REPORTED_FAILURES calls.
 
-        give_up_verb: `resigned` or `crashed`
+        loss_verb: `resigned` or `crashed`
         """
         self._reported_resignations += 1
         if self._output_tail and not self._has_ended and self._reported_resignations <= MAX_REPORTED_FAILURES:
             is_last_reported = self._reported_resignations == MAX_REPORTED_FAILURES
             suffix = " (for later ones, only the result is shown)" if is_last_reported else ""
             self._on_failure(
-                "\n    ".join([f"bot {self.name} {give_up_verb}{suffix}; it printed", *self._output_tail])
+                "\n    ".join([f"bot {self.name} {loss_verb}{suffix}; it printed", *self._output_tail])
             )
 
     def record_match_with_moves(self) -> None:

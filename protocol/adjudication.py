@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 NO_ADJUDICATION = "none"
 """Text that turns off one rule, or all adjudication."""
 
-TABLE_RULE = "table"
+TABLEBASE_RULE = "table"
 """Name of the rule that ends a match by the solved table of its map, which has the exact value of each position."""
 
 REPETITION_DETAIL_PREFIX = "repetition"
@@ -64,7 +64,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         values_by_rule: dict[str, object] = {}
         for part in text.split(","):
             rule, equals, value = (word.strip() for word in part.partition("="))
-            if rule == TABLE_RULE and not equals and rule not in values_by_rule:
+            if rule == TABLEBASE_RULE and not equals and rule not in values_by_rule:
                 values_by_rule[rule] = True
                 continue
             if not equals or rule in values_by_rule:
@@ -93,7 +93,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         adjudication = DEFAULT_ADJUDICATION
         for rule, value in values_by_rule.items():
             if value == NO_ADJUDICATION and rule in _RULES_THAT_END_MATCHES:
-                off_value = False if rule == TABLE_RULE else None
+                off_value = False if rule == TABLEBASE_RULE else None
                 adjudication = msgspec.structs.replace(adjudication, **{rule: off_value})
                 continue
             try:
@@ -122,7 +122,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         )
 
 
-_RULES_THAT_END_MATCHES = ("win", "draw", "limit", "repetition", TABLE_RULE)
+_RULES_THAT_END_MATCHES = ("win", "draw", "limit", "repetition", TABLEBASE_RULE)
 """Rules that can end a match, each independently of the others."""
 
 DEFAULT_ADJUDICATION = Adjudication(repetition=3)

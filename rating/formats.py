@@ -148,11 +148,11 @@ class EventFormat(Protocol):
     def total_matches(self) -> int | None:
         """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
 
-    def make_next_pairs(self, *, is_any_queue_empty: bool) -> list[MatchPair]:
+    def make_next_pairs(self, *, is_any_pair_unscheduled: bool) -> list[MatchPair]:
         """Return the pairs of matches that can now be played, except those returned earlier.
 
-        is_any_queue_empty  True if no scheduled match between some two bots is left to start; a round-robin or gauntlet then
-                            begins its next round
+        is_any_pair_unscheduled  True if no scheduled match between some two bots is left to start; a round-robin or
+                                 gauntlet then begins its next round
         """
 
     def record_pair_result(
@@ -202,8 +202,8 @@ class RoundRobinFormat:
         encounter_count = bot_count - 1 if self.is_gauntlet else bot_count * (bot_count - 1) // 2
         return encounter_count * self.start_position_count
 
-    def make_next_pairs(self, *, is_any_queue_empty: bool) -> list[MatchPair]:
-        if not is_any_queue_empty or (self.rounds is not None and self._rounds_started >= self.rounds):
+    def make_next_pairs(self, *, is_any_pair_unscheduled: bool) -> list[MatchPair]:
+        if not is_any_pair_unscheduled or (self.rounds is not None and self._rounds_started >= self.rounds):
             return []
         round = self._rounds_started
         self._rounds_started += 1
@@ -286,7 +286,7 @@ class SwissFormat:
             else 2 * self.rounds * (len(self.bots) // 2) * self.start_position_count
         )
 
-    def make_next_pairs(self, *, is_any_queue_empty: bool) -> list[MatchPair]:  # noqa: ARG002  a round is paired when the previous one is over
+    def make_next_pairs(self, *, is_any_pair_unscheduled: bool) -> list[MatchPair]:  # noqa: ARG002  a round is paired when the previous one is over
         if self._open_pairs or (self.rounds is not None and self.rounds_started >= self.rounds):
             return []
         round = self.rounds_started
@@ -341,7 +341,7 @@ class ArenaFormat:
     total_matches = None
     withdrawn: frozenset[str] = frozenset()
 
-    def make_next_pairs(self, *, is_any_queue_empty: bool) -> list[MatchPair]:  # noqa: ARG002  the server pairs the bots
+    def make_next_pairs(self, *, is_any_pair_unscheduled: bool) -> list[MatchPair]:  # noqa: ARG002  the server pairs the bots
         return []
 
     def record_pair_result(
@@ -443,7 +443,7 @@ class KnockoutFormat:
         """Number of pair numbers reserved for each encounter: for its scheduled pairs and all possible tie-breaks."""
         return self.rounds * self.start_position_count + MAX_TIE_BREAK_PAIRS
 
-    def make_next_pairs(self, *, is_any_queue_empty: bool) -> list[MatchPair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
+    def make_next_pairs(self, *, is_any_pair_unscheduled: bool) -> list[MatchPair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
         pairs: list[MatchPair] = []
         for index in sorted(self._new_encounters):
             pairs += [self._make_next_pair(index) for _ in range(self.rounds * self.start_position_count)]

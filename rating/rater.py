@@ -68,7 +68,7 @@ class BotOutcome(NamedTuple):
     is_forfeit: bool
 
 
-def get_rated_outcome(result: Result, seat: Seat) -> BotOutcome:
+def get_bot_outcome(result: Result, seat: Seat) -> BotOutcome:
     """Return the outcome of a match for the bot in a seat."""
     effect = get_rating_effect(result.reason)
     if effect is RatingEffect.VOID:
@@ -193,7 +193,7 @@ class Rater:
         bot_rating_and_idle_periods: tuple[GlickoRating, float],
         opponent_rating_and_idle_periods: tuple[GlickoRating, float],
     ) -> RatingStep:
-        outcome, forfeit = get_rated_outcome(record.result, seat)
+        outcome, forfeit = get_bot_outcome(record.result, seat)
         rating, idle_periods = bot_rating_and_idle_periods
         if outcome is RatedOutcome.NONE:
             # Time without a result still increases the deviation.

@@ -31,14 +31,18 @@ MAX_REMEMBERED_ADDRESSES = 10_000
 """Maximum number of addresses to remember. The address whose last abuse is oldest is forgotten first."""
 
 
-def choose_refusal_seconds(grace_seconds: float) -> float:
+def compute_refusal_seconds(reconnect_grace_seconds: float) -> float:
     """Return the number of seconds for which to refuse an address with too much abuse.
 
-    grace_seconds: time for a disconnected bot to return to its matches; 0 for none
+    reconnect_grace_seconds: time for a disconnected bot to return to its matches; 0 for none
 
-    The refusal lasts at most half of `grace_seconds`, so that no bot loses matches because of others at its address.
+    The refusal lasts at most half of `reconnect_grace_seconds`, so that no bot loses matches because of others at its address.
     """
-    return min(MAX_REFUSAL_SECONDS, grace_seconds / 2) if grace_seconds > 0 else MAX_REFUSAL_SECONDS
+    return (
+        min(MAX_REFUSAL_SECONDS, reconnect_grace_seconds / 2)
+        if reconnect_grace_seconds > 0
+        else MAX_REFUSAL_SECONDS
+    )
 
 
 class AbuseCounter:

@@ -39,7 +39,7 @@ from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
-from arena.server.abuse_counter import AbuseCounter, choose_refusal_seconds
+from arena.server.abuse_counter import AbuseCounter, compute_refusal_seconds
 from arena.server.cluster.frames import HEARTBEAT_INTERVAL_NS, MAX_SILENCE_BEFORE_LOSS_NS
 from arena.server.core.effects import CloseMatch, FinalEventRank, SendToClient
 from arena.server.core.events import add_final_rank
@@ -172,7 +172,7 @@ class Host:
             settings.server.name,
             admits_anyone=settings.server.anyone,
             admits_guests=house.admits_guests,
-            wrong_token_counter=AbuseCounter(choose_refusal_seconds(settings.matches.grace_seconds)),
+            wrong_token_counter=AbuseCounter(compute_refusal_seconds(settings.matches.grace_seconds)),
             clock=clock,
         )
         for house_engine in house.engines:
@@ -383,9 +383,9 @@ class Host:
             if bot.quota != 0 and (not bot.preferences.games or game in bot.preferences.games)
         }
 
-    def count_reported_threads(self, name: str) -> int:
+    def get_reported_search_threads(self, bot_name: str) -> int:
         """Return the number of search threads that a bot reports; 0 if it reports none."""
-        bot = self.shell.core.find_bot(name)
+        bot = self.shell.core.find_bot(bot_name)
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
     def report_bot_exit(self, name: str, exit_text: str) -> None:
@@ -479,7 +479,7 @@ async def open_host(
                 open_journal(
                     engine,
                     settings.server.name,
-                    wait=is_standby,
+                    wait_for_lease=is_standby,
                     lease_seconds=STANDBY_LEASE_SECONDS if is_standby else DEFAULT_LEASE_SECONDS,
                     clock=clock,
                     observe_commit_seconds=metrics.journal_seconds.observe,
@@ -548,7 +548,7 @@ async def make_edge(
             metrics=metrics,
             server_program=PROGRAM_NAME_AND_VERSION,
             proxies=settings.server.proxies,
-            refusal_seconds=choose_refusal_seconds(settings.matches.grace_seconds),
+            abuse_refusal_seconds=compute_refusal_seconds(settings.matches.grace_seconds),
             # Without tokens, a page of another site has no more rights than any other client.
             allows_any_origin=settings.server.anyone,
             rate_exempt_names={engine.name for engine in house.engines},

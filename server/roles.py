@@ -25,7 +25,7 @@ from arena.protocol.record import Record
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.core_link import CoreLink, CoreSuperseded
 from arena.server.cluster.edge_link import EdgeLink
-from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool
+from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool
 from arena.server.host import LOCAL_EDGE_NUMBER, Host, listen, make_edge, open_host, open_store
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
@@ -166,7 +166,7 @@ async def open_leader(
                 settings,
                 pool=pool,
                 house=house,
-                resumed_event=OPEN_PLAY_EVENT_NAME,
+                resumed_event=DEFAULT_EVENT_NAME,
                 on_record=on_record,
                 clock=clock,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.ladder.ladder import Ladder
-from arena.maps.game_on_map import DECISIVE_MAPS, has_maps
+from arena.maps.game_on_map import MAPS_WITH_FEW_DRAWS, has_maps
 from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX
 from arena.protocol.codes import FORFEIT_REASONS
 from arena.protocol.record import Record
@@ -59,7 +59,7 @@ def make_draws_warning(ladder: Ladder) -> str | None:
     maps = [
         name for name, map_draws in count_draws_by_map(ladder.records).items() if map_draws.has_too_many_draws
     ]
-    map_options = [f"`--map {name}`" for name in DECISIVE_MAPS if name not in maps]
+    map_options = [f"`--map {name}`" for name in MAPS_WITH_FEW_DRAWS if name not in maps]
     advice = (
         f"most matches are decided with {' or '.join(map_options[:2])}"
         if map_options

@@ -20,7 +20,7 @@ from arena.atomic_file import append_line_to_path
 from arena.clock import MONOTONIC_CLOCK
 from arena.console import CommandError, err, out
 from arena.games.catalogue import CATALOGUE
-from arena.match.adjudication import find_unusable_table_reason
+from arena.match.adjudication import find_missing_tablebase_reason
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, format_record_line
@@ -36,7 +36,7 @@ from arena.server.commands.settings_file import (
     LoadedSettings,
     load_settings,
 )
-from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool
+from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool
 from arena.server.edge.addresses import LOOPBACK_ADDRESS, choose_reachable_host
 from arena.server.host import Host, open_host
 from arena.server.roles import check_bus_and_store_connections, open_edge, open_leader
@@ -142,7 +142,7 @@ class ReloadableHost:
                 pool=self._pool,
                 house=self._house,
                 tls=self._tls,
-                resumed_event=OPEN_PLAY_EVENT_NAME,
+                resumed_event=DEFAULT_EVENT_NAME,
                 on_record=self.write_result,
             ) as host,
             host.open_house_engines(),
@@ -353,7 +353,7 @@ def _require_usable_adjudication(settings: ArenaSettings, pool: Pool) -> None:
     except BadAdjudication as error:
         raise BadSetting("matches.adjudicate", str(error)) from None
     for game in pool.games:
-        reason = find_unusable_table_reason(adjudication, game.game)
+        reason = find_missing_tablebase_reason(adjudication, game.game)
         if reason is not None:
             raise BadSetting("matches.adjudicate", f"the adjudication rule `table` cannot be used: {reason}")
 

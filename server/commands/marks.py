@@ -29,7 +29,7 @@ from arena.server.store.events import find_event_state
 from arena.server.store.queries import load_event_table
 
 
-class EventMark(Struct, frozen=True):
+class MarksRow(Struct, frozen=True):
     """Row of one bot in the table that `arena marks` shows, from which a teacher can give a mark (grade)."""
 
     rank: int
@@ -95,7 +95,7 @@ def marks(
         print_table(columns | {"bot": "left"}, [_make_mark_table_cells(mark) for mark in all_marks])  # type: ignore[arg-type]
 
 
-def make_marks_against_anchor(rows: list[StandingsRow], anchor_name: str) -> list[EventMark]:
+def make_marks_against_anchor(rows: list[StandingsRow], anchor_name: str) -> list[MarksRow]:
     """Return the marks of all bots of an event, from the rows of its standings. Raises CommandError if the anchor has no row.
 
     anchor_name: name of the bot that all others are compared with
@@ -108,27 +108,27 @@ def make_marks_against_anchor(rows: list[StandingsRow], anchor_name: str) -> lis
     return [_make_mark_against_anchor(row, anchor) for row in rows]
 
 
-def _make_mark_against_anchor(row: StandingsRow, anchor: StandingsRow) -> EventMark:
+def _make_mark_against_anchor(row: StandingsRow, anchor: StandingsRow) -> MarksRow:
     # Both errors are relative to the average rating, so their root sum of squares is a conservative estimate.
     elo, error = row.elo - anchor.elo, (row.elo_error**2 + anchor.elo_error**2) ** 0.5
     if row is anchor:
         elo = error = 0.0
     above = NormalDist().cdf(elo / (error / Z95)) if error else 0.5
     forfeits = row.crashes + row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits
-    return EventMark(row.rank, row.bot, row.points, row.games, elo, error, above, forfeits)
+    return MarksRow(row.rank, row.bot, row.points, row.games, elo, error, above, forfeits)
 
 
-def format_marks_csv(marks: list[EventMark]) -> str:
+def format_marks_csv(marks: list[MarksRow]) -> str:
     """Return the marks as CSV, with the field names as header."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(EventMark.__struct_fields__)
+    writer.writerow(MarksRow.__struct_fields__)
     for mark in marks:
         numbers = (f"{mark.elo:.0f}", f"{mark.error:.0f}", f"{mark.above:.3f}")
         writer.writerow((mark.rank, mark.bot, f"{mark.points:g}", mark.games, *numbers, mark.forfeits))
     return text.getvalue()
 
 
-def _make_mark_table_cells(mark: EventMark) -> list[str]:
+def _make_mark_table_cells(mark: MarksRow) -> list[str]:
     strength = [f"{mark.elo:+.0f}", f"{mark.error:.0f}", f"{mark.above:.0%}"]
     return [str(mark.rank), mark.bot, f"{mark.points:g}", str(mark.games), *strength, str(mark.forfeits)]

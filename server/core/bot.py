@@ -125,7 +125,7 @@ class LobbyBot:
         return len(self.matches) < self.capacity
 
     @property
-    def is_free_for_match(self) -> bool:
+    def can_accept_match(self) -> bool:
         """True while the bot is connected and accepts another match."""
         return self.client is not None and self.has_capacity_for_match and self.quota != 0
 

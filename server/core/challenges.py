@@ -27,7 +27,7 @@ from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import DRAINING_REFUSAL_REASON, Lobby, RequestRefused
 from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS, OpenChallenge, OpenChallenges
 from arena.server.core.pairing import PairingHistory
-from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, OPEN_PLAY_EVENT_NAME
+from arena.server.core.settings import DEFAULT_EVENT_NAME, HOUSE_ENGINE_NAME_PREFIX
 
 MAX_NAMES_COMPARED_FOR_SUGGESTION = 100
 """Maximum number of bots whose names are compared with an unknown opponent's, to suggest the nearest one.
@@ -183,7 +183,7 @@ class ChallengeHandler:
             self._queue_for_house(open_challenge, bot)
         elif target is not None:
             lobby.send_to_bot(target, open_challenge.make_challenged_message(lobby.now))
-            if target.is_free_for_match:
+            if target.can_accept_match:
                 target.begin_challenge_answer_period(lobby.now)
 
     def _describe_unknown_bot(self, bot_name: str, challenger_name: str) -> str:
@@ -224,7 +224,7 @@ class ChallengeHandler:
         # The challenger is still connected, because the challenges of a bot are closed when the bot disconnects.
         challenger = self._lobby.bots[challenge.challenger]
         busy_bot = next(
-            (candidate for candidate in (challenger, bot) if not candidate.is_free_for_match), None
+            (candidate for candidate in (challenger, bot) if not candidate.can_accept_match), None
         )
         if busy_bot is not None:
             self._send_challenge_outcome(
@@ -252,7 +252,7 @@ class ChallengeHandler:
                 seats = self._history.assign_seats(challenger.name, bot.name)
         return MatchTerms(
             match=self._ids.make_next_hex_id(),
-            event=OPEN_PLAY_EVENT_NAME,
+            event=DEFAULT_EVENT_NAME,
             game=challenge.game,
             players=Players(*seats),
             time_control=challenge.request.time_control,

@@ -160,10 +160,10 @@ class Core:
     def handle(self, input: Input, now_ns: int) -> list[Effect]:
         """Handle an input at time `now_ns` (monotonic ns), and return its effects."""
         lobby = self._lobby
-        effects = lobby.begin_handling_input(now_ns)
+        effects = lobby.start_collecting_effects(now_ns)
         self._input_handlers[type(input)](input)
         if lobby.change_count != self._handled_change_count:
-            self._schedule_work_after_changes()
+            self._handle_lobby_changes()
         self.next_deadline_ns = lobby.deadlines.next_check_time
         return effects
 
@@ -196,7 +196,7 @@ class Core:
 
     # consequences of changes
 
-    def _schedule_work_after_changes(self) -> None:
+    def _handle_lobby_changes(self) -> None:
         """Begin the requested matches whose bots are now free, and schedule checks of the pool, the events and the listing."""
         lobby = self._lobby
         self._matches.begin_requested_matches()
@@ -367,7 +367,7 @@ class Core:
                 room = self._matches.rooms[message.match]
                 room.handle_move(player, message, message_input.at, message_input.elapsed_ns)
                 if room.referee.result is not None:
-                    self._matches.close_if_ended_or_schedule(room)
+                    self._matches.close_or_schedule_deadline(room)
             elif type(message) in (Ready, Resign):
                 self._handle_ready_or_resign(bot, message, message_input.at)  # type: ignore[arg-type]
             else:

@@ -29,7 +29,7 @@ from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.lobby import RequestRefused
 from arena.server.core.matchmaker import choose_pairs
 from arena.server.core.pairing import PairingHistory
-from arena.server.core.turn_order import TurnOrder
+from arena.server.core.service_order import ServiceOrder
 
 MAX_ENTRIES_PER_EVENT = 1000
 """Maximum number of bots that can enter one event."""
@@ -56,7 +56,7 @@ class Event:
         self._match_count = 0
         """Number of finished matches of the event."""
         self._history = PairingHistory(self.plan.uid)
-        self._turn_order = TurnOrder[str]()
+        self._service_order = ServiceOrder[str]()
         if self.state.has_begun:
             self._make_schedule()
             self._restore_results(stored_event)
@@ -302,7 +302,7 @@ class Event:
         chosen_pairs = choose_pairs(
             names,
             self._history,
-            self._turn_order,
+            self._service_order,
             get_owner=str,
             get_rating=get_rating,
             may_meet=may_meet,
@@ -348,7 +348,7 @@ class Event:
 
     def _record_meeting(self, maxie_name: str, minnie_name: str) -> None:
         """Record a new match of two bots. In the format `arena`, later pairings depend on it."""
-        self._turn_order.record_turn(maxie_name, minnie_name)
+        self._service_order.record_service(maxie_name, minnie_name)
         self._history.record_match_start(maxie_name, minnie_name)
 
     def record_result(self, match_id: str, result: Result) -> None:

@@ -94,7 +94,7 @@ class HostedEvents:
         self._events: dict[str, HostedEvent] = {}
         self._earliest_start = 0
         """Earliest time at which an event may begin, in ns: after a restart, bots have to reconnect first."""
-        matches.set_event_match_handler(self.record_result)
+        matches.set_event_match_end_handler(self.record_result)
 
     # for the shell, the matchmaker and listings
 
@@ -232,7 +232,7 @@ class HostedEvents:
 
         Raises EventRefused if there is no such event, or if the event does not accept the bot.
         """
-        event = self._require_event(event_name, "enter", bot)
+        event = self._find_event_for_bot(event_name, "enter", bot)
         state_before = event.state
         if bot.is_guest:
             raise EventRefused("a guest cannot enter events; ask the host for a token")
@@ -246,12 +246,12 @@ class HostedEvents:
 
         Raises EventRefused if there is no such event, or if the bot is not in the event.
         """
-        event = self._require_event(event_name, "withdraw", bot)
+        event = self._find_event_for_bot(event_name, "withdraw", bot)
         event.withdraw_entered_bot(bot.name)
         self._save_event(event)
         self._send_status(event, bot)
 
-    def _require_event(self, name: str, action: EventAction, bot: LobbyBot) -> Event:
+    def _find_event_for_bot(self, name: str, action: EventAction, bot: LobbyBot) -> Event:
         event = self._find_event(name, action, bot.name)
         if (
             event.state.phase == "open"
@@ -455,7 +455,7 @@ class HostedEvents:
                 free_bots = [
                     bot.name
                     for bot in self._lobby.list_connected_bots()
-                    if bot.is_free_for_match and bot.name not in self._house
+                    if bot.can_accept_match and bot.name not in self._house
                 ]
                 rated = event.plan.rated
                 for pairing in event.choose_matches(
@@ -494,7 +494,7 @@ class HostedEvents:
             bots = [lobby.bots[name] for name in names]
             load = lobby.compute_match_load(*bots)
             if not (
-                all(bot.is_free_for_match for bot in bots)
+                all(bot.can_accept_match for bot in bots)
                 and lobby.has_capacity_for_load(load, self._matches.load)
             ):
                 return False

@@ -188,7 +188,7 @@ class HouseEngines:
 
     def _may_begin_challenge_match(self, challenge_id: str) -> bool:
         bot = self._find_challenger_of(challenge_id)
-        if bot is None or not bot.is_free_for_match:
+        if bot is None or not bot.can_accept_match:
             return False
         return (
             not bot.is_guest

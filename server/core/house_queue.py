@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from arena.server.core.guests import MAX_GUEST_MATCHES_PER_ADDRESS
-from arena.server.core.turn_order import TurnOrder
+from arena.server.core.service_order import ServiceOrder
 
 MAX_SLOT_SHARE_PER_REQUESTER_GROUP = Fraction(3, 4)
 """Largest share of the slots (parallel matches of house engines) that each of two groups may have: guests, and bots with a token."""
@@ -24,7 +24,7 @@ MAX_SLOT_SHARE_PER_OWNER = Fraction(1, 2)
 Guests at one address get `MAX_GUEST_MATCHES_PER_ADDRESS` instead.
 """
 MAX_QUEUED_CHALLENGES = 200
-"""Maximum number of waiting challenges. If one more arrives, the challenge that is last in turn order is refused."""
+"""Maximum number of waiting challenges. If one more arrives, the challenge that is last in service order is refused."""
 
 
 class SlotRequester(NamedTuple):
@@ -52,7 +52,7 @@ class HouseQueue:
         """Engine and requester of each waiting challenge, by challenge id, in order of arrival."""
         self._used_slots: dict[str, SlotRequester] = {}
         """Group of bots that each taken slot counts for, by the id of the offered challenge, and later of its match."""
-        self._turn_order: TurnOrder[SlotRequester] = TurnOrder()
+        self._service_order: ServiceOrder[SlotRequester] = ServiceOrder()
 
     def __len__(self) -> int:
         return len(self._waiting_challenges)
@@ -66,7 +66,7 @@ class HouseQueue:
         """
         self._waiting_challenges[challenge_id] = _WaitingChallenge(engine_name, requester)
         return (
-            self._list_challenges_in_turn_order()[-1]
+            self._list_challenges_in_service_order()[-1]
             if len(self._waiting_challenges) > MAX_QUEUED_CHALLENGES
             else None
         )
@@ -105,7 +105,7 @@ class HouseQueue:
             challenge = next(
                 (
                     challenge
-                    for challenge in self._list_challenges_in_turn_order()
+                    for challenge in self._list_challenges_in_service_order()
                     if free_slots_left.get(self._waiting_challenges[challenge].engine, 0) > 0
                     and not self._has_used_full_share(
                         self._waiting_challenges[challenge].requester, total_slots
@@ -119,7 +119,7 @@ class HouseQueue:
             waiting_challenge = self._waiting_challenges.pop(challenge)
             free_slots_left[waiting_challenge.engine] -= 1
             self._used_slots[challenge] = waiting_challenge.requester
-            self._turn_order.record_turn(waiting_challenge.requester)
+            self._service_order.record_service(waiting_challenge.requester)
             offers.append((challenge, waiting_challenge.engine))
         return offers
 
@@ -133,13 +133,13 @@ class HouseQueue:
         """Return each waiting challenge's place in the queue among the challenges to the same engine, from 1."""
         place_counts: Counter[str] = Counter()
         places: dict[str, int] = {}
-        for challenge in self._list_challenges_in_turn_order():
+        for challenge in self._list_challenges_in_service_order():
             engine = self._waiting_challenges[challenge].engine
             place_counts[engine] += 1
             places[challenge] = place_counts[engine]
         return places
 
-    def _list_challenges_in_turn_order(self) -> list[str]:
+    def _list_challenges_in_service_order(self) -> list[str]:
         """Return the ids of the waiting challenges in the order in which they will be offered.
 
         A requester's second challenge is ranked as if its first one already had a slot.
@@ -147,7 +147,7 @@ class HouseQueue:
         slots = Counter(self._used_slots.values())
         ranks: dict[str, tuple[int, int]] = {}
         for challenge, (_, requester) in self._waiting_challenges.items():
-            ranks[challenge] = slots[requester], self._turn_order.find_last_turn_number(requester)
+            ranks[challenge] = slots[requester], self._service_order.get_last_service_number(requester)
             slots[requester] += 1
         return sorted(self._waiting_challenges, key=ranks.__getitem__)
 

@@ -113,7 +113,7 @@ class Lobby:
         """Return the current time in UTC, in ISO 8601, as written in records."""
         return format_unix_time_as_utc(self.now_unix_ns() // 1_000_000_000)
 
-    def begin_handling_input(self, now_ns: int) -> list[Effect]:
+    def start_collecting_effects(self, now_ns: int) -> list[Effect]:
         """Start handling an input at `now_ns`. Return the list that collects its effects."""
         self.now, self.effects = now_ns, []
         return self.effects

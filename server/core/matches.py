@@ -23,7 +23,7 @@ from arena.server.core.matchmaking_status import send_matchmaking_status
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.room import Room
-from arena.server.core.settings import OPEN_PLAY_EVENT_NAME
+from arena.server.core.settings import DEFAULT_EVENT_NAME
 from arena.server.core.suspensions import BotSuspensions
 
 MAX_RECENT_STALLS = 1024
@@ -50,7 +50,7 @@ class CurrentMatches:
         self._challenges = challenges
         self._history = history
         self._suspensions = suspensions
-        self._handle_event_match: Callable[[Record], None] = lambda _record: None
+        self._handle_event_match_end: Callable[[Record], None] = lambda _record: None
         self._pending_terms: list[MatchTerms] = []
         """Terms of the requested event matches that have not begun."""
         self._stalls: deque[tuple[int, int]] = deque(maxlen=MAX_RECENT_STALLS)
@@ -58,9 +58,9 @@ class CurrentMatches:
 
     # matches of events
 
-    def set_event_match_handler(self, handler: Callable[[Record], None]) -> None:
+    def set_event_match_end_handler(self, handler: Callable[[Record], None]) -> None:
         """Call `handler` with the record of each event match that ends, from now on."""
-        self._handle_event_match = handler
+        self._handle_event_match_end = handler
 
     def request_match(self, terms: MatchTerms) -> None:
         """Begin a match that an event requested, as soon as both bots have capacity for it (see `begin_requested_matches`)."""
@@ -84,7 +84,7 @@ class CurrentMatches:
             names = (terms.players.maxie, terms.players.minnie)
             bots = [bot for name in names if (bot := self._lobby.bots.get(name)) is not None]
             if all(
-                bot.is_free_for_match or (bot.client is None and bot.has_capacity_for_match) for bot in bots
+                bot.can_accept_match or (bot.client is None and bot.has_capacity_for_match) for bot in bots
             ):
                 self.open_match(terms, is_event_match=True)
             else:
@@ -136,7 +136,7 @@ class CurrentMatches:
         record = terms.make_record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))
         self._lobby.effects.append(CloseMatch(record, terms.rated))
         self._house.free_slot_of_match(terms.match)
-        self._handle_event_match(record)
+        self._handle_event_match_end(record)
         for bot in bots:
             self._lobby.forget_bot_if_session_expired(bot)
 
@@ -145,7 +145,7 @@ class CurrentMatches:
         terms = msgspec.structs.replace(terms, rated=False)
         record = terms.make_record(self._lobby.format_current_utc(), [], result)
         self.record_match_played_elsewhere(terms, record)
-        self._handle_event_match(record)
+        self._handle_event_match_end(record)
 
     def record_match_played_elsewhere(self, terms: MatchTerms, record: Record) -> None:
         """Record a match that was played or decided outside the core, without a `Room`."""
@@ -157,7 +157,7 @@ class CurrentMatches:
     def apply_referee_event(self, room: Room, event: RefereeEvent, event_time_ns: int | None = None) -> None:
         """Apply an event to a match at `event_time_ns` (ns; None for now), and close the match if the event ends it."""
         room.handle(event, self._lobby.now if event_time_ns is None else event_time_ns)
-        self.close_if_ended_or_schedule(room)
+        self.close_or_schedule_deadline(room)
 
     def apply_event_to_matches_of_bot(
         self, bot: LobbyBot, make_event: Callable[[Player], RefereeEvent]
@@ -176,7 +176,7 @@ class CurrentMatches:
             room.handle_player_disconnection(
                 player, PlayerDisconnected(player) if fault is None else ProtocolViolated(player, fault)
             )
-            self.close_if_ended_or_schedule(room)
+            self.close_or_schedule_deadline(room)
 
     def record_server_stall(self, stall_ns: int) -> None:
         """Record that the server was stalled for `stall_ns` ns until now.
@@ -194,9 +194,9 @@ class CurrentMatches:
             room.handle_passed_deadlines(
                 max((stall_ns for stall_end, stall_ns in self._stalls if stall_end >= turn_start), default=0)
             )
-            self.close_if_ended_or_schedule(room)
+            self.close_or_schedule_deadline(room)
 
-    def close_if_ended_or_schedule(self, room: Room) -> None:
+    def close_or_schedule_deadline(self, room: Room) -> None:
         """Close a match if it has ended; otherwise schedule its next deadline."""
         result = room.referee.recorded_result
         if result is not None:
@@ -223,7 +223,7 @@ class CurrentMatches:
             bot.move_match_to_recent(match, lobby.now)
             lobby.mark_listing_changed(bot)
         if room.is_event_match:
-            self._handle_event_match(record)
+            self._handle_event_match_end(record)
         else:
             self._record_match_end(room, record)
         for bot in room.bots.values():
@@ -263,7 +263,7 @@ class CurrentMatches:
             self._lobby.forget_bot_if_session_expired(bot)
 
     def _resume_match(self, unfinished: UnfinishedMatch) -> None:
-        terms, is_event_match = unfinished.terms, unfinished.terms.event != OPEN_PLAY_EVENT_NAME
+        terms, is_event_match = unfinished.terms, unfinished.terms.event != DEFAULT_EVENT_NAME
         bots = self._find_bots_of_match(terms)
         try:
             load = self._house.compute_match_load(terms)
@@ -279,7 +279,7 @@ class CurrentMatches:
         if not unfinished.events:
             room.handle(MatchOpened(), self._lobby.now)
         room.restart_current_turn()
-        self.close_if_ended_or_schedule(room)
+        self.close_or_schedule_deadline(room)
 
     def restart_turns(self, match_ids: Iterable[str]) -> None:
         """Restart the current turns of the matches with these ids, because their players could not be reached for a while.
@@ -290,4 +290,4 @@ class CurrentMatches:
             room = self.rooms.get(match)
             if room is not None:
                 room.restart_current_turn()
-                self.close_if_ended_or_schedule(room)
+                self.close_or_schedule_deadline(room)

@@ -20,9 +20,9 @@ from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
-from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool, PoolGame
+from arena.server.core.service_order import ServiceOrder
+from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool, PoolGame
 from arena.server.core.suspensions import BotSuspensions
-from arena.server.core.turn_order import TurnOrder
 
 EARLIER_MATCH_COST_IN_RATING_POINTS = 200.0
 """Rating difference that counts against pairing two bots as much as one earlier match between them."""
@@ -39,7 +39,7 @@ DELAY_TO_NEXT_PAIRING_ROUND_NS = 1_000_000
 def choose_pairs(
     bot_names: Sequence[str],
     history: PairingHistory,
-    turn_order: TurnOrder[str],
+    service_order: ServiceOrder[str],
     *,
     get_owner: Callable[[str], str],
     get_rating: Callable[[str], float],
@@ -48,12 +48,12 @@ def choose_pairs(
 ) -> list[tuple[str, str]]:
     """Return up to `max_pairs` pairs of waiting bots, each as (first player, second player); no bot is in two pairs.
 
-    bot_names   names of the waiting bots, longest wait first
-    history     earlier matches of the bots
-    turn_order  order in which owners take turns
-    get_owner   function that returns the owner of a bot, by its name
-    get_rating  function that returns the rating of a bot, by its name
-    may_meet    function that returns True if the bots of two names may play each other
+    bot_names      names of the waiting bots, longest wait first
+    history        earlier matches of the bots
+    service_order  order in which owners are served
+    get_owner      function that returns the owner of a bot, by its name
+    get_rating     function that returns the rating of a bot, by its name
+    may_meet       function that returns True if the bots of two names may play each other
 
     The pairs are chosen one after another. Each time it is the turn of the owner whose bots have gone longest without
     a match. Of the pairs with a bot of this owner, the one of least cost is chosen; on a tie, the one whose bot has
@@ -80,7 +80,7 @@ def choose_pairs(
     pairings: list[tuple[str, str]] = []
     paired_bots: set[str] = set()
     pairs = sorted((pair for pair in combinations(bot_names, 2) if may_meet(*pair)), key=compute_pairing_cost)
-    latest_turns: dict[str, int] = {}  # latest turn of each owner in this call
+    latest_services: dict[str, int] = {}  # number of each owner's latest service in this call
     while len(pairings) < max_pairs:
         pairs = [pair for pair in pairs if paired_bots.isdisjoint(pair)]
         pairable_bots = {name for pair in pairs for name in pair}
@@ -88,12 +88,14 @@ def choose_pairs(
             break
         longest_waiting = min(
             (name for name in bot_names if name in pairable_bots),
-            key=lambda name: latest_turns.get(owners[name]) or turn_order.find_last_turn_number(owners[name]),
+            key=lambda name: (
+                latest_services.get(owners[name]) or service_order.get_last_service_number(owners[name])
+            ),
         )
         owner_in_turn = owners[longest_waiting]
         pair = next(pair for pair in pairs if owner_in_turn in (owners[pair[0]], owners[pair[1]]))
         for name in pair:
-            latest_turns[owners[name]] = turn_order.turn_count + 1 + len(pairings)
+            latest_services[owners[name]] = service_order.service_count + 1 + len(pairings)
         paired_bots.update(pair)
         pairings.append(history.assign_seats(*pair))
     return pairings
@@ -143,7 +145,7 @@ class Matchmaker:
         self._suspensions = suspensions
         self._history = history
         self._ids = ids
-        self._turn_order: TurnOrder[str] = TurnOrder()
+        self._service_order: ServiceOrder[str] = ServiceOrder()
         self._waiting_bots: dict[str, LobbyBot] = {}
         """Waiting bots, longest wait first."""
 
@@ -163,7 +165,7 @@ class Matchmaker:
 
     def _should_wait_for_pairing(self, bot: LobbyBot) -> bool:
         lobby, pool = self._lobby, self._lobby.settings.pool
-        if pool is None or not bot.is_free_for_match or find_pool_exclusion_reason(bot, pool) is not None:
+        if pool is None or not bot.can_accept_match or find_pool_exclusion_reason(bot, pool) is not None:
             return False
         excluded_until = self._suspensions.find_suspension_end_ns(bot.name)
         if bot.answer_period_start is not None and self._challenges.list_addressed_to(bot.name):
@@ -208,7 +210,7 @@ class Matchmaker:
         pairs = choose_pairs(
             waiting_bot_names,
             self._history,
-            self._turn_order,
+            self._service_order,
             get_owner=lambda name: self._waiting_bots[name].owner,
             get_rating=partial(self._find_rating_of_waiting_bot, pool.games[0].game),
             may_meet=partial(self._may_play_each_other, pool, games),
@@ -268,12 +270,12 @@ class Matchmaker:
         ]
         next_match = self._history.choose_next_match(*bot_names, common_games)
         minnie = bot_names[1] if next_match.maxie == bot_names[0] else bot_names[0]
-        self._turn_order.record_turn(*(self._waiting_bots[name].owner for name in bot_names))
+        self._service_order.record_service(*(self._waiting_bots[name].owner for name in bot_names))
         for name in bot_names:
             del self._waiting_bots[name]
         return MatchTerms(
             match=self._ids.make_next_hex_id(),
-            event=OPEN_PLAY_EVENT_NAME,
+            event=DEFAULT_EVENT_NAME,
             game=next_match.game.game,
             opening=next_match.opening,
             players=Players(next_match.maxie, minnie),

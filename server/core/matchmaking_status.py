@@ -18,21 +18,21 @@ MAX_GAMES_NAMED_IN_STATUS = 3
 
 
 def send_matchmaking_status(
-    bot: LobbyBot, lobby: Lobby, suspension_reason: str, entry_text: str = ""
+    bot: LobbyBot, lobby: Lobby, suspension_reason: str, event_entry_note: str = ""
 ) -> None:
     """Send a bot the `standing` message: its matchmaking status, its quota of matches, and its ratings.
 
     suspension_reason  reason for the bot's suspension; empty if it is not suspended
-    entry_text         short description of the event that the bot has entered; empty if none
+    event_entry_note   short description of the event that the bot has entered; empty if none
     """
     ratings = {game: rating.rating for game, rating in bot.ratings.items()}
     deviations = {game: rating.deviation for game, rating in bot.ratings.items()}
-    status = _describe_matchmaking_state(bot, lobby, suspension_reason, entry_text)
+    status = _describe_matchmaking_state(bot, lobby, suspension_reason, event_entry_note)
     lobby.send_to_bot(bot, Standing(*status, bot.quota, ratings or UNSET, deviations or UNSET))
 
 
 def _describe_matchmaking_state(
-    bot: LobbyBot, lobby: Lobby, suspension_reason: str, entry_text: str
+    bot: LobbyBot, lobby: Lobby, suspension_reason: str, event_entry_note: str
 ) -> tuple[MatchmakingState, str]:
     match_count, pool = len(bot.matches), lobby.settings.pool
     if bot.quota == 0:
@@ -43,8 +43,8 @@ def _describe_matchmaking_state(
         return "playing", f"{match_count} of at most {bot.capacity} matches in play"
     if suspension_reason:
         return "suspended", f"gets no matches: {suspension_reason}"
-    if entry_text:
-        return "waiting", entry_text
+    if event_entry_note:
+        return "waiting", event_entry_note
     if lobby.settings.event:
         return _describe_event_state(bot, lobby.settings)
     if pool is None:

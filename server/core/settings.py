@@ -12,7 +12,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Opening
 from arena.server.core.limits import HostLimits
 
-OPEN_PLAY_EVENT_NAME = "serve"
+DEFAULT_EVENT_NAME = "serve"
 """Name of the event to which all matches of the pool and of challenges belong."""
 HOUSE_ENGINE_NAME_PREFIX = "house-"
 """Prefix of the names of house engines, the engines that the server itself runs.

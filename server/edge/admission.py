@@ -48,18 +48,18 @@ class ConnectionAdmission:
         limits: HostLimits,
         trusted_proxies: Collection[str],
         clock: TimeSource,
-        refusal_seconds: float = MAX_REFUSAL_SECONDS,
+        abuse_refusal_seconds: float = MAX_REFUSAL_SECONDS,
     ) -> None:
         """Start without connections.
 
-        trusted_proxies  addresses or networks of proxies whose X-Forwarded-For is trusted
-        refusal_seconds  time for which an address with many misbehaving connections is refused
+        trusted_proxies        addresses or networks of proxies whose X-Forwarded-For is trusted
+        abuse_refusal_seconds  time for which an address with many misbehaving connections is refused
         """
         self.limits = limits
-        self._refusal_seconds = refusal_seconds
+        self._abuse_refusal_seconds = abuse_refusal_seconds
         self._clock = clock
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(proxy) for proxy in trusted_proxies]
-        self._abuse_counts = AbuseCounter(refusal_seconds)
+        self._abuse_counts = AbuseCounter(abuse_refusal_seconds)
         self._buckets: dict[str, TokenBucket] = {}
         self._last_log = float("-inf")
         """Time at which a refusal was last logged, in monotonic seconds."""
@@ -182,7 +182,7 @@ class ConnectionAdmission:
         if self._abuse_counts.get_refusal_seconds_left(address, self._now_seconds) > 0:
             log.warning(
                 "refused for %g s: too many of its connections misbehaved",
-                self._refusal_seconds,
+                self._abuse_refusal_seconds,
                 extra={"address": address},
             )
 

@@ -50,9 +50,9 @@ RESPONSE_TIMEOUT_SECONDS = 310.0
 """Longest time to prepare the response to a plain request, in seconds. Web pages have shorter limits of their own."""
 CLOSE_TIMEOUT_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
-MIN_UNSENT_BYTES_OF_SLOW_PEER = 64 * 1024
+SLOW_PEER_THRESHOLD_BYTES = 64 * 1024
 """Number of unsent bytes in the transport above which the peer counts as slow."""
-MAX_UNSENT_BYTES_OF_SLOW_PEER = 128 * 1024
+SLOW_PEER_MAX_UNSENT_BYTES = 128 * 1024
 """Number of unsent bytes above which a slow peer's connection is closed."""
 MAX_BYTES_READ_AFTER_CLOSE = 4096
 """Maximum number of bytes to read after the close frame was sent. An honest client has only a few in transit."""
@@ -161,7 +161,7 @@ class Connection(asyncio.BufferedProtocol):
         """True once the peer is known to have ended its stream. From then on, only its moves and resignations count."""
         self._ping_timer: asyncio.TimerHandle | None = None
         self._deadline: asyncio.TimerHandle | None = None
-        self.transport.set_write_buffer_limits(high=MIN_UNSENT_BYTES_OF_SLOW_PEER)
+        self.transport.set_write_buffer_limits(high=SLOW_PEER_THRESHOLD_BYTES)
         self.schedule_timeout(edge.limits.hello_seconds, self._close_without_request)
         edge.add_connection(self)
 
@@ -491,7 +491,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def write_or_disconnect_slow_client(self, data: bytes) -> None:
         """Write frames without waiting. If too many bytes already wait for the client, disconnect the client instead."""
-        if self.is_slow and self.session is not None and self.unsent_bytes > MAX_UNSENT_BYTES_OF_SLOW_PEER:
+        if self.is_slow and self.session is not None and self.unsent_bytes > SLOW_PEER_MAX_UNSENT_BYTES:
             self.session.close_slow_client()
         else:
             self.transport.write(data)

@@ -45,7 +45,7 @@ MAX_DISCARDED_CHUNK_BYTES = 64 * 1024
 """Maximum size of a chunk read from a connection whose input is discarded, in bytes."""
 SOCKET_BUFFER_BYTES = 32 * 1024
 """Size of the kernel's buffer of a connection, in each direction (Linux doubles it)."""
-MAX_UNACCEPTED_CONNECTIONS = 100
+LISTEN_BACKLOG = 100
 """Maximum number of connections that the kernel queues until they are accepted."""
 
 
@@ -75,7 +75,7 @@ async def _bind(
         options["reuse_port"] = True
     try:
         return await asyncio.get_running_loop().create_server(
-            make_protocol, host, port, backlog=MAX_UNACCEPTED_CONNECTIONS, start_serving=False, **options
+            make_protocol, host, port, backlog=LISTEN_BACKLOG, start_serving=False, **options
         )
     except OSError as error:
         raise CannotListen(describe_listen_error(host, port, error)) from None
@@ -97,7 +97,7 @@ class Edge:
         metrics: Metrics,
         server_program: str,
         proxies: Collection[str] = (),
-        refusal_seconds: float = MAX_REFUSAL_SECONDS,
+        abuse_refusal_seconds: float = MAX_REFUSAL_SECONDS,
         allows_any_origin: bool = False,
         rate_exempt_names: Container[str] = frozenset(),
         lag: EventLoopLag,
@@ -106,15 +106,15 @@ class Edge:
     ) -> None:
         """Make an edge that does not listen yet.
 
-        edge_number        number of this edge, which becomes the high bits of its clients' numbers
-        core               receiver of the clients' messages; may be replaced before the edge listens
-        server_program     name and version in the `Server` header of responses
-        proxies            addresses or networks whose X-Forwarded-For is trusted
-        refusal_seconds    time for which an address with many misbehaving connections is refused
-        allows_any_origin  True if browsers may connect from pages of other sites
-        rate_exempt_names  names of bots without rate limits: the server's own
-        lag                meter of the event loop's lag, shared with a core in this process
-        is_storing_moves   function that returns True while this process stores moves
+        edge_number            number of this edge, which becomes the high bits of its clients' numbers
+        core                   receiver of the clients' messages; may be replaced before the edge listens
+        server_program         name and version in the `Server` header of responses
+        proxies                addresses or networks whose X-Forwarded-For is trusted
+        abuse_refusal_seconds  time for which an address with many misbehaving connections is refused
+        allows_any_origin      True if browsers may connect from pages of other sites
+        rate_exempt_names      names of bots without rate limits: the server's own
+        lag                    meter of the event loop's lag, shared with a core in this process
+        is_storing_moves       function that returns True while this process stores moves
         """
         self.number = edge_number
         self.core = core
@@ -128,7 +128,7 @@ class Edge:
         self.clock = clock
         self.now = clock.now_ns
         self.work_budget = WorkBudget(limits)
-        self.admission = ConnectionAdmission(limits, proxies, clock, refusal_seconds)
+        self.admission = ConnectionAdmission(limits, proxies, clock, abuse_refusal_seconds)
         self.fair_queue = FairQueue(clock, is_storing_moves)
         self.make_session: Callable[[Edge, Connection], Session] = Session
         """Function that makes the session of a websocket. A benchmark that needs only connections replaces it."""

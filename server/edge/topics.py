@@ -32,9 +32,9 @@ WHOLE_MATCH_COST_US = 100
 """Cost of sending a follower the whole match again, in µs of its address's work budget."""
 FOLLOWERS_PER_BATCH = 4
 """Number of followers that get messages in one iteration of the event loop."""
-POSITION_AFTER_MISSED_MESSAGE = -1
+CURSOR_AFTER_MISSED_MESSAGE = -1
 """Stand-in for the number of a follower's next message: the follower has missed one."""
-POSITION_AWAITING_VIEW = -2
+CURSOR_AWAITING_VIEW = -2
 """Stand-in for the number of a follower's next message: the follower missed one, and waits for the whole match."""
 
 
@@ -50,7 +50,7 @@ class Topic:
         self.name = name
         self._clock = clock
         self._followers: dict[Session, int] = {}
-        """Number of the next message to send to each follower; POSITION_AFTER_MISSED_MESSAGE or POSITION_AWAITING_VIEW if it missed one."""
+        """Number of the next message to send to each follower; CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW if it missed one."""
         self._frames: list[bytes] = []
         """Frames of the latest messages, from the first one that some follower has yet to be sent."""
         self._frame_count = 0
@@ -129,13 +129,13 @@ class Topic:
         self._is_delivering = False
         if self._frames or (self.is_over and not is_last):
             self._schedule_delivery()
-        elif POSITION_AFTER_MISSED_MESSAGE in self._followers.values() and not self.is_over:
+        elif CURSOR_AFTER_MISSED_MESSAGE in self._followers.values() and not self.is_over:
             self._clock.call_later(SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS, self._start_delivery_if_idle)
 
     def _send_latest_messages(self, follower: Session, first_number: int) -> None:
         """Send a follower the messages from number `first_number` on. If the topic is the listing, send only the latest one.
 
-        `first_number` may be POSITION_AFTER_MISSED_MESSAGE or POSITION_AWAITING_VIEW instead, as in `_followers`.
+        `first_number` may be CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW instead, as in `_followers`.
 
         A follower that reads slowly, or whose address has used up its work budget, misses these messages. Once the
         follower can receive again, the topic requests the whole match from the core, and sends that instead.
@@ -149,19 +149,19 @@ class Topic:
             self._followers[follower] = self._frame_count
             follower.write_frames(b"".join(self._list_frames_from(first_number)))
         elif (
-            first_number == POSITION_AFTER_MISSED_MESSAGE
+            first_number == CURSOR_AFTER_MISSED_MESSAGE
             and not is_slow
             and follower.try_spend_work_budget(WHOLE_MATCH_COST_US)
         ):
-            self._followers[follower] = POSITION_AWAITING_VIEW
+            self._followers[follower] = CURSOR_AWAITING_VIEW
             follower.request_whole_match_again(self.name)
         elif first_number >= 0:
-            self._followers[follower] = POSITION_AFTER_MISSED_MESSAGE
+            self._followers[follower] = CURSOR_AFTER_MISSED_MESSAGE
 
     def _send_end_message(self, follower: Session, first_number: int) -> None:
         """Send a follower the messages from number `first_number` on and the `end`, even if it is slow, and remove it.
 
-        If `first_number` is POSITION_AFTER_MISSED_MESSAGE or POSITION_AWAITING_VIEW, as in `_followers`, send the `end` alone.
+        If `first_number` is CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW, as in `_followers`, send the `end` alone.
         """
         self.remove_follower(follower)
         follower.handle_topic_end(self.name)

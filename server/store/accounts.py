@@ -41,20 +41,24 @@ async def load_accounts(engine: Engine, server_name: str, names: Iterable[str]) 
             for row in await connection.execute(_SELECT_ACCOUNTS, {"names": chunk, "server": server_name}):
                 account = accounts[row.name]
                 if row.kind == "token":
-                    account.token, account.role, account.is_revoked = row.text, row.role, row.number != 0
+                    account.token, account.role, account.is_revoked = (
+                        row.hash_or_game,
+                        row.role,
+                        row.revoked_or_rating != 0,
+                    )
                     account.owner = row.owner
                 elif row.kind == "session":
-                    account.session = bytes.fromhex(row.text)
+                    account.session = bytes.fromhex(row.hash_or_game)
                 else:
-                    account.ratings[row.text] = GlickoRating(row.number, row.deviation)
+                    account.ratings[row.hash_or_game] = GlickoRating(row.revoked_or_rating, row.deviation)
     return accounts
 
 
 def _build_account_query(
     account_kind: str,
     name: sa.Column[Any],
-    text: sa.ColumnElement[Any],
-    number: sa.ColumnElement[Any],
+    hash_or_game: sa.ColumnElement[Any],
+    revoked_or_rating: sa.ColumnElement[Any],
     role: sa.ColumnElement[Any],
     owner: sa.ColumnElement[Any],
     deviation: sa.ColumnElement[Any],
@@ -62,14 +66,14 @@ def _build_account_query(
     """Return one part of the query `_SELECT_ACCOUNTS`: the SELECT for the tokens, the sessions or the ratings.
 
     account_kind: `token`, `session` or `rating`, which is also the value of the column `kind`
-    name, text, number, role, owner, deviation: expressions for the values of the columns with these names
+    name, hash_or_game, revoked_or_rating, role, owner, deviation: expressions for the values of the columns with these names
     """
     names_parameter: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
     query: sa.Select[Any] = sa.select(
         sa.literal_column(f"'{account_kind}'").label("kind"),
         name.label("name"),
-        text.label("text"),
-        number.label("number"),
+        hash_or_game.label("hash_or_game"),
+        revoked_or_rating.label("revoked_or_rating"),
         role.label("role"),
         owner.label("owner"),
         deviation.label("deviation"),

@@ -188,7 +188,7 @@ def _build_search_query(index_terms: tuple[str, ...], game_count: int, *, has_cu
     position_conditions = (_build_before_condition(),) if has_cursor else ()
     condition_lists = [
         (*list_conditions, *position_conditions, IS_FINISHED_MATCH)
-        for list_conditions in _build_conditions_for_index_lists(index_terms, game_count)
+        for list_conditions in _build_index_range_conditions(index_terms, game_count)
     ]
     if len(condition_lists) == 1:
         return SELECT_MATCH_SUMMARIES.where(*condition_lists[0]).order_by(*_ORDER_NEWEST_FIRST).limit(limit)
@@ -219,22 +219,20 @@ def _build_before_condition() -> sa.ColumnElement[bool]:
     return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PAGE_CURSOR_COLUMNS
 
 
-def _build_conditions_for_index_lists(
-    index_term_names: tuple[str, ...], filter_game_count: int
-) -> list[Conditions]:
+def _build_index_range_conditions(index_terms: tuple[str, ...], game_count: int) -> list[Conditions]:
     """Return the SQL conditions of each list of matches that one search reads: one list, or several to be merged.
 
     Each list is a range of a database index, such as the matches of a bot as the first player.
 
-    index_term_names: names of the search terms that the index covers
-    filter_game_count: number of games to search in the index by bot and game; 0 if another index is used
+    index_terms: names of the search terms that the index covers
+    game_count: number of games to search in the index by bot and game; 0 if another index is used
     """
     column = matches.c
 
     def make_typed_parameter(name: str, column: sa.Column[Any]) -> sa.BindParameter[Any]:
         return sa.bindparam(name, type_=column.type)
 
-    if index_term_names == ("bot", "opponent"):
+    if index_terms == ("bot", "opponent"):
         bot, opponent = (
             make_typed_parameter("bot", column.maxie),
             make_typed_parameter("opponent", column.maxie),
@@ -243,11 +241,10 @@ def _build_conditions_for_index_lists(
             (column.maxie == bot, column.minnie == opponent),
             (column.maxie == opponent, column.minnie == bot),
         ]
-    if index_term_names == ("bot", "game"):
+    if index_terms == ("bot", "game"):
         bot = make_typed_parameter("bot", column.maxie)
         conditions = [
-            column.game == make_typed_parameter(f"game{number}", column.game)
-            for number in range(filter_game_count)
+            column.game == make_typed_parameter(f"game{number}", column.game) for number in range(game_count)
         ]
         return [(seat == bot, game) for game in conditions for seat in (column.maxie, column.minnie)]
-    return [tuple(column[name] == make_typed_parameter(name, column[name]) for name in index_term_names)]
+    return [tuple(column[name] == make_typed_parameter(name, column[name]) for name in index_terms)]

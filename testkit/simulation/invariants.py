@@ -335,7 +335,7 @@ class InvariantMonitor:
         free = {
             bot.name: self.arena.find_owner(bot.name)
             for bot in core._lobby.bots.values()
-            if bot.is_free_for_match
+            if bot.can_accept_match
             and bot.preferences.accepts_pool
             and not core._lobby.is_draining
             and not core.suspensions.suspension_reason(bot.name, now_ns)

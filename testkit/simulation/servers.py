@@ -28,7 +28,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
 from arena.server.cluster.core_link import CoreSuperseded
 from arena.server.core.limits import HostLimits
-from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool, PoolGame
+from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool, PoolGame
 from arena.server.edge import pings
 from arena.server.loop_lag import LAG_MEASUREMENT_INTERVAL_NS, EventLoopLag
 from arena.server.settings import (
@@ -172,7 +172,7 @@ class SimulatedServer:
                     await self._drain(core)
             case _:
                 async with host.open_host(
-                    settings["all"], pool=pool, resumed_event=OPEN_PLAY_EVENT_NAME, clock=clock
+                    settings["all"], pool=pool, resumed_event=DEFAULT_EVENT_NAME, clock=clock
                 ) as single_process:
                     await self._drain(single_process)
 

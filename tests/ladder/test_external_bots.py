@@ -143,7 +143,7 @@ async def test_bots_of_another_game_are_not_counted(host: Host) -> None:
 async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
     async with enter(host, "a", engine=EngineInfo("jamboree", {}, 6)), enter(host, "b"):
         bots = await gather_bots(host, "tictactoe", terms(2))
-        assert (bots.count_reported_threads("a"), bots.count_reported_threads("b")) == (6, 0)
+        assert (bots.get_reported_search_threads("a"), bots.get_reported_search_threads("b")) == (6, 0)
 
 
 @pytest.mark.parametrize(("bots", "seconds"), [(1, 5), (2, 60)])

@@ -64,14 +64,12 @@ class FakeBotPool:
     def release_connection(self, connection: str) -> None:
         self.taken.discard(connection)
 
-    def finish_match(
-        self, bot: str, connection: str, *, made_move: bool | None, give_up_verb: str = ""
-    ) -> None:
+    def finish_match(self, bot: str, connection: str, *, made_move: bool | None, loss_verb: str = "") -> None:
         self.release_connection(connection)
         self.freed.set()
         self.freed = anyio.Event()
 
-    def count_reported_threads(self, bot: str) -> int:
+    def get_reported_search_threads(self, bot: str) -> int:
         return self.reported.get(bot, 0)
 
     def is_lost(self, bot: str) -> bool:
@@ -242,7 +240,7 @@ def test_left_over_cores_go_to_engines_that_use_them() -> None:
 def test_bots_of_other_machines_get_no_thread_limit() -> None:
     reported = {"far": 32, "near": 1}.__getitem__
     threads = ThreadAllocation(
-        [BotPlan("far"), BotPlan("near")], 2, is_local=False, count_reported_threads=reported
+        [BotPlan("far"), BotPlan("near")], 2, is_local=False, get_reported_search_threads=reported
     )
     assert threads.make_thread_limits("far", "near") == ThreadLimits()
     assert threads.compute_match_load("far", "near") == 32

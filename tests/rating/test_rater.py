@@ -19,7 +19,7 @@ from arena.rating.rater import (
     RatingCategory,
     RatingEffect,
     compute_periods_between,
-    get_rated_outcome,
+    get_bot_outcome,
     get_rating_effect,
 )
 from tests.server.matches import record
@@ -56,8 +56,8 @@ def test_the_document_lists_no_other_end_reason() -> None:
 
 @pytest.mark.parametrize("reason", [each for each in EndReason if each is not EndReason.SERVER_FAULT])
 def test_a_decided_match_is_a_win_and_a_loss(reason: EndReason) -> None:
-    assert get_rated_outcome(Result("maxie", reason), "maxie") == (RatedOutcome.WIN, False)
-    assert get_rated_outcome(Result("maxie", reason), "minnie") == (
+    assert get_bot_outcome(Result("maxie", reason), "maxie") == (RatedOutcome.WIN, False)
+    assert get_bot_outcome(Result("maxie", reason), "minnie") == (
         RatedOutcome.LOSS,
         reason in FORFEIT_REASONS - {EndReason.CRASH},
     )
@@ -77,13 +77,13 @@ def test_a_crash_counts_for_the_loser_and_is_not_a_forfeit() -> None:
 
 @pytest.mark.parametrize("reason", [EndReason.PLY_LIMIT, EndReason.BOARD_FULL, EndReason.BOTH_ARMIES])
 def test_a_match_without_a_winner_is_a_draw(reason: EndReason) -> None:
-    assert get_rated_outcome(Result(None, reason), "maxie") == (RatedOutcome.DRAW, False)
+    assert get_bot_outcome(Result(None, reason), "maxie") == (RatedOutcome.DRAW, False)
 
 
 def test_a_server_fault_counts_for_nobody_and_both_bots_forfeit_if_both_are_absent() -> None:
     assert get_rating_effect(EndReason.SERVER_FAULT) is RatingEffect.VOID
-    assert get_rated_outcome(Result(None, EndReason.SERVER_FAULT), "maxie") == (RatedOutcome.NONE, False)
-    assert get_rated_outcome(Result(None, EndReason.NO_SHOW), "minnie") == (RatedOutcome.NONE, True)
+    assert get_bot_outcome(Result(None, EndReason.SERVER_FAULT), "maxie") == (RatedOutcome.NONE, False)
+    assert get_bot_outcome(Result(None, EndReason.NO_SHOW), "minnie") == (RatedOutcome.NONE, True)
 
 
 def test_both_ratings_are_updated_from_their_values_before_the_match() -> None:

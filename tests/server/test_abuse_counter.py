@@ -14,7 +14,7 @@ from arena.server.abuse_counter import (
     MAX_REMEMBERED_ADDRESSES,
     MAX_WRONG_TOKENS,
     AbuseCounter,
-    choose_refusal_seconds,
+    compute_refusal_seconds,
     make_address_or_network_key,
 )
 
@@ -81,9 +81,9 @@ def test_the_number_of_remembered_addresses_is_limited() -> None:
 
 @given(st.floats(0.001, 3600))
 def test_a_refusal_ends_before_the_grace_period(grace: float) -> None:
-    assert 0 < choose_refusal_seconds(grace) < grace
-    assert choose_refusal_seconds(grace) <= MAX_REFUSAL_SECONDS
+    assert 0 < compute_refusal_seconds(grace) < grace
+    assert compute_refusal_seconds(grace) <= MAX_REFUSAL_SECONDS
 
 
 def test_without_a_grace_period_a_refusal_lasts_the_default_time() -> None:
-    assert choose_refusal_seconds(0) == MAX_REFUSAL_SECONDS
+    assert compute_refusal_seconds(0) == MAX_REFUSAL_SECONDS

@@ -232,17 +232,17 @@ class Journal:
 @asynccontextmanager
 async def open_journal(
     engine: Engine,
-    name: str = "",
+    server_name: str = "",
     *,
-    wait: bool = False,
+    wait_for_lease: bool = False,
     lease_seconds: float = DEFAULT_LEASE_SECONDS,
     clock: TimeSource = MONOTONIC_CLOCK,
     observe_commit_seconds: Callable[[float], None] = lambda _seconds: None,
 ) -> AsyncIterator[Journal]:
     """Acquire the lease on a server's name, and yield the journal that writes under it. Release the lease at the end.
 
-    name: name of the server; empty for the server without a name
-    wait: True for a standby, which waits until the name is free or its lease has expired
+    server_name: empty for the server without a name
+    wait_for_lease: True for a standby, which waits until the name is free or its lease has expired
     lease_seconds: time for which the lease is valid without renewal; also the time to wait for PostgreSQL's answer
         before a transaction fails
     observe_commit_seconds: function that is called with the duration of each commit, in seconds
@@ -256,10 +256,12 @@ async def open_journal(
     )
     async with writers as writer:
         lease_held = await lease.acquire_lease(
-            writer.write, name, valid_seconds=lease_seconds, wait=wait, clock=clock
+            writer.write, server_name, valid_seconds=lease_seconds, wait=wait_for_lease, clock=clock
         )
         journal = Journal(engine, writer, lease_held, clock, observe_commit_seconds)
-        renewal_task = asyncio.create_task(journal.renew_lease_periodically(), name=f"lease of {name!r}")
+        renewal_task = asyncio.create_task(
+            journal.renew_lease_periodically(), name=f"lease of {server_name!r}"
+        )
         try:
             yield journal
         finally:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import LadderPlan, plan_engine_bot
 from arena.ladder.reports.result_lines import make_draws_warning
-from arena.maps.game_on_map import DECISIVE_MAPS
+from arena.maps.game_on_map import MAPS_WITH_FEW_DRAWS
 from arena.protocol.codes import EndReason
 from tests.rating.pairs import make_round_robin
 from tests.server.matches import game_of, record
@@ -38,11 +38,11 @@ def test_an_event_of_draws_is_warned_of_with_maps_that_decide() -> None:
     warning = make_draws_warning(ladder("m2", 3))
     assert warning is not None
     assert warning.startswith("3 of 4 matches were drawn (over half on m2), so the table says little about")
-    assert f"`--map {DECISIVE_MAPS[0]}`" in warning
-    other = make_draws_warning(ladder(DECISIVE_MAPS[0], 3))
+    assert f"`--map {MAPS_WITH_FEW_DRAWS[0]}`" in warning
+    other = make_draws_warning(ladder(MAPS_WITH_FEW_DRAWS[0], 3))
     assert other is not None
-    assert f"`--map {DECISIVE_MAPS[0]}`" not in other
-    assert f"`--map {DECISIVE_MAPS[1]}`" in other
+    assert f"`--map {MAPS_WITH_FEW_DRAWS[0]}`" not in other
+    assert f"`--map {MAPS_WITH_FEW_DRAWS[1]}`" in other
 
 
 def test_a_game_without_maps_is_advised_to_take_openings() -> None:

@@ -47,7 +47,7 @@ from arena.server.core.inputs import (
     RenameEntry,
     RestoreMatches,
 )
-from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, HouseEngine, PoolGame
+from arena.server.core.settings import DEFAULT_EVENT_NAME, HouseEngine, PoolGame
 from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_until_quiet
 from tests.server.matches import game_of
 
@@ -404,7 +404,7 @@ def test_a_bot_with_a_due_event_match_gets_no_pool_match() -> None:
     arena.wait(60_100 - arena.now // MS)
     assert get_stored_state(arena).phase == "running"
     before = arena.of(OpenMatch)
-    assert [each.terms.event for each in before[-2:]] == [OPEN_PLAY_EVENT_NAME, OPEN_PLAY_EVENT_NAME]
+    assert [each.terms.event for each in before[-2:]] == [DEFAULT_EVENT_NAME, DEFAULT_EVENT_NAME]
     play_until_quiet(arena, only=list_match_bots(arena)[-1])
     arena.wait(500)
     assert arena.of(OpenMatch) == before, "both bots wait for their opponents in the event"

@@ -41,8 +41,8 @@ from arena.server.core.matchmaker import (
     choose_pairs,
 )
 from arena.server.core.pairing import PairingHistory
+from arena.server.core.service_order import ServiceOrder
 from arena.server.core.settings import PoolGame
-from arena.server.core.turn_order import TurnOrder
 from tests.server.core.arena import FAST, POOL, TICTACTOE, Arena, Peer
 from tests.server.core.test_matches import NoStart
 from tests.server.matches import game_of
@@ -59,7 +59,7 @@ def history() -> PairingHistory:
 
 
 def choose(
-    bots: Sequence[str], history: PairingHistory, turn_order: TurnOrder[str], **options: Any
+    bots: Sequence[str], history: PairingHistory, service_order: ServiceOrder[str], **options: Any
 ) -> list[tuple[str, str]]:
     """Call `choose_pairs`, by default for one pair, with all bots of one owner, equally rated and free to meet."""
     defaults: dict[str, Any] = {
@@ -68,7 +68,7 @@ def choose(
         "may_meet": lambda _a, _b: True,
         "max_pairs": 1,
     }
-    return choose_pairs(bots, history, turn_order, **(defaults | options))
+    return choose_pairs(bots, history, service_order, **(defaults | options))
 
 
 @given(st.lists(st.sets(st.sampled_from("abcdef")), max_size=80))
@@ -76,7 +76,7 @@ def test_the_chosen_pair_has_met_least_often_among_the_waiting_bots(rounds: list
     known, met = history(), Counter[frozenset[str]]()
     maxies = Counter[tuple[str, str]]()
     for waiting in rounds:
-        choice = choose(sorted(waiting), known, TurnOrder())
+        choice = choose(sorted(waiting), known, ServiceOrder())
         if len(waiting) < 2:
             assert not choice
             continue
@@ -103,9 +103,9 @@ def test_several_pairs_chosen_at_once_are_those_chosen_one_by_one(
     for a, b in met:
         if a != b:
             known.record_match_start(f"bot {a}", f"bot {b}")
-    choice = choose(names, known, TurnOrder(), get_rating=ratings.__getitem__, max_pairs=most)
+    choice = choose(names, known, ServiceOrder(), get_rating=ratings.__getitem__, max_pairs=most)
     for pair in choice:
-        assert choose(names, known, TurnOrder(), get_rating=ratings.__getitem__) == [pair]
+        assert choose(names, known, ServiceOrder(), get_rating=ratings.__getitem__) == [pair]
         known.record_match_start(*pair)
         names = [name for name in names if name not in pair]
     assert len(choice) == min(most, len(ratings) // 2)
@@ -115,7 +115,7 @@ def test_several_pairs_chosen_at_once_are_those_chosen_one_by_one(
 def test_in_a_crowd_all_bots_get_a_match_longest_wait_first(size: int) -> None:
     left = [f"bot {number:03}" for number in range(size)]
     opponents: list[str] = []
-    while chosen := choose(left, history(), TurnOrder(), max_pairs=size):
+    while chosen := choose(left, history(), ServiceOrder(), max_pairs=size):
         opponents += [name for pair in chosen for name in pair]
         left = [name for name in left if name not in opponents]
     assert len(left) == size % 2
@@ -125,14 +125,14 @@ def test_in_a_crowd_all_bots_get_a_match_longest_wait_first(size: int) -> None:
 @given(st.lists(st.integers(1, 6), min_size=2, max_size=5), st.integers(1, 3))
 def test_no_owner_waits_longer_than_one_turn_of_each_other_owner(sizes: list[int], slots: int) -> None:
     owners = {f"{owner} {number}": str(owner) for owner, size in enumerate(sizes) for number in range(size)}
-    known, turns, waited = history(), TurnOrder[str](), Counter[str]()
+    known, turns, waited = history(), ServiceOrder[str](), Counter[str]()
     waiting = list(owners)
     for _ in range(30):
         choice = choose(waiting, known, turns, get_owner=owners.__getitem__, max_pairs=slots)
         served = [owners[name] for pair in choice for name in pair]
         for pair in choice:
             known.record_match_start(*pair)
-            turns.record_turn(*(owners[name] for name in pair))
+            turns.record_service(*(owners[name] for name in pair))
         for owner in set(owners.values()):
             waited[owner] = 0 if owner in served else waited[owner] + 1
             assert waited[owner] < len(sizes)
@@ -142,7 +142,7 @@ def test_bots_of_similar_rating_meet_first_but_not_forever() -> None:
     ratings = {"a": 1500.0, "b": 1500.0 + 3 * EARLIER_MATCH_COST_IN_RATING_POINTS, "c": 1510.0}
     known, chosen = history(), []
     for _ in range(5):
-        (pair,) = choose(["a", "b", "c"], known, TurnOrder(), get_rating=ratings.__getitem__)
+        (pair,) = choose(["a", "b", "c"], known, ServiceOrder(), get_rating=ratings.__getitem__)
         known.record_match_start(*pair)
         chosen.append("".join(sorted(pair)))
     assert chosen[:3] == ["ac", "ac", "ac"]

@@ -20,7 +20,7 @@ from arena.server.edge.connection import (
     BYTES_PARSED_PER_SLICE,
     CLOSE_TIMEOUT_SECONDS,
     MAX_BYTES_READ_AFTER_CLOSE,
-    MAX_UNSENT_BYTES_OF_SLOW_PEER,
+    SLOW_PEER_MAX_UNSENT_BYTES,
 )
 from arena.server.edge.edge import MAX_READ_CHUNK_BYTES
 from arena.server.edge.pings import PING_INTERVAL_SECONDS, PONG_TIMEOUT_SECONDS
@@ -330,11 +330,7 @@ async def test_a_client_that_never_reads_is_disconnected_alone() -> None:
             arena.send(client, make_turn(1000, f"{sent}"))
             sent += 1
             assert sent < 10_000
-        assert (
-            MAX_UNSENT_BYTES_OF_SLOW_PEER
-            < len(deaf.transport.outbound)
-            < MAX_UNSENT_BYTES_OF_SLOW_PEER + 4096
-        )
+        assert SLOW_PEER_MAX_UNSENT_BYTES < len(deaf.transport.outbound) < SLOW_PEER_MAX_UNSENT_BYTES + 4096
         arena.send(client, Pong())
         arena.send(other, Pong())
         await anna.receive(Pong)
@@ -346,9 +342,9 @@ async def test_a_client_that_never_reads_is_disconnected_alone() -> None:
 async def test_a_message_larger_than_the_write_limit_reaches_a_client_that_reads() -> None:
     async with open_rig_with_client() as (arena, anna, client):
         anna.is_reading = False
-        arena.send(client, make_turn(3 * MAX_UNSENT_BYTES_OF_SLOW_PEER))
+        arena.send(client, make_turn(3 * SLOW_PEER_MAX_UNSENT_BYTES))
         anna.resume_reading()
-        assert (await anna.receive(Turn)).ply == 3 * MAX_UNSENT_BYTES_OF_SLOW_PEER
+        assert (await anna.receive(Turn)).ply == 3 * SLOW_PEER_MAX_UNSENT_BYTES
 
 
 # admission

@@ -127,7 +127,7 @@ async def test_a_lease_that_ends_far_ahead_after_a_clock_jump_is_acquired(
     async with engine.begin() as connection:
         jumped = {"until": schema.servers.c.until + 1e6, "renewed": schema.servers.c.renewed + 1e6}
         await connection.execute(sa.update(schema.servers).values(jumped))
-    async with open_journal(engine, clock=clock, wait=wait) as journal:
+    async with open_journal(engine, clock=clock, wait_for_lease=wait) as journal:
         assert journal.lease.number == old.number + 1
         assert (
             DEFAULT_LEASE_SECONDS
@@ -150,7 +150,7 @@ async def test_a_standby_waits_while_the_lease_is_renewed_and_then_takes_over(
                 await connection.execute(sa.update(schema.servers).values(until=0.0))
 
     clock.then = renew_for_a_while
-    async with open_journal(engine, "north", wait=True, clock=clock, lease_seconds=2.4) as journal:
+    async with open_journal(engine, "north", wait_for_lease=True, clock=clock, lease_seconds=2.4) as journal:
         assert journal.lease[:3] == ("north", old.number + 1, 2.4)
         assert len(clock.slept) >= checks
     assert clock.time >= checks * ACQUISITION_RETRY_PAUSE_SECONDS - 1
@@ -177,7 +177,7 @@ async def test_a_standby_acquires_a_released_name_at_once(engine: AsyncEngine) -
         tasks.start_soon(run_server)
         await leads.wait()
         clock.then = ask_to_stop
-        async with open_journal(engine, "north", wait=True, clock=clock) as journal:
+        async with open_journal(engine, "north", wait_for_lease=True, clock=clock) as journal:
             assert journal.lease.number == 2
             assert len((await journal.load_restart_state("test")).matches) == 1
             await journal.commit([make_append_event(2)])
