@@ -8,7 +8,7 @@ another package's kernel includes a digest of that package's sources (`compute_s
 
 Compiled code is for one processor model. A process looks for code for its own model: first in its cache, then in the
 folders listed in ARENA_KERNELS, which it only reads. If there is none, it uses code in those folders that was compiled for
-any processor (NUMBA_CPU_NAME=generic), which is some 15 % slower. Only if that is missing too, the process compiles.
+any processor (NUMBA_CPU_NAME=generic), which is some 25 % slower. Only if that is missing too, the process compiles.
 """
 
 from __future__ import annotations

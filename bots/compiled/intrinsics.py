@@ -137,6 +137,80 @@ def gather_bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any
     return types.int64(array, types.int64, types.int64, count), generate_code
 
 
+@_make_intrinsic_with_constants
+def unpack_bit_columns(_typing: Any, array: Any, index: Any, out: Any, count: Any) -> Codegen | None:
+    """Write 64 numbers as bytes to array[out] to array[out + 7]. Bit i of number v is bit v of array[index + i].
+
+    `count` is a constant of at most 8: the number of bits. With it, `get_byte` replaces many calls of `gather_bit_column`.
+    """
+    del index, out
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    bit_count = count.literal_value
+
+    def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        byte_type = ir.IntType(8)
+        vector_type = ir.VectorType(byte_type, 64)
+        zero = numbers = ir.Constant(vector_type, [0] * 64)
+        bit_of_byte = ir.Constant(vector_type, [1 << v % 8 for v in range(64)])
+        byte_indexes = ir.Constant(ir.VectorType(_INDEX_TYPE, 64), [v // 8 for v in range(64)])
+        for bit in range(bit_count):
+            index = builder.add(arguments[1], _make_word_constant(bit))
+            word = builder.load(_make_element_pointer(context, builder, array, arguments[0], index))
+            word_bytes = builder.bitcast(word, ir.VectorType(byte_type, 8))
+            copies = builder.shuffle_vector(word_bytes, word_bytes, byte_indexes)
+            is_set = builder.icmp_unsigned("==", builder.and_(copies, bit_of_byte), bit_of_byte)
+            bits = ir.Constant(vector_type, [1 << bit] * 64)
+            numbers = builder.or_(numbers, builder.select(is_set, bits, zero))
+        pointer = _make_element_pointer(context, builder, array, arguments[0], arguments[2])
+        builder.store(numbers, builder.bitcast(pointer, vector_type.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64, count), generate_code
+
+
+@_make_intrinsic
+def get_byte(_typing: Any, array: Any, index: Any, byte: Any) -> Codegen:
+    """Return the byte with number `byte` of the bytes that begin at array[index], as a number from 0 to 255."""
+    del index, byte
+
+    def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        pointer = _make_element_pointer(context, builder, array, *arguments[:2])
+        bytes_pointer = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+        return builder.zext(builder.load(builder.gep(bytes_pointer, [arguments[2]])), _WORD_TYPE)
+
+    return types.int64(array, types.int64, types.int64), generate_code
+
+
+def _make_byte_comparison(predicate: str, description: str) -> Callable[..., Any]:
+    def compare_bytes(_typing: Any, array: Any, index: Any, number: Any) -> Codegen:
+        del index, number
+
+        def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            vector_type = ir.VectorType(ir.IntType(8), 64)
+            pointer = _make_element_pointer(context, builder, array, *arguments[:2])
+            numbers = builder.load(builder.bitcast(pointer, vector_type.as_pointer()), align=8)
+            undefined = ir.Constant(vector_type, ir.Undefined)
+            byte = builder.trunc(arguments[2], ir.IntType(8))
+            first = builder.insert_element(undefined, byte, ir.Constant(_INDEX_TYPE, 0))
+            zero_indexes = ir.Constant(ir.VectorType(_INDEX_TYPE, 64), [0] * 64)
+            copies = builder.shuffle_vector(first, undefined, zero_indexes)
+            return builder.bitcast(builder.icmp_unsigned(predicate, numbers, copies), _WORD_TYPE)
+
+        return types.int64(array, types.int64, types.int64), generate_code
+
+    compare_bytes.__doc__ = description
+    return _make_intrinsic(compare_bytes)
+
+
+find_bytes_at_least = _make_byte_comparison(
+    ">=", "Return the set of the 64 bytes from array[index] to array[index + 7] that are at least `number`."
+)
+find_bytes_at_most = _make_byte_comparison(
+    "<=", "Return the set of the 64 bytes from array[index] to array[index + 7] that are at most `number`."
+)
+
+
 @_make_intrinsic
 def hash_pair(_typing: Any, left: Any, right: Any) -> Codegen:
     """Return the xor of both halves of the 128-bit product: a strong hash of two words."""

@@ -55,10 +55,11 @@ class MoveOrdering:
                 get(shared, SearchOption.LATE_MOVES) != 0
                 and get(mem, node + Frame.DEPTH) >= MIN_DEPTH_TO_ESTIMATE_MOVES
             )
+            is_promise_used = get(shared, SearchOption.ORDER_BY_PROMISE) != 0
             for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):
                 move = get(mem, list_at + i)
                 value = 0
-                if get(shared, SearchOption.ORDER_BY_PROMISE) != 0:
+                if is_promise_used:
                     value = (
                         estimate_move(mem, rules, frame, move)
                         if is_estimated

@@ -8,7 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import gather_bit_column, get, lowest_bit, popcount, truncated_quotient
+from arena.bots.compiled.intrinsics import (
+    find_bytes_at_least,
+    find_bytes_at_most,
+    get,
+    get_byte,
+    lowest_bit,
+    popcount,
+    truncated_quotient,
+    unpack_bit_columns,
+)
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
@@ -25,8 +34,12 @@ class TerritorySets:
         def find_neighbours(rules: Any, mask: Any) -> Any:
             """Return the set (bit mask) of all neighbours of the territories in the set `mask`."""
             neighbours = 0
-            for row in range(get(rules, rows_at)):
-                neighbours |= get(rules, around_at + 256 * row + ((mask >> (8 * row)) & 255))
+            row_at = around_at
+            # Each step depends on the one before. Otherwise LLVM would use gather instructions, which are slower here.
+            for _ in range(get(rules, rows_at)):
+                neighbours |= get(rules, row_at + (mask & 255))
+                mask >>= 8
+                row_at += 256
             return neighbours
 
         @inlined
@@ -55,7 +68,7 @@ def make_estimate_kernel(layout: Any) -> Any:
     planes = layout.planes
     foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals
     only_armies_at, nearness_at = layout.only_armies, layout.nearness
-    neighbours_at = layout.neighbours
+    neighbours_at, byte_armies_at = layout.neighbours, layout.armies
     sets = TerritorySets(layout)
     find_neighbours, count_armies, compute_race_feature = (
         sets.find_neighbours,
@@ -80,23 +93,18 @@ def make_estimate_kernel(layout: Any) -> Any:
     def compute_capture_features(rules: Any, mem: Any, pos: Any, own: Any, their_border: Any) -> Any:
         """Return the weighted sum of the features `attacks` and `exposed`.
 
-        Both are found by the same comparison of each two neighbouring territories of different players.
+        The armies of each territory of the opponent at the border are compared with those of all territories at once.
         """
+        unpack_bit_columns(mem, pos, pos + byte_armies_at, planes)
         attacked_count = 0
         exposed = 0
         while their_border != 0:
             v = lowest_bit(their_border)
             their_border &= their_border - 1
-            armies = gather_bit_column(mem, pos, v, planes)
+            armies = get_byte(mem, pos + byte_armies_at, v)
             near = own & get(rules, neighbours_at + v)
-            is_attacked = 0
-            while near != 0:
-                u = lowest_bit(near)
-                near &= near - 1
-                lead = gather_bit_column(mem, pos, u, planes) - armies
-                is_attacked |= lead >= 0
-                exposed |= (lead <= 0) << u
-            attacked_count += is_attacked
+            attacked_count += near & find_bytes_at_least(mem, pos + byte_armies_at, armies) != 0
+            exposed |= near & find_bytes_at_most(mem, pos + byte_armies_at, armies)
         return get(rules, attacks_at) * attacked_count + get(rules, exposed_at) * popcount(exposed)
 
     @inlined

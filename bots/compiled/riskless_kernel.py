@@ -21,7 +21,7 @@ import numpy as np
 
 from arena.bots.compiled.availability import MAX_TERRITORIES, has_compiled_search
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import gather_bit_column, get, lowest_bit, popcount, put
+from arena.bots.compiled.intrinsics import get, get_byte, lowest_bit, popcount, put, unpack_bit_columns
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, Kernel, Weights, Words
 from arena.bots.compiled.riskless_estimate import make_estimate_kernel
 from arena.bots.compiled.riskless_leaves import LEAF_ONLY_FEATURES, make_leaf_functions
@@ -55,9 +55,10 @@ class Layout:
     foe: int  # set of foe's territories
     own: int  # set of own's territories
     totals: int  # total armies: own's in the upper half of the word, foe's in the lower half
-    # The kernel's function `moves` computes these two from the words before:
+    # The kernel's function `moves` computes these from the words before:
     trained: int  # armies after training, in binary
     trained_totals: int  # total armies after training
+    armies: int  # armies of each territory as a byte, before training
     # The kernel's function `survey` computes these from the words before:
     by_own: int  # set of the neighbours of own's territories
     by_foe: int  # set of the neighbours of foe's territories
@@ -89,7 +90,7 @@ class Layout:
 def make_layout(planes: int) -> Layout:
     """Return the memory layout for numbers of armies with `planes` bits."""
     table = 2 << 2 * planes
-    position = [planes, 1, 1, 1, planes, 1, *[1] * 6]
+    position = [planes, 1, 1, 1, planes, 1, 8, *[1] * 6]
     rules = [
         planes,
         1,
@@ -236,6 +237,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     source_shift = planes + 1
     foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals
     trained_at, trained_totals_at = layout.trained, layout.trained_totals
+    armies_at = layout.armies
     goal_at, first_at, target_at, source_at = layout.goal, layout.first, layout.target, layout.source
     change_at, result_at = layout.change, layout.result
 
@@ -257,6 +259,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     @inlined
     def moves(rules: Any, mem: Any, pos: Any, out: Any) -> Any:
         train_all_territories(rules, mem, pos)
+        unpack_bit_columns(mem, pos, pos + armies_at, planes)
         count = 0
         own_left = get(mem, pos + own_at)
         while own_left != 0:
@@ -271,8 +274,8 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     @inlined
     def get_outcome_table_index(mem: Any, pos: Any, source: Any, target: Any) -> Any:
         foe = (get(mem, pos + foe_at) >> target) & 1
-        target_index = gather_bit_column(mem, pos, target, planes) | (foe << planes)
-        return (gather_bit_column(mem, pos, source, planes) << source_shift) + target_index
+        target_index = get_byte(mem, pos + armies_at, target) | (foe << planes)
+        return (get_byte(mem, pos + armies_at, source) << source_shift) + target_index
 
     @inlined
     def play(rules: Any, mem: Any, pos: Any, out: Any, move: Any) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import gather_bit_column, get, lowest_bit, popcount, put
+from arena.bots.compiled.intrinsics import get, get_byte, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import UNSEEN
 from arena.bots.compiled.riskless_estimate import TerritorySets
 from arena.bots.evaluators.riskless import FEATURE_NAMES
@@ -37,6 +37,7 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
     goal_at, only_armies_at, nearness_at = layout.goal, layout.only_armies, layout.nearness
     source_at, target_at, change_at, result_at = layout.source, layout.target, layout.change, layout.result
     neighbours_at, beside_at, most_at = layout.neighbours, layout.beside, layout.most
+    byte_armies_at = layout.armies
     sets = TerritorySets(layout)
     find_neighbours, count_armies, compute_race_feature = (
         sets.find_neighbours,
@@ -153,8 +154,8 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
         target = get(rules, target_at + move)
         own = get(mem, pos + own_at)
         foe = get(mem, pos + foe_at)
-        source_armies = gather_bit_column(mem, pos, source, planes)
-        target_armies = gather_bit_column(mem, pos, target, planes)
+        source_armies = get_byte(mem, pos + byte_armies_at, source)
+        target_armies = get_byte(mem, pos + byte_armies_at, target)
         table_index = (source_armies << source_shift) + (target_armies | (((foe >> target) & 1) << planes))
         totals = get(mem, pos + trained_totals_at) + get(rules, change_at + table_index)
         own_total = totals >> 32

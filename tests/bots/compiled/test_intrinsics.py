@@ -14,13 +14,17 @@ from arena.bots.compiled.intrinsics import (
     atomic_store,
     atomic_swap,
     fetch_add,
+    find_bytes_at_least,
+    find_bytes_at_most,
     gather_bit_column,
     get,
+    get_byte,
     hash_pair,
     lowest_bit,
     popcount,
     put,
     truncated_quotient,
+    unpack_bit_columns,
 )
 
 WORDS = st.integers(-(2**63), 2**63 - 1)
@@ -71,6 +75,37 @@ def test_every_instruction_agrees_with_its_definition(given_words: list[int], bi
         given_words[0],
         given_words[0],
         signed(given_words[3] + given_words[0]),
+    ]
+
+
+@cache
+def make_byte_calls() -> Any:
+    """Write the numbers in 8 words, and in the first 4 of them, as bytes, and the results of the instructions on bytes."""
+
+    def call(words: Any, place: Any, number: Any, out: Any) -> None:
+        unpack_bit_columns(words, 0, 8, 8)
+        unpack_bit_columns(words, 0, 16, 4)
+        put(out, 0, get_byte(words, 8, place))
+        put(out, 1, find_bytes_at_least(words, 8, number))
+        put(out, 2, find_bytes_at_most(words, 8, number))
+
+    return compile_kernel(call, "test-byte-intrinsics")
+
+
+@settings(deadline=None)
+@given(st.lists(WORDS, min_size=8, max_size=8), st.integers(0, 63), st.integers(0, 255))
+def test_instructions_on_bytes_agree_with_their_definitions(
+    planes: list[int], place: int, number: int
+) -> None:
+    words, out = np.array(planes + 16 * [0], np.int64), np.zeros(3, np.int64)
+    make_byte_calls()(words, place, number, out)
+    numbers = [sum((word >> v & 1) << bit for bit, word in enumerate(planes)) for v in range(64)]
+    assert list(words[8:16].view(np.uint8)) == numbers
+    assert list(words[16:].view(np.uint8)) == [each & 15 for each in numbers]
+    assert list(map(int, out)) == [
+        numbers[place],
+        signed(sum((each >= number) << v for v, each in enumerate(numbers))),
+        signed(sum((each <= number) << v for v, each in enumerate(numbers))),
     ]
 
 
