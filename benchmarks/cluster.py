@@ -25,8 +25,8 @@ from benchmarks.kit.results import CLUSTER, format_verdict, start_measurement
 from benchmarks.kit.running_server import SCRIPT_OPTIONS, read_process_cpu_seconds
 from testkit import forked
 from testkit.nats_server import NatsServer, run_nats
-from testkit.parts import find_missing_part_reason, find_postgresql_folder
 from testkit.server_process import Role, ServerProcess
+from testkit.tools import find_missing_tool_reason, find_postgresql_folder
 from tests.server.databases import Postgresql, running_postgresql
 
 IDLE_MEASUREMENT_SECONDS = 3.0
@@ -203,8 +203,8 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=150.0, help="moves per second of all bots together")
     arguments = CLUSTER.parse_arguments(parser)
     binaries = find_postgresql_folder()
-    if binaries is None or find_missing_part_reason("nats"):
-        parser.error(str(find_missing_part_reason("postgresql") or find_missing_part_reason("nats")))
+    if binaries is None or find_missing_tool_reason("nats"):
+        parser.error(str(find_missing_tool_reason("postgresql") or find_missing_tool_reason("nats")))
     forked.start_fork_server()
     costs: dict[str, list[RoundCost]] = {configuration: [] for configuration in EDGE_COUNT_BY_CONFIGURATION}
     conditions = start_measurement()

@@ -35,7 +35,7 @@ from testkit.cluster_faults import (
     make_players,
 )
 from testkit.nats_server import NatsServer, run_nats
-from testkit.parts import find_missing_part_reason, find_postgresql_folder
+from testkit.tools import find_missing_tool_reason, find_postgresql_folder
 from tests.server.databases import Postgresql, running_postgresql
 
 SERVE_OPTIONS = (
@@ -146,8 +146,8 @@ def main() -> int:
     if unknown := sorted(set(arguments.kinds) - set(FAULT_KINDS)):
         parser.error(f"there is no failure {unknown[0]!r}; there are {', '.join(FAULT_KINDS)}")
     binaries = find_postgresql_folder()
-    if binaries is None or find_missing_part_reason("nats"):
-        parser.error(str(find_missing_part_reason("postgresql") or find_missing_part_reason("nats")))
+    if binaries is None or find_missing_tool_reason("nats"):
+        parser.error(str(find_missing_tool_reason("postgresql") or find_missing_tool_reason("nats")))
     forked.start_fork_server()
     conditions = start_measurement()
     with (

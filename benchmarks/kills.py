@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchmarks.kit.results import make_argument_parser, print_faults
 from testkit.crash import kill_repeatedly
-from testkit.kills import LadderEvent
+from testkit.kills import LadderRunner
 
 BOT_SOURCE = """
 import time
@@ -43,7 +43,7 @@ MOVE_INDEX_BY_BOT = (0, 1, 2, 3, -1)
 """Move that each bot of the event always plays: its index in the list of legal moves, modulo the list's length."""
 
 
-def make_event(folder: Path, round_count: int) -> LadderEvent:
+def make_event(folder: Path, round_count: int) -> LadderRunner:
     """Write deterministic bots to a folder, and return an event of `round_count` rounds in which they play."""
     for index in MOVE_INDEX_BY_BOT:
         (folder / f"bot{index}.py").write_text(
@@ -51,7 +51,7 @@ def make_event(folder: Path, round_count: int) -> LadderEvent:
         )
     bots = [word for index in MOVE_INDEX_BY_BOT for word in ("--bot", f"bot{index}.py")]
     terms = ("--game", "tictactoe", "--tc", "60+1", "--openings", "3", "--event", "kills")
-    return LadderEvent(folder, (*terms, "--rounds", str(round_count), *bots))
+    return LadderRunner(folder, (*terms, "--rounds", str(round_count), *bots))
 
 
 def list_faults_after_ladder_kills(arguments: argparse.Namespace, folder: Path) -> list[str]:

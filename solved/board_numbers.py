@@ -17,7 +17,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
+from arena.games.core import Game
 from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
 
@@ -42,7 +44,7 @@ class BoardNumbering:
         )
 
     @property
-    def territories(self) -> int:
+    def territory_count(self) -> int:
         return len(self.neighbours)
 
     @property
@@ -53,12 +55,12 @@ class BoardNumbering:
     @property
     def count(self) -> int:
         """Return the number of boards, including finished ones and the empty one."""
-        return int(self.board_number_base**self.territories)
+        return int(self.board_number_base**self.territory_count)
 
     @cached_property
-    def territory_powers(self) -> tuple[int, ...]:
+    def place_values(self) -> tuple[int, ...]:
         """Return, for each territory, the place value of its digit in the number of a board: a power of the base."""
-        return tuple(self.board_number_base**territory for territory in reversed(range(self.territories)))
+        return tuple(self.board_number_base**territory for territory in reversed(range(self.territory_count)))
 
     @cached_property
     def symmetries(self) -> tuple[Permutation, ...]:
@@ -70,7 +72,9 @@ class BoardNumbering:
 
     def decode(self, number: int) -> tuple[int, ...]:
         """Return the board with this number: armies of the player to move are positive, the opponent's negative."""
-        return tuple(number // power % self.board_number_base - self.cap for power in self.territory_powers)
+        return tuple(
+            number // place_value % self.board_number_base - self.cap for place_value in self.place_values
+        )
 
     def find_representative_number(self, board: Sequence[int]) -> int:
         """Return the number of a board's representative: the lowest number among those of the board and its symmetric images.
@@ -79,16 +83,14 @@ class BoardNumbering:
         """
         digits = [n + self.cap for n in board]
         return min(
-            sum(digit * power for digit, power in zip(digits, images, strict=True))
-            for images in self._symmetric_place_values
+            sum(digit * place_value for digit, place_value in zip(digits, place_values, strict=True))
+            for place_values in self._place_values_by_symmetry
         )
 
     @cached_property
-    def _symmetric_place_values(self) -> tuple[tuple[int, ...], ...]:
+    def _place_values_by_symmetry(self) -> tuple[tuple[int, ...], ...]:
         """Return, for each symmetry, the place value of each territory's digit in the number of the symmetric board."""
-        return tuple(
-            tuple(self.territory_powers[place] for place in symmetry) for symmetry in self.symmetries
-        )
+        return tuple(tuple(self.place_values[place] for place in symmetry) for symmetry in self.symmetries)
 
 
 def make_board_for_mover(position: RisklessPosition) -> tuple[int, ...]:
@@ -97,8 +99,8 @@ def make_board_for_mover(position: RisklessPosition) -> tuple[int, ...]:
     return tuple(sign * n for n in position.armies)
 
 
-def get_boards(game: object) -> BoardNumbering | None:
-    """Return the boards of a Riskless game; None for other games and for subclasses, which may have other rules."""
+def find_board_numbering(game: Game[Any, Any]) -> BoardNumbering | None:
+    """Return the numbering of the boards of a Riskless game; None for other games and for subclasses, which may have other rules."""
     return BoardNumbering.from_map(game.map) if type(game) is Riskless else None
 
 

@@ -36,7 +36,7 @@ def list_cache_folders() -> Iterator[Path]:
     yield Path(sys.prefix) / "cache" / CACHE_SUBFOLDER
 
 
-def get_local_folder() -> Path:
+def get_output_folder() -> Path:
     """Return the folder to which `arena solve` writes; it may not exist yet."""
     return next(list_cache_folders())
 
@@ -47,35 +47,35 @@ def make_table_file_name(map: RisklessMap) -> str:
     return f"{name}-{compute_boards_digest(BoardNumbering.from_map(map))}{TABLE_SUFFIX}"
 
 
-def find_table(boards: BoardNumbering) -> Path | None:
-    """Return the path of the solved table of `boards`, found by the file's name; None if there is none.
+def find_table(numbering: BoardNumbering) -> Path | None:
+    """Return the path of the solved table of `numbering`, found by the file's name; None if there is none.
 
     The file is not read.
     """
-    pattern = f"*-{compute_boards_digest(boards)}{TABLE_SUFFIX}"
+    pattern = f"*-{compute_boards_digest(numbering)}{TABLE_SUFFIX}"
     for folder in (SHIPPED_FOLDER, *list_cache_folders()):
         for path in sorted(folder.glob(pattern)):
             return path
     return None
 
 
-def open_table(boards: BoardNumbering) -> SolvedTable | None:
-    """Open the solved table of `boards`, and return it; return None if no folder has one.
+def open_table(numbering: BoardNumbering) -> SolvedTable | None:
+    """Open the solved table of `numbering`, and return it; return None if no folder has one.
 
     Raises BadTable if the file is damaged or belongs to other boards.
     """
-    path = find_table(boards)
-    return None if path is None else _open_table(path, path.stat().st_mtime_ns, boards)
+    path = find_table(numbering)
+    return None if path is None else _open_table(path, path.stat().st_mtime_ns, numbering)
 
 
 @lru_cache(maxsize=16)
-def _open_table(table_file: Path, _modified_ns: int, boards: BoardNumbering) -> SolvedTable:
-    return check_table(SolvedTable(table_file), boards)
+def _open_table(table_file: Path, _modified_ns: int, numbering: BoardNumbering) -> SolvedTable:
+    return require_matching_table(SolvedTable(table_file), numbering)
 
 
-def check_table(table: SolvedTable, boards: BoardNumbering) -> SolvedTable:
-    """Return `table`. Raises BadTable if it belongs to boards other than `boards`."""
-    if table.boards != boards:
+def require_matching_table(table: SolvedTable, numbering: BoardNumbering) -> SolvedTable:
+    """Return `table`. Raises BadTable if it belongs to other boards than `numbering`."""
+    if table.numbering != numbering:
         raise BadTable(
             f"{table.path} was solved for a different map (different roads, cap or goal): solve the map again"
         )

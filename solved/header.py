@@ -52,7 +52,7 @@ class BadTable(ValueError):
     """Raised if a file is not a complete solved table; the message is one line with the file and the reason."""
 
 
-class BoardTotals(Struct, frozen=True):
+class BoardCounts(Struct, frozen=True):
     """Number of unfinished boards (`open`), and how many of them are won, lost and drawn for the player to move.
 
     All boards count, including unreachable ones and symmetric images.
@@ -83,24 +83,24 @@ class Header(Struct, frozen=True, kw_only=True):
     boards_in_block: Annotated[int, Meta(ge=1, le=1 << 20)] = BOARDS_IN_BLOCK
     width: Annotated[int, Meta(ge=1, le=2)]
     """Size of the code (encoded value) of each board, in bytes."""
-    totals: BoardTotals
+    totals: BoardCounts
     longest: Count
     """Number of plies that the longest win takes; 0 if no unfinished board is won."""
     longest_board: Count
     """Lowest number of a board whose win takes `longest` plies."""
 
     @property
-    def boards(self) -> BoardNumbering:
+    def numbering(self) -> BoardNumbering:
         return BoardNumbering(tuple(map(tuple, self.neighbours)), self.territory_cap, self.armies_to_win)
 
     @property
     def block_count(self) -> int:
-        return -(-self.boards.count // self.boards_in_block)
+        return -(-self.numbering.count // self.boards_in_block)
 
 
-def compute_boards_digest(boards: BoardNumbering) -> str:
+def compute_boards_digest(numbering: BoardNumbering) -> str:
     """Return 12 hexadecimal digits that identify the contents of a table: roads, cap, goal and version of the rules."""
-    fields = [RULES_VERSION, boards.neighbours, boards.cap, boards.goal]
+    fields = [RULES_VERSION, numbering.neighbours, numbering.cap, numbering.goal]
     return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:12]
 
 

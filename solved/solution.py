@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.games.core import Game, Player
 from arena.games.riskless import Move, Riskless, RisklessPosition
-from arena.solved.board_numbers import get_boards, make_board_for_mover
+from arena.solved.board_numbers import find_board_numbering, make_board_for_mover
 from arena.solved.folders import open_table
 from arena.solved.header import BadTable
 from arena.solved.solved_table import SolvedTable
@@ -72,8 +72,8 @@ class Solution:
 
 def load_solution(game: Game[Any, Any]) -> Solution | None:
     """Return the solution of a game, or None if its map has no table. Raises solved.header.BadTable for a damaged file."""
-    boards = get_boards(game)
-    table = open_table(boards) if boards is not None else None
+    numbering = find_board_numbering(game)
+    table = open_table(numbering) if numbering is not None else None
     return Solution(game, table) if table is not None and isinstance(game, Riskless) else None
 
 

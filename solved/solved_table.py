@@ -36,7 +36,7 @@ class SolvedTable:
             raise BadTable(f"{path} cannot be read: {error.strerror}") from None
         with memoryview(self._data) as data:
             self.header, self._index = decode_header(data, str(path))
-        self.boards: BoardNumbering = self.header.boards
+        self.numbering: BoardNumbering = self.header.numbering
         self._cached_block = lru_cache(maxsize=MAX_CACHED_BLOCKS)(self.read_block)
 
     @property
@@ -49,7 +49,7 @@ class SolvedTable:
 
         Takes about 30 µs if the block is cached, and 0.1 ms more if it must be unpacked.
         """
-        return decode_value(self.get_code(self.boards.find_representative_number(board)))
+        return decode_value(self.get_code(self.numbering.find_representative_number(board)))
 
     def get_code(self, board_number: int) -> int:
         """Return the code (encoded value, see `decode_value`) of a board. Raises BadTable if its block is damaged.
@@ -66,7 +66,9 @@ class SolvedTable:
         A block without representative boards has only codes of draws. Raises BadTable if the block is damaged.
         """
         header = self.header
-        board_count = min(header.boards_in_block, self.boards.count - block_number * header.boards_in_block)
+        board_count = min(
+            header.boards_in_block, self.numbering.count - block_number * header.boards_in_block
+        )
         size = board_count * header.width
         first, last = self._index.offsets[block_number : block_number + 2]
         if first == last:

@@ -32,7 +32,7 @@ from playwright.sync_api import (
 from arena import console
 from arena.bots.api.engine_spec import ENGINES
 from testkit.forked import ForkedCommand
-from testkit.parts import find_browser, skip_without
+from testkit.tools import find_browser, skip_without
 
 CHROMIUM_FLAGS = [
     "--headless",
@@ -215,7 +215,7 @@ class BrowserArena:
         self._server.terminate()
         self._server.wait()
 
-    def upgrade_page_files(self) -> None:
+    def install_changed_page_files(self) -> None:
         """Let the server serve a changed version of the web pages from its next start on, as after an upgrade."""
         newer_folder = self._folder / "newer"
         newer_folder.mkdir()

@@ -1,6 +1,6 @@
 """Cluster of `arena serve` processes, edges and cores, on one PostgreSQL and one NATS.
 
-Each process reaches PostgreSQL and NATS over lines (`testkit.line`), which can be cut.
+Each process reaches PostgreSQL and NATS through forwarders (`testkit.line`), whose connections can be cut.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Cluster:
     ) -> None:
         self.members: list[ServerProcess] = []
         self.database = f"postgresql://arena@/{database}?host={postgresql_socket_folder}"
-        """URL for a direct connection to the database, not over a line, so that no test cuts it."""
+        """URL for a direct connection to the database, not through a forwarder, so that no test cuts it."""
         self._folder = folder
         self._nats = nats
         self._postgresql_socket_folder = postgresql_socket_folder

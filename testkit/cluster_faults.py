@@ -180,21 +180,21 @@ class FaultInjector:
                 member.kill()
                 return member.start
             case "power":
-                member.cut_lines()
+                member.partition_network()
                 member.kill()
-                return member.restore_and_start
+                return member.heal_network_and_start
             case "freeze":
                 member.suspend()
                 return member.resume
             case "bus":
-                member.bus_line.send_order("cut")
-                return lambda: member.bus_line.send_order("mend")
+                member.bus_forwarder.send_command("cut")
+                return lambda: member.bus_forwarder.send_command("mend")
             case "store":
-                member.store_line.send_order("cut")
-                return lambda: member.store_line.send_order("mend")
+                member.database_forwarder.send_command("cut")
+                return lambda: member.database_forwarder.send_command("mend")
             case _:
-                member.cut_lines()
-                return member.restore_lines
+                member.partition_network()
+                return member.heal_network
 
 
 def _send_signal(pid: int, number: signal.Signals) -> None:

@@ -115,7 +115,7 @@ class ForkedPageProcess(ForkedCommand):
         """
         self.args = page_process.PAGE_PROCESS_COMMAND
         self._process = _FORKSERVER_CONTEXT.Process(
-            target=_answer_pages, args=(child_socket, Path.cwd(), dict(os.environ)), daemon=True
+            target=_serve_pages, args=(child_socket, Path.cwd(), dict(os.environ)), daemon=True
         )
         self._process.start()
 
@@ -127,7 +127,7 @@ def _set_up_process(folder: Path, environment: dict[str, str]) -> None:
     os.environ.update(environment)
 
 
-def _answer_pages(child_socket: socket.socket, folder: Path, environment: dict[str, str]) -> None:
+def _serve_pages(child_socket: socket.socket, folder: Path, environment: dict[str, str]) -> None:
     """Answer requests for pages in the forked process, until the server closes the socket."""
     from arena.server.web.__main__ import main as answer_pages  # noqa: PLC0415 - loaded in the parent of all forks
 

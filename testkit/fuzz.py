@@ -1,7 +1,7 @@
 """Fuzzer for the codec and for live sockets, which looks for crashes, leaks and disturbed matches.
 
 Frames are random bytes, random msgpack, deeply nested msgpack, and frames of the protocol's tests with changed bytes,
-spliced with each other, or with a changed field. For every `frames_per_live_frame` frames that the codec gets, another frame is sent
+spliced with each other, or with a changed field. For every `codec_frames_per_server_frame` frames that the codec gets, another frame is sent
 over a socket to a real server, on which two honest bots play.
 """
 
@@ -166,12 +166,12 @@ async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
                         await asyncio.wait_for(connection.recv(), 0.002)
 
 
-async def run_fuzzer(count: int, *, frames_per_live_frame: int = 20, seed: int = 1) -> FuzzResult:
-    """Decode `count` frames with the codec, and send `count // frames_per_live_frame` others to a server in this process.
+async def run_fuzzer(count: int, *, codec_frames_per_server_frame: int = 20, seed: int = 1) -> FuzzResult:
+    """Decode `count` frames with the codec, and send `count // codec_frames_per_server_frame` others to a server in this process.
 
     Failures are not raised: `FuzzResult.faults` lists them. Raises RuntimeError if the honest bots cannot connect.
     """
-    result = FuzzResult(count, count // frames_per_live_frame)
+    result = FuzzResult(count, count // codec_frames_per_server_frame)
     source, live = generate_frames(seed), generate_frames(seed + 1)
     async with open_host(make_private_host_settings(anyone=True)) as host, anyio.create_task_group() as tasks:
         players = [RandomPlayer(host.url, name) for name in ("anna", "bert")]

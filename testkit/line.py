@@ -3,7 +3,7 @@
 python -m testkit.line TARGET
 
 TARGET is a port of this machine, or the path of a Unix socket. The program prints its own port once it listens. It reads
-orders from standard input, one per line. After it has carried out an order, it prints the number of affected connections:
+commands from standard input, one per line. After it has carried out a command, it prints the number of affected connections:
 
 cut      stop all data of current and future connections, without notice
 mend     after a cut, deliver the data that was held up, and let everything pass again
@@ -43,13 +43,13 @@ class ForwarderProcess:
             raise RuntimeError("the forwarder ended before it listened")
         self.port = int(response)
 
-    def send_order(self, order: str) -> int:
-        """Send an order that the module's docstring describes, and return the number of affected connections."""
+    def send_command(self, command: str) -> int:
+        """Send a command that the module's docstring describes, and return the number of affected connections."""
         if self._process.stdin is None:
             raise RuntimeError(
-                "the forwarder was started without a pipe for its orders: start it with stdin=PIPE"
+                "the forwarder was started without a pipe for its commands: start it with stdin=PIPE"
             )
-        self._process.stdin.write(f"{order}\n")
+        self._process.stdin.write(f"{command}\n")
         self._process.stdin.flush()
         return int(self._read_response())
 
@@ -69,7 +69,7 @@ class Forwarder:
     """TCP forwarder to a port of this machine, or to the Unix socket at a path.
 
     passes: event that is set while data may pass
-    clients: clients' ends of the open connections, except those that the order `vanish` has reset
+    clients: clients' ends of the open connections, except those that the command `vanish` has reset
     """
 
     target: str
@@ -111,9 +111,9 @@ class Forwarder:
             if client in self.clients:
                 reset_connection(destination)
 
-    def execute_order(self, order: str) -> None:
-        """Carry out an order. Raises ValueError if there is no such order."""
-        match order:
+    def execute_command(self, command: str) -> None:
+        """Carry out a command. Raises ValueError if there is no such command."""
+        match command:
             case "cut":
                 self.passes.clear()
             case "mend":
@@ -123,7 +123,9 @@ class Forwarder:
                     reset_connection(client)
                 self.clients.clear()
             case _:
-                raise ValueError(f"unknown order {order}: the docstring of testkit.line lists the orders")
+                raise ValueError(
+                    f"unknown command {command}: the docstring of testkit.line lists the commands"
+                )
 
 
 def reset_connection(writer: asyncio.StreamWriter) -> None:
@@ -135,15 +137,15 @@ def reset_connection(writer: asyncio.StreamWriter) -> None:
 
 
 async def run_forwarder(target: str) -> None:
-    """Forward connections, and carry out the orders on standard input, until killed or until standard input ends.
+    """Forward connections, and carry out the commands on standard input, until killed or until standard input ends.
 
     target: number of a port of this machine, or path of a Unix socket
     """
     forwarder = Forwarder(target)
     forwarder.passes.set()
-    orders = asyncio.StreamReader()
+    commands = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(orders), sys.stdin
+        lambda: asyncio.StreamReaderProtocol(commands), sys.stdin
     )
     tasks: set[asyncio.Task[None]] = set()  # the event loop holds only weak references to tasks
 
@@ -152,9 +154,9 @@ async def run_forwarder(target: str) -> None:
 
     async with await asyncio.start_server(accept, LOOPBACK, 0, backlog=1024) as server:
         print_number(server.sockets[0].getsockname()[1])
-        while order := (await orders.readline()).decode().strip():
+        while command := (await commands.readline()).decode().strip():
             affected_count = len(forwarder.clients)
-            forwarder.execute_order(order)
+            forwarder.execute_command(command)
             print_number(affected_count)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from testkit.parts import find_program
+from testkit.tools import find_program
 
 START_TIMEOUT_SECONDS = 150
 """Maximum time for nats-server to start, in seconds."""

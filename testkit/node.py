@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from testkit.parts import skip_without
+from testkit.tools import skip_without
 
 INSTALL_SECONDS = 150
 """Maximum time for npm to install the packages, in seconds."""

@@ -23,7 +23,7 @@ from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players, Thinking
 
-MAX_LINE_MOVES = 8
+MAX_MAIN_LINE_MOVES = 8
 """Maximum number of moves in a generated main line, the line of play that a bot expects."""
 
 
@@ -89,7 +89,7 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
             value=float(rng.randrange(-800, 800)),
             nodes=rng.randrange(1_000, 900_000),
             # Both bots expect exactly the moves that follow, as far as they look ahead.
-            line=moves_data[ply : ply + rng.randrange(1, MAX_LINE_MOVES + 1)],
+            line=moves_data[ply : ply + rng.randrange(1, MAX_MAIN_LINE_MOVES + 1)],
         )
         player = list(Player)[ply % 2]
         move_received = MoveReceived(player, ply, move, thinking)

@@ -35,8 +35,8 @@ Role = Literal["all", "edge", "core"]
 class ServerProcess:
     """Single server, or one process of a cluster: an edge or a core.
 
-    The process may reach NATS and PostgreSQL over lines (forwarders whose connections a test can cut). Its port and its
-    lines stay the same over restarts.
+    The process may reach NATS and PostgreSQL through forwarders, whose connections a test can cut. Its port and its
+    forwarders stay the same over restarts.
     """
 
     def __init__(
@@ -45,17 +45,17 @@ class ServerProcess:
         name: str,
         log: Path,
         options: tuple[str, ...],
-        lines: tuple[ForwarderProcess, ForwarderProcess] | None = None,
+        forwarders: tuple[ForwarderProcess, ForwarderProcess] | None = None,
     ) -> None:
         """Prepare a process without starting it.
 
         options: options of `arena serve`, besides its role, its port and `--anyone`
-        lines: line to NATS and line to PostgreSQL; None if the options lead to them directly
+        forwarders: forwarder to NATS and forwarder to PostgreSQL; None if the options lead to them directly
         """
         self.role = role
         self.name = name
         self.log = log
-        self._forwarders = lines
+        self._forwarders = forwarders
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         self.process: ForkedCommand | None = None
@@ -69,12 +69,12 @@ class ServerProcess:
         )
 
     @property
-    def bus_line(self) -> ForwarderProcess:
+    def bus_forwarder(self) -> ForwarderProcess:
         """Forwarder through which the process reaches NATS. Raises ValueError if there is none."""
         return self._get_forwarder(0)
 
     @property
-    def store_line(self) -> ForwarderProcess:
+    def database_forwarder(self) -> ForwarderProcess:
         """Forwarder through which the process reaches PostgreSQL. Raises ValueError if there is none."""
         return self._get_forwarder(1)
 
@@ -122,19 +122,19 @@ class ServerProcess:
         """Resume the process with SIGCONT."""
         os.kill(self.pid, signal.SIGCONT)
 
-    def cut_lines(self) -> None:
+    def partition_network(self) -> None:
         """Cut the connections to NATS and PostgreSQL without closing them. Bots still reach the process."""
-        self.bus_line.send_order("cut")
-        self.store_line.send_order("cut")
+        self.bus_forwarder.send_command("cut")
+        self.database_forwarder.send_command("cut")
 
-    def restore_lines(self) -> None:
-        """Let the connections to NATS and PostgreSQL pass data again, after `cut_lines`."""
-        self.bus_line.send_order("mend")
-        self.store_line.send_order("mend")
+    def heal_network(self) -> None:
+        """Let the connections to NATS and PostgreSQL pass data again, after `partition_network`."""
+        self.bus_forwarder.send_command("mend")
+        self.database_forwarder.send_command("mend")
 
-    def restore_and_start(self) -> None:
-        """Undo `cut_lines`, and start the process, which must have ended."""
-        self.restore_lines()
+    def heal_network_and_start(self) -> None:
+        """Undo `partition_network`, and start the process, which must have ended."""
+        self.heal_network()
         self.start()
 
     def get(self, path: str) -> tuple[int, str]:
@@ -175,5 +175,5 @@ class ServerProcess:
     def close(self) -> None:
         """Kill the process, and close its forwarders."""
         self.kill()
-        for line in self._forwarders or ():
-            line.close()
+        for forwarder in self._forwarders or ():
+            forwarder.close()

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from arena import cli
-from testkit.parts import PARTS, describe_missing_parts, find_missing_part_reason
+from testkit.tools import TOOL_REQUIREMENTS, describe_missing_tools, find_missing_tool_reason
 
 pytest_plugins = ["tests.properties", "tests.collector", "tests.serving"]
 
@@ -85,15 +85,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the page first, skip tests whose parts this machine lacks, mark those of `make test-all` as slow, and watch loops."""
+    """Put the page first, skip tests whose tools this machine lacks, mark those of `make test-all` as slow, and watch loops."""
     # One worker has the page's tests from the start, so that hardly another one starts a browser and servers for them. Next come
     # the tests that wait for processes most of the time: as the last ones they would leave the cores idle.
     items.sort(key=lambda item: [not item.path.is_relative_to(TESTS / folder) for folder in ("web", "e2e")])
     for item in items:
-        parts = parts_of(item)
-        for reason in filter(None, map(find_missing_part_reason, parts)):
+        tools = list_needed_tools(item)
+        for reason in filter(None, map(find_missing_tool_reason, tools)):
             item.add_marker(pytest.mark.skip(reason=reason))
-        if (parts or is_slow(item.path)) and not item.get_closest_marker("smoke"):
+        if (tools or is_slow(item.path)) and not item.get_closest_marker("smoke"):
             item.add_marker(pytest.mark.slow)
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             # First inside the other one: an event loop's own threads end with it.
@@ -114,15 +114,15 @@ def sample(items: list[pytest.Item], count: int) -> list[pytest.Item]:
     return [item for functions in chosen.values() for item in functions.values()]
 
 
-def parts_of(item: pytest.Item) -> set[str]:
-    """Return the parts of the machine that a test needs: by its marks, its fixtures, or their parameters."""
+def list_needed_tools(item: pytest.Item) -> set[str]:
+    """Return the tools (see `testkit.tools`) that a test needs: by its marks, its fixtures, or their parameters."""
     marked = {mark.args[0] for mark in item.iter_markers("needs")}
     if not isinstance(item, pytest.Function):
         return marked
     params = item.callspec.params.values() if hasattr(item, "callspec") else ()
     words = {name.removeprefix("own_") for name in item.fixturenames}
     words |= {each for each in params if isinstance(each, str)}
-    return marked | words & PARTS.keys()
+    return marked | words & TOOL_REQUIREMENTS.keys()
 
 
 @cache
@@ -132,12 +132,12 @@ def is_slow(path: Path) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell what was not tested because this machine lacks a part, and how to have it."""
+    """Tell what was not tested because this machine lacks a tool, and how to have it."""
     stats = terminalreporter.stats
     if set(stats) == {"deselected"}:
         terminalreporter.write_line("all of these tests are slow; to run them too, add: -m ''", yellow=True)
     reasons = [report.longrepr for report in stats.get("skipped", [])]
-    for line in describe_missing_parts(str(why[2]) for why in reasons if isinstance(why, tuple | list)):
+    for line in describe_missing_tools(str(why[2]) for why in reasons if isinstance(why, tuple | list)):
         terminalreporter.write_line(line, yellow=True)
 
 

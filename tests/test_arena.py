@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 import arena as arena_face
 from arena.cli import COMMAND_ENTRY_BY_NAME, load_command
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.bots.command_line import LIST_LOADED, arena, environment
 
 HEAVY = {"sqlalchemy", "aiosqlite", "distributed", "dask", "numba", "numpy", "prometheus_client"}

@@ -20,8 +20,8 @@ from arena.protocol.values import Players
 from arena.server.store import schema
 from arena.server.store.database import make_engine, prepare_store
 from arena.server.store.packing import PackableMatch, pack_match
-from testkit.parts import find_postgresql_folder
 from testkit.sample_match import make_sample_match, make_terms_json
+from testkit.tools import find_postgresql_folder
 from tests.server.databases import running_postgresql
 
 STORE_KIND_TITLES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}

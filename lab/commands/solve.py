@@ -21,7 +21,7 @@ from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import load_variant
 from arena.maps.loader import MapError
 from arena.solved.board_numbers import BoardNumbering
-from arena.solved.folders import check_table, find_table, get_local_folder, make_table_file_name
+from arena.solved.folders import find_table, get_output_folder, make_table_file_name, require_matching_table
 from arena.solved.header import BadTable
 from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedValue
@@ -84,10 +84,10 @@ def solve_command(
     path = find_table(BoardNumbering.from_map(variant_map))
     seconds = None
     if again or path is None:
-        path = get_local_folder() / make_table_file_name(variant_map)
+        path = get_output_folder() / make_table_file_name(variant_map)
         seconds = _solve_and_time(variant_map, path, threads)
     try:
-        table = check_table(SolvedTable(path), BoardNumbering.from_map(variant_map))
+        table = require_matching_table(SolvedTable(path), BoardNumbering.from_map(variant_map))
         solved = SolvedMap(
             variant_map, table, seconds, _verify_with_progress(table, threads) if verify else None
         )
@@ -182,7 +182,7 @@ def _verify_with_progress(table: SolvedTable, thread_count: int) -> Verification
 
 def _make_json_fields(solved: SolvedMap) -> dict[str, Any]:
     header, map, start = solved.table.header, solved.map, solved.start_value
-    boards = solved.table.boards
+    boards = solved.table.numbering
     return {
         "map": map.name,
         "territory_cap": map.territory_cap,
@@ -209,7 +209,7 @@ def _find_longest_win_position(solved: SolvedMap) -> str | None:
     header = solved.table.header
     if not header.longest:
         return None
-    board = solved.table.boards.decode(header.longest_board)
+    board = solved.table.numbering.decode(header.longest_board)
     return " ".join([*(f"{n:+d}" if n else "." for n in board), "maxie", "0"])
 
 

@@ -94,7 +94,7 @@ def find_largest_cap(boards: BoardNumbering, memory_bytes: int, min_cap: int = 1
     """
     for cap in range(boards.cap, min_cap - 1, -1):
         # A board takes at least two bytes, so most caps are rejected without counting symmetries.
-        if boards.territories * log(2 * cap + 1) > log(max(memory_bytes, 1)):
+        if boards.territory_count * log(2 * cap + 1) > log(max(memory_bytes, 1)):
             continue
         if estimate_cost(replace(boards, cap=cap)).peak_memory_bytes <= memory_bytes:
             return cap

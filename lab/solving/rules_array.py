@@ -29,11 +29,11 @@ POWERS       first of V numbers: the place value of each territory's digit
 
 def make_rules_array(boards: BoardNumbering) -> Words:
     """Return the map of `boards` as the array that the solver's compiled functions read."""
-    size = boards.territories
+    size = boards.territory_count
     degrees = [len(neighbours) for neighbours in boards.neighbours]
     road_starts = [sum(degrees[:territory]) for territory in range(size + 1)]
     targets = [neighbour for neighbours in boards.neighbours for neighbour in neighbours]
-    images = [boards.territory_powers[place] for symmetry in boards.symmetries for place in symmetry]
+    images = [boards.place_values[place] for symmetry in boards.symmetries for place in symmetry]
     roads = POWERS + size
     head = [size, boards.board_number_base, boards.cap, boards.goal, boards.count - 1, len(boards.symmetries)]
     return np.array(
@@ -41,7 +41,7 @@ def make_rules_array(boards: BoardNumbering) -> Words:
             *head,
             roads,
             roads + size + 1 + len(targets),
-            *boards.territory_powers,
+            *boards.place_values,
             *road_starts,
             *targets,
             *images,
@@ -55,7 +55,7 @@ def count_scratch_words(boards: BoardNumbering) -> int:
 
     The array holds the successors of a board, and the board's armies before and after training.
     """
-    return sum(map(len, boards.neighbours)) + 2 * boards.territories
+    return sum(map(len, boards.neighbours)) + 2 * boards.territory_count
 
 
 @inlined

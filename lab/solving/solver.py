@@ -27,7 +27,7 @@ from arena.lab.solving.riskless_solver_game import (
 )
 from arena.lab.solving.rules_array import count_scratch_words, make_rules_array
 from arena.solved.board_numbers import BoardNumbering
-from arena.solved.header import BOARDS_IN_BLOCK, BoardTotals, Header, compute_boards_digest
+from arena.solved.header import BOARDS_IN_BLOCK, BoardCounts, Header, compute_boards_digest
 from arena.solved.solved_table import write_table
 from arena.solved.zstandard import zstd
 
@@ -215,7 +215,7 @@ class Solver:
             territory_cap=self.boards.cap,
             armies_to_win=self.boards.goal,
             width=1 if max_code < 256 else 2,
-            totals=BoardTotals(self._open, won, lost, self._open - won - lost),
+            totals=BoardCounts(self._open, won, lost, self._open - won - lost),
             longest=longest,
             longest_board=self._find_first_board(2 * longest + 3) if longest else 0,
         )

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from arena.bots.compiled.cache import inlined
 from arena.lab.solving.kernels import compile_solver_kernel
 from arena.solved.board_numbers import BoardNumbering, Permutation
-from arena.solved.header import BoardTotals
+from arena.solved.header import BoardCounts
 from arena.solved.solved_table import SolvedTable
 
 BOARDS_PER_VERIFIED_PART = 1 << 20
@@ -48,7 +48,7 @@ class CodeMismatch:
 class Verification:
     """Result of verifying a table: how many boards are won, drawn and lost, the longest win, and the wrong entries of the table."""
 
-    totals: BoardTotals
+    totals: BoardCounts
     longest_win_plies: int
     fault: CodeMismatch | None
     """First board with a wrong value; None if all values are correct."""
@@ -69,7 +69,7 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
     Verification needs 3 bytes of memory per board, or 4 if codes have two bytes. It takes a few times as long as one
     step of the solver, which finds all boards that are decided in n plies.
     """
-    boards = table.boards
+    boards = table.numbering
     entries = _unpack_codes(table)
     codes = np.zeros(boards.count, np.uint16)
     rules = _make_rules_array(boards)
@@ -80,11 +80,11 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
     expand_codes_by_symmetry, check_codes = make_symmetry_expansion_kernel(), make_check_kernel()
 
     def expand_part(part: tuple[int, int]) -> None:
-        expand_codes_by_symmetry(rules, np.zeros(2 * boards.territories, np.int64), entries, codes, *part)
+        expand_codes_by_symmetry(rules, np.zeros(2 * boards.territory_count, np.int64), entries, codes, *part)
 
     def check_part(part: tuple[int, int]) -> tuple[npt.NDArray[np.int64], Any]:
         counts = np.zeros(LONGEST_WIN + 1, np.int64)
-        fault = check_codes(rules, np.zeros(3 * boards.territories, np.int64), codes, counts, *part)
+        fault = check_codes(rules, np.zeros(3 * boards.territory_count, np.int64), codes, counts, *part)
         return counts, fault
 
     counts = np.zeros(LONGEST_WIN + 1, np.int64)
@@ -99,7 +99,7 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
             if mismatch >= 0 and fault is None:
                 number, correct_code = divmod(int(mismatch), 1 << 16)
                 fault = CodeMismatch(boards.decode(number), int(codes[number]), correct_code)
-    totals = BoardTotals(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
+    totals = BoardCounts(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
     return Verification(
         totals,
         int(counts[LONGEST_WIN]),
@@ -108,8 +108,8 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
     )
 
 
-def _find_wrong_header_fields(table: SolvedTable, totals: BoardTotals, longest_win_plies: int) -> list[str]:
-    header, boards = table.header, table.boards
+def _find_wrong_header_fields(table: SolvedTable, totals: BoardCounts, longest_win_plies: int) -> list[str]:
+    header, boards = table.header, table.numbering
     statements = []
     if header.totals != totals:
         statements.append(f"the header has the totals {header.totals}, but the boards have {totals}")
@@ -131,7 +131,7 @@ def _is_automorphism(boards: BoardNumbering, symmetry: Permutation) -> bool:
         for territory, neighbours in enumerate(boards.neighbours)
         for neighbour in neighbours
     }
-    return sorted(symmetry) == list(range(boards.territories)) and roads == {
+    return sorted(symmetry) == list(range(boards.territory_count)) and roads == {
         (symmetry[territory], symmetry[neighbour]) for territory, neighbour in roads
     }
 
@@ -139,7 +139,7 @@ def _is_automorphism(boards: BoardNumbering, symmetry: Permutation) -> bool:
 def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
     header = table.header
     code_type = np.uint8 if header.width == 1 else np.dtype("<u2")
-    codes = np.zeros(table.boards.count, code_type)
+    codes = np.zeros(table.numbering.count, code_type)
     for number in range(header.block_count):
         first = number * header.boards_in_block
         codes[first : first + header.boards_in_block] = np.frombuffer(table.read_block(number), code_type)
@@ -148,7 +148,7 @@ def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
 
 def _make_rules_array(boards: BoardNumbering) -> npt.NDArray[np.int64]:
     """Return the rules as an array: size, cap, goal, number of symmetries, adjacency matrix, symmetries."""
-    size = boards.territories
+    size = boards.territory_count
     roads = [int(neighbour in neighbours) for neighbours in boards.neighbours for neighbour in range(size)]
     images = [place for symmetry in boards.symmetries for place in symmetry]
     return np.array([size, boards.cap, boards.goal, len(boards.symmetries), *roads, *images], np.int64)

@@ -12,7 +12,7 @@ from random import Random
 from arena.server.edge.edge import Edge
 from arena.server.store import migrations
 from arena.server.store.journal.journal import Journal
-from testkit.simulation.bots import SCRIPTED_HABITS, ClientBot, ScriptedBot, SimulatedBot
+from testkit.simulation.bots import SCRIPTED_HABITS, RealClientBot, ScriptedBot, SimulatedBot
 from testkit.simulation.bus import SimulatedExchange
 from testkit.simulation.faults import SimulatedFault, draw_faults, inject_fault
 from testkit.simulation.invariants import InvariantMonitor, MonitoredCore
@@ -105,7 +105,10 @@ class SimulatedArena:
         self.store = SimulatedStore(world)
         self.exchange = SimulatedExchange(world)
         self.monitor = InvariantMonitor(self)
-        self.store.on_commit, self.store.on_write = self.monitor.record_commit, self.monitor.record_write
+        self.store.on_commit, self.store.on_write = (
+            self.monitor.record_commit,
+            self.monitor.record_other_write,
+        )
         self.journals: dict[SimulatedProcess, Journal] = {}
         self.cores: dict[SimulatedProcess, MonitoredCore] = {}
         self.edges: dict[SimulatedProcess, list[Edge]] = {}
@@ -127,7 +130,7 @@ class SimulatedArena:
         bots: list[SimulatedBot] = []
         for number in range(count):
             if number % 2 == 0:
-                bots.append(ClientBot(self, number))
+                bots.append(RealClientBot(self, number))
             else:
                 bots.append(ScriptedBot(self, number, SCRIPTED_HABITS[number // 2 % len(SCRIPTED_HABITS)]))
         return bots
@@ -186,13 +189,13 @@ class SimulatedArena:
         remaining = [bot.name for bot in self.bots if not bot.has_left]
         self.monitor.require_true(not remaining, f"bots that did not leave the arena: {remaining}")
         self._run_until(world.now + 60 * SECOND)
-        self.monitor.check_servers()
+        self.monitor.check_pairing_and_memory()
         self.monitor.check_end_state()
 
     def _run_until(self, end_ns: int, *, stop_when_empty: bool = False) -> None:
         while self.world.now < end_ns and not (stop_when_empty and all(bot.has_left for bot in self.bots)):
             self.world.run(min(end_ns, self.world.now + CHECK_INTERVAL_NS))
-            self.monitor.check_servers()
+            self.monitor.check_pairing_and_memory()
             self._looks += 1
             if self._looks % CHECKS_PER_GARBAGE_COLLECTION == 0:
                 gc.collect()

@@ -148,7 +148,7 @@ class SimulatedBot:
         self.is_leaving = True
 
 
-class ClientBot(SimulatedBot):
+class RealClientBot(SimulatedBot):
     """Simulated bot that uses the project's real client."""
 
     def __init__(self, arena: SimulatedArena, number: int) -> None:
@@ -195,24 +195,24 @@ class ScriptedBot(SimulatedBot):
         self.answers: dict[str, Move] = {}
         self.watching: set[str] = set()
         self.quota = 2 + self.rng.randrange(4) if habit == "quota" else None
-        self.wire: ScriptedConnection | None = None
+        self.connection: ScriptedConnection | None = None
         self.is_settled = False
 
     async def _main(self) -> None:
         loop = asyncio.get_running_loop()
         while not self.has_left:
             try:
-                _, self.wire = await loop.create_connection(
+                _, self.connection = await loop.create_connection(
                     lambda: ScriptedConnection(self), "127.0.0.1", PUBLIC_PORT
                 )
             except OSError:
                 pass
             else:
-                loop.call_later(WELCOME_TIMEOUT_NS / 1e9, self._abandon_connection, self.wire)
-                wire = self.wire
-                await wire.over
+                loop.call_later(WELCOME_TIMEOUT_NS / 1e9, self._abandon_connection, self.connection)
+                connection = self.connection
+                await connection.over
                 # Messages that the connection still held are lost.
-                self.wire = None
+                self.connection = None
             await anyio.sleep(self._draw_pause_seconds())
 
     def _draw_pause_seconds(self) -> float:
@@ -220,9 +220,9 @@ class ScriptedBot(SimulatedBot):
             return self.rng.uniform(1, MAX_AWAY_NS / 1e9)
         return self.rng.uniform(0.1, 1.5)
 
-    def _abandon_connection(self, wire: ScriptedConnection) -> None:
-        if not wire.is_welcomed:
-            wire.transport.abort()
+    def _abandon_connection(self, connection: ScriptedConnection) -> None:
+        if not connection.is_welcomed:
+            connection.transport.abort()
 
     # messages
 
@@ -246,10 +246,10 @@ class ScriptedBot(SimulatedBot):
 
     def send(self, *messages: ClientMessage) -> None:
         """Send messages in one write. Drop them if there is no open connection."""
-        if self.wire is not None and self.wire.is_open:
+        if self.connection is not None and self.connection.is_open:
             for message in messages:
                 self.arena.monitor.record_sent(self.name, message)
-            self.wire.send(messages)
+            self.connection.send(messages)
 
     def handle_message(self, message: ServerMessage) -> None:
         """Check a message from the server against the invariants, and react to it."""
@@ -277,8 +277,8 @@ class ScriptedBot(SimulatedBot):
                 pass
 
     def _handle_welcome(self, message: Welcome) -> None:
-        assert self.wire is not None
-        self.wire.is_welcomed = True
+        assert self.connection is not None
+        self.connection.is_welcomed = True
         self.session = message.session
         if self.habit == "watcher":
             self.send(Browse())
@@ -310,10 +310,10 @@ class ScriptedBot(SimulatedBot):
             self.send(Status(quota=self.quota))
 
     def _call_later(self, seconds: float, call: Callable[[], None]) -> None:
-        wire = self.wire
+        connection = self.connection
 
         def call_if_open() -> None:
-            if self.wire is wire:
+            if self.connection is connection:
                 call()
 
         self.arena.world.loop.call_later(seconds, call_if_open)
@@ -351,9 +351,9 @@ class ScriptedBot(SimulatedBot):
             answer = self.answers[answer.match] = Move(answer.match, answer.ply, 99)
         if misbehaves and self.habit == "resigner":
             self.send(Resign(answer.match))
-        elif misbehaves and self.habit == "leaver" and self.wire is not None:
+        elif misbehaves and self.habit == "leaver" and self.connection is not None:
             self.send(answer)
-            self.wire.transport.abort() if self.rng.random() < 0.5 else self.wire.transport.close()
+            self.connection.transport.abort() if self.rng.random() < 0.5 else self.connection.transport.close()
         elif self.habit == "twice":
             second_answer = Move(answer.match, answer.ply, (answer.move + 1) % 9) if misbehaves else answer
             self.send(answer, second_answer)
@@ -366,13 +366,13 @@ class ScriptedBot(SimulatedBot):
 
     def _pause_reading(self) -> None:
         """Stop reading from the connection for 1 to 30 s."""
-        assert self.wire is not None
-        self.wire.transport.pause_reading()
+        assert self.connection is not None
+        self.connection.transport.pause_reading()
         self._call_later(self.rng.uniform(1, 30), self._resume_reading)
 
     def _resume_reading(self) -> None:
-        assert self.wire is not None
-        self.wire.transport.resume_reading()
+        assert self.connection is not None
+        self.connection.transport.resume_reading()
         self._call_later(self.rng.uniform(5, 60), self._pause_reading)
 
     def _handle_listing(self, listing: Listing) -> None:
@@ -410,8 +410,8 @@ class ScriptedBot(SimulatedBot):
 
     def _disconnect(self) -> None:
         self.has_left = True
-        if self.wire is not None:
-            self.wire.transport.close()
+        if self.connection is not None:
+            self.connection.transport.close()
 
 
 class ScriptedConnection(asyncio.Protocol):
@@ -440,7 +440,7 @@ class ScriptedConnection(asyncio.Protocol):
         before = self._library.state
         self._library.receive_data(data)
         if before is State.CONNECTING and self._library.state is State.OPEN:
-            self._bot.wire = self
+            self._bot.connection = self
             self._bot.send_hello()
         for event in self._library.events_received():
             if isinstance(event, Frame) and event.opcode is Opcode.BINARY:

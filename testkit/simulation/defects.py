@@ -63,66 +63,66 @@ def judge_deadlines_first() -> AbstractContextManager[Any]:
     """Defect: a core handles an expired deadline before an input that arrived in time."""
     handle = MonitoredCore.handle
 
-    def replacement(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
+    def handle_deadlines_first(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
         due = core.next_deadline_ns
         is_exempt = due is None or due > now_ns or type(core_input) in (Tick, TurnSent)
         deadline_effects = [] if is_exempt else handle(core, Tick(), now_ns)
         return [*deadline_effects, *handle(core, core_input, now_ns)]
 
-    return patch(MonitoredCore, "handle", replacement)
+    return patch(MonitoredCore, "handle", handle_deadlines_first)
 
 
 def ignore_lost_frames() -> AbstractContextManager[Any]:
     """Defect: a process does not notice that a frame (numbered part of the messages) of another process was lost."""
     receive = IncomingStream.receive_frame
 
-    def replacement(incoming: IncomingStream[Any], frame: Any) -> Any:
+    def accept_any_frame(incoming: IncomingStream[Any], frame: Any) -> Any:
         incoming.next_number = max(incoming.next_number, frame.number) if frame.body else incoming.next_number
         try:
             return receive(incoming, frame)
         except BadBusFrame:
             return []
 
-    return patch(IncomingStream, "receive_frame", replacement)
+    return patch(IncomingStream, "receive_frame", accept_any_frame)
 
 
-def omit_missed_results() -> AbstractContextManager[Any]:
+def skip_results_after_reconnect() -> AbstractContextManager[Any]:
     """Defect: a bot that was disconnected when its match ended is never sent the result."""
     handle = MonitoredCore.handle
 
-    def replacement(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
+    def handle_without_missed_results(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
         return [effect for effect in handle(core, core_input, now_ns) if type(effect) is not SendMissedResult]
 
-    return patch(MonitoredCore, "handle", replacement)
+    return patch(MonitoredCore, "handle", handle_without_missed_results)
 
 
 def omit_session_changes() -> AbstractContextManager[Any]:
     """Defect: sessions are not stored, so the core that takes over the matches does not know them."""
     handle = MonitoredCore.handle
 
-    def replacement(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
+    def handle_without_session_changes(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
         return [effect for effect in handle(core, core_input, now_ns) if type(effect) is not SaveSession]
 
-    return patch(MonitoredCore, "handle", replacement)
+    return patch(MonitoredCore, "handle", handle_without_session_changes)
 
 
 def omit_resent_answers() -> AbstractContextManager[Any]:
     """Defect: an edge does not send a bot's answer again when a new core sends the turn again."""
     send_turn = Session._send_turn
 
-    def replacement(session: Session, turn: Any, clock_ran_ns: int) -> None:
+    def send_only_unanswered_turn(session: Session, turn: Any, clock_ran_ns: int) -> None:
         seat = session.seats.get(turn.match)
         if seat is None or seat.answer is None or seat.ply != turn.ply:
             send_turn(session, turn, clock_ran_ns)
 
-    return patch(Session, "_send_turn", replacement)
+    return patch(Session, "_send_turn", send_only_unanswered_turn)
 
 
 def count_ratings_twice() -> AbstractContextManager[Any]:
     """Defect: the first match of a batch that is rated is not marked as counted, so the match is rated twice."""
     count = match_counting.add_match_batch_to_aggregates
 
-    def replacement(connection: sa.Connection, *args: Any, **kwargs: Any) -> Any:
+    def count_first_match_twice(connection: sa.Connection, *args: Any, **kwargs: Any) -> Any:
         result = count(connection, *args, **kwargs)
         if result[0] > 1:
             first = result[1][0].match if result[1] else ""
@@ -130,7 +130,7 @@ def count_ratings_twice() -> AbstractContextManager[Any]:
             connection.exec_driver_sql("UPDATE matches SET counted = 0 WHERE match = ?", (first,))
         return result
 
-    return patch(match_counting, "add_match_batch_to_aggregates", replacement)
+    return patch(match_counting, "add_match_batch_to_aggregates", count_first_match_twice)
 
 
 def pair_suspended_bots() -> AbstractContextManager[Any]:
@@ -138,7 +138,7 @@ def pair_suspended_bots() -> AbstractContextManager[Any]:
     return patch(BotSuspensions, "find_suspension_end_ns", lambda _suspensions, _name: 0)
 
 
-def keep_unfollowed_topics() -> AbstractContextManager[Any]:
+def keep_topics_without_followers() -> AbstractContextManager[Any]:
     """Defect: an edge never forgets a topic, such as a match, that no spectator follows any more."""
     return patch(Edge, "forget_topic_without_followers", lambda _edge, _topic: None)
 
@@ -155,7 +155,7 @@ def charge_stalls_to_players() -> Iterator[None]:
         yield
 
 
-def release_before_commit() -> AbstractContextManager[Any]:
+def release_effects_before_commit() -> AbstractContextManager[Any]:
     """Defect: the effects of an input are released, such as messages to bots, before the store has committed them."""
     commit = Journal.commit
     tasks: list[asyncio.Task[None]] = []
@@ -174,12 +174,12 @@ def admit_without_owner() -> AbstractContextManager[Any]:
     """Defect: a core admits restored bots before it knows their owners, so all of them have the same owner."""
     enqueue = Authenticator.enqueue_or_admit
 
-    def replacement(
+    def enqueue_with_unknown_owner(
         authenticator: Authenticator, request: AdmissionRequest, bot: LobbyBot | None = None
     ) -> Any:
         return enqueue(authenticator, request, bot and replace(bot, owner=bot.owner or "unknown"))
 
-    return patch(Authenticator, "enqueue_or_admit", replacement)
+    return patch(Authenticator, "enqueue_or_admit", enqueue_with_unknown_owner)
 
 
 DEFECTS = {
@@ -187,16 +187,16 @@ DEFECTS = {
     "lease-renewed-by-name": renew_lease_by_name,
     "deadline-first": judge_deadlines_first,
     "frame-lost": ignore_lost_frames,
-    "end-not-told": omit_missed_results,
+    "end-not-told": skip_results_after_reconnect,
     "session-not-kept": omit_session_changes,
     "answer-forgotten": omit_resent_answers,
     "rated-twice": count_ratings_twice,
     "suspended-paired": pair_suspended_bots,
     "owner-unknown": admit_without_owner,
-    "topic-kept": keep_unfollowed_topics,
+    "topic-kept": keep_topics_without_followers,
     "quota-not-counted": ignore_quotas,
     "standstill-charged": charge_stalls_to_players,
-    "told-before-kept": release_before_commit,
+    "told-before-kept": release_effects_before_commit,
 }
 """Function that plants each defect, by the defect's name for `python -m benchmarks.simulation --fault NAME`."""
 

@@ -154,26 +154,26 @@ class InvariantMonitor:
         for match, seq, text in changes.events:
             self._check_appended_event(match, seq, text)
         for row in changes.closed_matches:
-            self._check_close(row)
+            self._check_closed_match(row)
 
-    def record_write(self, process: SimulatedProcess, token_increase: int) -> None:
+    def record_other_write(self, process: SimulatedProcess, fencing_token_increase: int) -> None:
         """Check a transaction other than a commit of the journal, and the matches that it has counted in the tables.
 
-        token_increase: 1 if the transaction has taken the lease again, which raises its fencing token by 1; otherwise 0
+        fencing_token_increase: 1 if the transaction has taken the lease again, which raises its fencing token by 1; otherwise 0
         """
-        self._check_fencing_token(process, token_increase)
+        self._check_fencing_token(process, fencing_token_increase)
         self._tables.compare_new_matches()
 
-    def _check_fencing_token(self, process: SimulatedProcess, token_increase: int) -> None:
-        """Check that the store's fencing token is the one of the process's lease plus `token_increase`.
+    def _check_fencing_token(self, process: SimulatedProcess, fencing_token_increase: int) -> None:
+        """Check that the store's fencing token is the one of the process's lease plus `fencing_token_increase`.
 
-        token_increase: 0 while the process holds the lease; 1 if it has just taken the lease again
+        fencing_token_increase: 0 while the process holds the lease; 1 if it has just taken the lease again
         """
         journal = self.arena.journals.get(process)
         if journal is None:
             return  # the process has not acquired the name yet
         current_token = self.arena.store.fencing_token(journal.lease.name)
-        held_token = journal.lease.number + token_increase
+        held_token = journal.lease.number + fencing_token_increase
         self.require_true(
             current_token == held_token,
             f"{process} wrote with fencing token {held_token}, although the store has {current_token}",
@@ -210,7 +210,7 @@ class InvariantMonitor:
             if event.move in match.terms.game.moves(position):
                 match.moves[event.ply] = event.move
 
-    def _check_close(self, row: dict[str, Any]) -> None:
+    def _check_closed_match(self, row: dict[str, Any]) -> None:
         match = self.matches[row["match"]]
         record = parse_record_line(unpack_record(row["packed"]))
         if match.record is not None:
@@ -360,7 +360,7 @@ class InvariantMonitor:
         """Check that a message to the bot `name` reveals nothing that is not yet durably stored."""
         match message:
             case Accepted(match=match, ply=ply):
-                self._check_accepted(name, match, ply)
+                self._check_accepted_move(name, match, ply)
             case Welcome():
                 self._welcomed[name] = self.arena.world.now
                 self._set_remaining_quota(name, self._hello_quotas.get(name))
@@ -397,7 +397,7 @@ class InvariantMonitor:
             )
             self._remaining_quotas[name] = remaining_quota - 1
 
-    def _check_accepted(self, name: str, match_id: str, ply: int) -> None:
+    def _check_accepted_move(self, name: str, match_id: str, ply: int) -> None:
         sent_moves = self._answers.get((name, match_id, ply))
         stored_move = self.matches[match_id].moves.get(ply) if match_id in self.matches else None
         if sent_moves is None:
@@ -443,7 +443,7 @@ class InvariantMonitor:
 
     # checks at intervals and at the end
 
-    def check_servers(self) -> None:
+    def check_pairing_and_memory(self) -> None:
         """Check that the cores pair their free bots.
 
         Check also that the servers hold no more objects than their connections and matches need.

@@ -345,7 +345,7 @@ class ConnectionEnd(asyncio.Transport):
 
     # end of the connection
 
-    def end_with_process(self) -> None:
+    def close_on_process_death(self) -> None:
         """Close this end because its process has died. The peer sees a reset, as the operating system would send it."""
         self._is_closing = self._is_lost = True
         self._network.open.pop(self.number, None)

@@ -173,15 +173,15 @@ class SimulatedWriterThread:
             error = raised
         else:
             if is_write:
-                self._notify_observer(kind, inner)
+                self._call_write_callback(kind, inner)
             if is_write and store.is_doubtful:
                 error = sqlite3.OperationalError("disk I/O error")
         deliver = partial(self._deliver_result, future, result, error)
         self._process.schedule(deliver, store.world.now + store._rng.randrange(MS // 10, MS))
 
-    def _notify_observer(self, method: object, operation: Any) -> None:
+    def _call_write_callback(self, writer_method: object, operation: Any) -> None:
         store, process = self._store, self._process
-        if method is SqliteWriter._commit:
+        if writer_method is SqliteWriter._commit:
             store.on_commit(process, *operation.args)
         else:
             [inner] = operation.args

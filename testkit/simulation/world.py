@@ -282,7 +282,7 @@ class SimulatedProcess:
         self.ready.clear()
         self.world.dead.append((self, set(self.tasks)))
         for end in list(self.ends):
-            end.end_with_process()
+            end.close_on_process_death()
         self.world.network.close_listeners_of(self)
 
     def stop(self) -> None:

@@ -15,7 +15,7 @@ from benchmarks.engine.strength import (
     play_pairs,
     sum_pair_scores,
 )
-from testkit.parts import skip_without
+from testkit.tools import skip_without
 
 skip_without("numba")
 

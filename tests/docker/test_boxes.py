@@ -19,7 +19,7 @@ from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.container import make_container_engine
 from arena.protocol.codes import EndReason
 from arena.protocol.record import read_records
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.bots.command_line import ARENA, arena
 from tests.bots.engines.programs import LONG, MATCH
 from tests.bots.engines.test_submission import zipped

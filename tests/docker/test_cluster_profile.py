@@ -16,7 +16,7 @@ from urllib.request import urlopen
 import pytest
 
 from arena.protocol.record import Record, parse_record_line
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.docker.compose import ROOT, assert_replays, docker, stand_in, wait_for
 
 pytestmark = [pytest.mark.timeout(900), mark_requires("docker")]

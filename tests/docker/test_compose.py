@@ -18,7 +18,7 @@ import pytest
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, read_records
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.docker.compose import ANY_PORT, Compose, assert_replays, compose_project, docker, wait_for
 
 pytestmark = [

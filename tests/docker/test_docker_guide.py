@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from arena.protocol.record import read_records
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.bots.command_line import arena
 from tests.docker.compose import ANY_PORT, ROOT, Compose, compose_project, docker
 

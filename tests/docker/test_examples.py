@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.protocol.record import read_records
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.docker.compose import ANY_PORT, ROOT, assert_replays, docker
 
 FOLDER = ROOT / "examples" / "docker"

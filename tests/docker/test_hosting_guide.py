@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from testkit.parts import mark_requires
 from testkit.project import list_project_files
+from testkit.tools import mark_requires
 from tests.docker.compose import ROOT, docker, token_in
 from tests.docs.hosting_guide import Block, sections
 

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.docker.compose import ANY_PORT, ROOT, Compose, compose_project, docker, stand_in, wait_for
 
 pytestmark = [

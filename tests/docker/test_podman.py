@@ -17,7 +17,7 @@ import pytest
 from arena.bots.api.bot import Clock, assign_match, request_move
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.container import make_container_engine
-from testkit.parts import mark_requires, skip_without
+from testkit.tools import mark_requires, skip_without
 from tests.bots.engines.programs import LONG, MATCH
 from tests.bots.engines.test_submission import zipped
 

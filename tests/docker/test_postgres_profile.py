@@ -21,7 +21,7 @@ from websockets.typing import Subprotocol
 
 from arena.protocol.messages import SUBPROTOCOL
 from arena.protocol.record import parse_record_line
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.bots.command_line import ARENA, arena, environment
 from tests.docker.compose import ROOT, assert_replays, docker, stand_in, token_in
 from tests.docs.hosting_guide import Block, sections

@@ -15,7 +15,7 @@ from arena.bots.engines.registry import make_engine
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.timecontrol import TimeControl
-from testkit.parts import skip_without
+from testkit.tools import skip_without
 from tests.bots.command_line import arena
 
 PAGE = (Path(__file__).parents[2] / "docs" / "bots.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ import pytest
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from arena.protocol.record import read_records
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.bots.command_line import arena
 from tests.bots.engines.programs import HONEST
 from tests.bots.engines.test_submission import zipped

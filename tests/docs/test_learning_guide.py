@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testkit.parts import find_missing_part_reason, skip_without
+from testkit.tools import find_missing_tool_reason, skip_without
 from tests.bots.command_line import arena
 from tests.bots.evaluators.networks import make_random_network, save_network
 
@@ -63,7 +63,7 @@ def test_the_guides_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
                 outputs[name] = ran(tmp_path, name)
             continue
         for line in text.splitlines():
-            if find_missing_part_reason("learn") is None or not NEEDS_EXTRA.search(line):
+            if find_missing_tool_reason("learn") is None or not NEEDS_EXTRA.search(line):
                 outputs[line] = typed(tmp_path, line)
             elif trained := TRAINED.search(
                 line

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from testkit.parts import find_program
+from testkit.tools import find_program
 
 
 def free_ports(count: int) -> list[int]:

@@ -10,7 +10,7 @@ from testkit.fuzz import generate_frames, run_fuzzer
 
 async def test_random_and_mutated_frames_disturb_nobody() -> None:
     random.seed(3)
-    outcome = await run_fuzzer(2000, frames_per_live_frame=20)
+    outcome = await run_fuzzer(2000, codec_frames_per_server_frame=20)
     assert not outcome.faults
     assert outcome.honest_end_reasons.total() >= 1
     assert outcome.decoded > 0

@@ -26,7 +26,7 @@ from websockets.typing import Subprotocol
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import SUBPROTOCOL
 from testkit.forked import ForkedCommand
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.bots.command_line import arena, environment
 from tests.docs.hosting_guide import sections
 from tests.e2e import commands

@@ -20,7 +20,7 @@ import pytest
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.nats import open_nats
 from testkit.nats_server import NatsServer
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.docs.hosting_guide import PAGE, sections
 from tests.e2e.nginx import substitute
 

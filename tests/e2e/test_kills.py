@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from arena.protocol import record as records
-from testkit.kills import LadderEvent
+from testkit.kills import LadderRunner
 from tests.server.fleets import all_gone, bot
 
 KILLS, ROUNDS = 2, 20
@@ -20,7 +20,7 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     (tmp_path / "ladder.toml").write_text(
         f'event = "kills"\ngame = "tictactoe"\ntime_control = "60+1"\nrounds = {ROUNDS}\nopenings = 3\n{bots}'
     )
-    event = LadderEvent(tmp_path, ("ladder.toml",))
+    event = LadderRunner(tmp_path, ("ladder.toml",))
     unbroken = event.play_to_end("unbroken")
     dice = Random(1)
     kept: set[str] = set()

@@ -14,8 +14,8 @@ from arena.protocol.codes import EndReason
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 from testkit.line import ForwarderProcess
-from testkit.parts import skip_without
 from testkit.players import RandomPlayer
+from testkit.tools import skip_without
 from tests.e2e.cable import Cable, CableUnavailable, open_cable
 from tests.server.matches import spec
 
@@ -73,7 +73,7 @@ async def test_bots_of_half_open_connections_come_back_and_play_on() -> None:
             ]
             while not all(bot.started for bot in bots):
                 await asyncio.sleep(0.01)
-            assert await asyncio.to_thread(line.send_order, "vanish") == 4, "the server is told of nothing"
+            assert await asyncio.to_thread(line.send_command, "vanish") == 4, "the server is told of nothing"
             while not all(bot.connections >= 2 for bot in bots):
                 await asyncio.sleep(0.01)
             records = [await match for match in matches]

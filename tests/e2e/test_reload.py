@@ -13,7 +13,7 @@ from urllib.request import urlopen
 import pytest
 
 from testkit.forked import ForkedCommand
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.bots.command_line import environment
 from tests.certificates import make_certificate
 from tests.e2e.commands import Running, running

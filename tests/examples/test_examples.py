@@ -13,7 +13,7 @@ import pytest
 from arena.protocol.codes import EndReason
 from arena.protocol.record import read_records
 from testkit.node import copy_program_with_node_packages
-from testkit.parts import mark_requires, skip_without
+from testkit.tools import mark_requires, skip_without
 from tests.bots.command_line import ARENA, environment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from testkit.parts import skip_without
+from testkit.tools import skip_without
 
 skip_without("numba")
 

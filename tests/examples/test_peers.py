@@ -20,7 +20,7 @@ from arena.bots.search.search_values import WIN
 from arena.games.core import AnyGame
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.timecontrol import TimeControl
-from testkit.parts import mark_requires, skip_without
+from testkit.tools import mark_requires, skip_without
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

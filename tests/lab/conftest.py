@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from testkit.parts import skip_without
+from testkit.tools import skip_without
 
 skip_without("numba")

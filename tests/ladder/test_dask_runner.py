@@ -44,7 +44,7 @@ from arena.rating.schedule import Schedule
 from arena.rating.standings import make_standings
 from arena.server.host import Host
 from arena.server.store.packing import unpack_record
-from testkit.parts import skip_without
+from testkit.tools import skip_without
 from tests.ladder.test_ladder_run import full_disk_after
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 from tests.server.matches import game_of, record, spec

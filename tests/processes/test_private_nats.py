@@ -10,7 +10,7 @@ import pytest
 from arena.processes.private_nats import NatsNotStarted, open_private_nats
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.nats import NatsBus, open_nats
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.processes.test_supervisor import is_alive
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from testkit.parts import find_missing_part_reason, find_postgresql_folder
+from testkit.tools import find_missing_tool_reason, find_postgresql_folder
 
 START_TIMEOUT_SECONDS = 150
 EMPTYING = """
@@ -261,7 +261,7 @@ def stopped_postgresql(postgresql_template: Path) -> Iterator[Postgresql]:
     """Yield the PostgreSQL of those that stop it: made once, as that takes longer than to start it; it runs for one test at a time."""
     binaries = find_postgresql_folder()
     if binaries is None:
-        pytest.skip(str(find_missing_part_reason("postgresql")))
+        pytest.skip(str(find_missing_tool_reason("postgresql")))
     with made_postgresql(binaries, template=postgresql_template) as server:
         yield server
 
@@ -273,7 +273,7 @@ def stopped_postgresql(postgresql_template: Path) -> Iterator[Postgresql]:
 def postgresql(shared_postgresql: Postgresql | None) -> Postgresql:
     """Return the shared PostgreSQL; skips the test where there is none."""
     if shared_postgresql is None:
-        pytest.skip(str(find_missing_part_reason("postgresql")))
+        pytest.skip(str(find_missing_tool_reason("postgresql")))
     return shared_postgresql
 
 
@@ -315,7 +315,7 @@ async def database(
         yield f"sqlite:///{tmp_path / 'arena.db'}"
         return
     if shared_postgresql is None:
-        pytest.skip(str(find_missing_part_reason("postgresql")))
+        pytest.skip(str(find_missing_tool_reason("postgresql")))
     async with _database(shared_postgresql) as url:
         yield url
 

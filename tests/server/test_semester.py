@@ -37,7 +37,7 @@ from arena.server.store.invitations import (
 )
 from testkit.simulation import invariants
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
-from testkit.simulation.bots import SERVER_URL, ClientBot
+from testkit.simulation.bots import SERVER_URL, RealClientBot
 from testkit.simulation.servers import SHARD_NAME, patch_servers_environment
 from testkit.simulation.world import EPOCH_NS, SECOND, SimulatedProcess
 from tests.bots.command_line import arena
@@ -75,7 +75,7 @@ class StoredMatch(NamedTuple):
         return {self.maxie: float(self.winner == "maxie"), self.minnie: float(self.winner == "minnie")}
 
 
-class Student(ClientBot):
+class Student(RealClientBot):
     """Bot with the real client. The bot connects only in the evening."""
 
     def __init__(self, arena: Semester, number: int) -> None:
@@ -153,7 +153,7 @@ class Semester(SimulatedArena):
         server.is_down = True
         server.stop()
         self.run_until(lambda: not server.process.is_alive, 60)
-        self.monitor.check_servers()
+        self.monitor.check_pairing_and_memory()
         gc.collect()
 
     def send_request(self, request: AnnounceEvent | EventCommand) -> None:

@@ -22,7 +22,7 @@ from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify_table
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import BoardNumbering
-from arena.solved.folders import find_table, get_local_folder, make_table_file_name
+from arena.solved.folders import find_table, get_output_folder, make_table_file_name
 from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedValue
 
@@ -82,7 +82,7 @@ def load_or_make_table(map: RisklessMap) -> SolvedTable:
     boards = BoardNumbering.from_map(map)
     path = find_table(boards)
     if path is None:
-        path = get_local_folder() / make_table_file_name(map)
+        path = get_output_folder() / make_table_file_name(map)
         path.parent.mkdir(parents=True, exist_ok=True)
         Solver(boards, path.with_suffix(".part"), len(list_usable_cores()), lambda *_: None).solve(path)
     return SolvedTable(path)
@@ -92,7 +92,7 @@ def make_row(name: str, map: RisklessMap, table: SolvedTable) -> str:
     """Return the row of a map as Markdown."""
     header, totals = table.header, table.header.totals
     shares = [f"{100 * n / max(1, totals.open):.2f} %" for n in (totals.won, totals.lost, totals.drawn)]
-    board = " ".join(f"{n:+d}" if n else "." for n in table.boards.decode(header.longest_board))
+    board = " ".join(f"{n:+d}" if n else "." for n in table.numbering.decode(header.longest_board))
     longest = [format_plies(header.longest), f"`{board} maxie 0`"] if header.longest else ["none", ""]
     start = table.probe_board(map.start)
     cells = [

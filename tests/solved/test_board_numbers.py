@@ -18,7 +18,7 @@ from arena.solved.board_numbers import (
     MAX_BOARD_SYMMETRIES,
     BoardNumbering,
     find_automorphisms,
-    get_boards,
+    find_board_numbering,
     make_board_for_mover,
 )
 
@@ -67,8 +67,8 @@ def test_the_order_of_roads_does_not_matter() -> None:
 
 
 def test_only_riskless_has_boards() -> None:
-    assert get_boards(Riskless(load_map("m1"))) == RING
-    assert get_boards(TicTacToe()) is None
+    assert find_board_numbering(Riskless(load_map("m1"))) == RING
+    assert find_board_numbering(TicTacToe()) is None
 
 
 @pytest.mark.parametrize(

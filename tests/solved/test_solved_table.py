@@ -11,7 +11,13 @@ import pytest
 
 from arena.games.riskless_map import RisklessMap
 from arena.solved.board_numbers import BoardNumbering
-from arena.solved.folders import check_table, find_table, get_local_folder, make_table_file_name, open_table
+from arena.solved.folders import (
+    find_table,
+    get_output_folder,
+    make_table_file_name,
+    open_table,
+    require_matching_table,
+)
 from arena.solved.header import (
     FILE_SIGNATURE,
     BadTable,
@@ -41,7 +47,7 @@ def check_refused(path: Path, *words: str) -> None:
 def test_a_table_is_found_for_its_map_and_for_no_other(solve: Solve) -> None:
     map = make_path_map()
     path = solve(map)
-    assert path == get_local_folder() / make_table_file_name(map)
+    assert path == get_output_folder() / make_table_file_name(map)
     table = open_table(BoardNumbering.from_map(map))
     assert table is not None
     assert table.path == find_table(BoardNumbering.from_map(map)) == path
@@ -53,7 +59,7 @@ def test_a_table_of_another_map_under_this_name_is_refused(solve: Solve) -> None
     path = solve(make_path_map())
     other = BoardNumbering.from_map(make_path_map(goal=8))
     with pytest.raises(BadTable, match="solved for a different map"):
-        check_table(SolvedTable(path), other)
+        require_matching_table(SolvedTable(path), other)
     path.rename(path.with_name(make_table_file_name(make_path_map(goal=8))))
     with pytest.raises(BadTable, match="solved for a different map"):
         open_table(other)
@@ -139,4 +145,4 @@ def test_a_header_knows_its_blocks(solve: Solve) -> None:
     header = SolvedTable(solve(make_path_map())).header
     assert isinstance(header, Header)
     assert header.block_count == 1
-    assert header.boards == BoardNumbering.from_map(make_path_map())
+    assert header.numbering == BoardNumbering.from_map(make_path_map())

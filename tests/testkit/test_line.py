@@ -21,7 +21,7 @@ def test_a_cut_holds_everything_back_until_it_is_mended() -> None:
         with socket.create_connection(("127.0.0.1", line.port), SECONDS) as client, server.accept()[0] as far:
             client.sendall(b"1")
             assert far.recv(10) == b"1"
-            assert line.send_order("cut") == 1
+            assert line.send_command("cut") == 1
             client.sendall(b"2")
             far.settimeout(0.05)
             with pytest.raises(TimeoutError):
@@ -34,7 +34,7 @@ def test_a_cut_holds_everything_back_until_it_is_mended() -> None:
                 other.settimeout(0.05)
                 with pytest.raises(TimeoutError):
                     other.recv(10)
-                assert line.send_order("mend") == 2
+                assert line.send_command("mend") == 2
                 for end, expected in ((far, b"2"), (other, b"3")):
                     end.settimeout(SECONDS)
                     assert end.recv(10) == expected

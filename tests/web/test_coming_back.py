@@ -356,7 +356,7 @@ def test_a_page_whose_server_was_upgraded_reloads_itself_into_the_match(
         click_a_move(page)
         status(page, "Your turn")
         running.stop_server()
-        running.upgrade_page_files()
+        running.install_changed_page_files()
         running.start_server()
         page.wait_for_function(f"() => document.querySelector('script[type=module]:not([src*=\"{old}\"])')")
         status(page, re.compile(f"Your turn|{OVER.pattern}"))

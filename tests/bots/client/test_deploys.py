@@ -18,7 +18,7 @@ from arena.bots.client.session_file import SessionFile
 from arena.bots.client.settings import ClientSettings
 from arena.protocol.codes import EndReason
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
-from testkit.simulation.bots import SERVER_URL, ClientBot
+from testkit.simulation.bots import SERVER_URL, RealClientBot
 from testkit.simulation.servers import patch_servers_environment
 from testkit.simulation.world import SECOND, SimulatedProcess
 
@@ -29,7 +29,7 @@ AWAY_NS = 2 * SECOND
 """Time between the end of a bot's process and the start of its next process, in ns."""
 
 
-class DeployedBot(ClientBot):
+class DeployedBot(RealClientBot):
     """Simulated process with a real client, which is ended and restarted, alternately by `kill -9` and by `Client.stop`."""
 
     folder: Path

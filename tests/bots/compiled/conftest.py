@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from testkit.parts import skip_without
+from testkit.tools import skip_without
 
 if TYPE_CHECKING:
     from arena.bots.compiled.searcher import Searcher

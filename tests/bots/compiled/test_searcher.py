@@ -18,7 +18,7 @@ from arena.games.basics import Outcome
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Riskless, RisklessPosition
 from arena.maps.loader import load_map
-from arena.solved.board_numbers import get_boards
+from arena.solved.board_numbers import find_board_numbering
 from tests.bots.compiled.positions import make_random_map, make_random_position
 
 PATH = Riskless(load_map("path4"))
@@ -178,7 +178,7 @@ class Losing(Riskless):
 def test_a_subclass_with_other_rules_does_not_use_the_kernel_of_riskless() -> None:
     game = Losing(load_map("path4"))
     assert not has_compiled_search(game)
-    assert get_boards(game) is None
+    assert find_board_numbering(game) is None
     assert choose_implementation(parse_spec("alphabeta", ENGINES), cast("AnyGame", game)).is_compiled is False
     with pytest.raises(ValueError, match="its rules are custom"):
         Searcher(game, weights_for(game, "features"))

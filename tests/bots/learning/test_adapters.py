@@ -8,7 +8,7 @@ import pytest
 
 from arena.bots.learning import adapters
 from arena.bots.learning.environment import Environment, make
-from testkit.parts import skip_without
+from testkit.tools import skip_without
 from tests.games.own import EXAMPLES
 
 NAMES = ["tictactoe", "path4", "italy"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from testkit.parts import skip_without
+from testkit.tools import skip_without
 from tests.bots.command_line import arena, fails
 
 

@@ -30,7 +30,9 @@ ROOT = Path(__file__).parents[4]
 def test_the_compiled_rules_agree_with_the_game(map: RisklessMap, tmp_path: Path) -> None:
     table = solve_to_table(map, tmp_path)
     game = Endless(map)
-    boards = (RisklessPosition(table.boards.decode(number), MAXIE, 0) for number in range(table.boards.count))
+    boards = (
+        RisklessPosition(table.numbering.decode(number), MAXIE, 0) for number in range(table.numbering.count)
+    )
     in_play = [each for each in boards if any(each.armies) and game.outcome(each) is None]
     assert len(in_play) == table.header.totals.open > 20
     with ThreadPoolExecutor(1) as workers:

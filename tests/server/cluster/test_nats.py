@@ -22,7 +22,7 @@ from arena.server.cluster.bus import MAX_PAYLOAD_BYTES, BusError
 from arena.server.cluster.nats import MAX_QUEUED_BYTES, NatsBus, open_nats
 from testkit.line import ForwarderProcess
 from testkit.nats_server import NatsServer, run_nats
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.certificates import make_certificate
 
 pytestmark = mark_requires("nats")
@@ -110,7 +110,7 @@ async def test_a_silent_nats_counts_as_lost_and_does_not_block_the_event_loop(
             if how == "frozen":
                 frozen.__enter__()
             else:
-                await asyncio.to_thread(line.send_order, "cut")
+                await asyncio.to_thread(line.send_command, "cut")
             refused, accepted, longest = 0, 0, 0.0
             # Publish more than all buffers can hold. No call of `publish` may wait.
             while bus.is_connected:
@@ -134,7 +134,7 @@ async def test_a_silent_nats_counts_as_lost_and_does_not_block_the_event_loop(
             if how == "frozen":
                 frozen.__exit__(None, None, None)
             else:
-                await asyncio.to_thread(line.send_order, "mend")
+                await asyncio.to_thread(line.send_command, "mend")
             # On a busy machine, the new connection may be lost too, so the message is repeated.
             await until(lambda: bus.publish("a", b"last") and bool(payloads) and payloads[-1] == b"last")
 
@@ -176,7 +176,7 @@ async def reset_during_flood() -> None:
             with anyio.fail_after(500):
                 while received_count == before:
                     await checkpoint()
-            await asyncio.to_thread(line.send_order, "vanish")
+            await asyncio.to_thread(line.send_command, "vanish")
         tasks.cancel_scope.cancel()
 
 

@@ -18,8 +18,8 @@ import pytest
 
 from testkit.cluster_faults import finish_matches
 from testkit.crash import CrashResult, compare_with_store
-from testkit.parts import mark_requires
 from testkit.players import RandomPlayer
+from testkit.tools import mark_requires
 from tests.bots.command_line import environment
 from tests.e2e.commands import Running, arena, running
 from tests.processes.test_supervisor import is_alive

@@ -40,7 +40,7 @@ from arena.server.edge.session import Session
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.certificates import make_certificate
 from tests.server.edge.rig import ScriptedCore, echo_page_path, make_turn
 

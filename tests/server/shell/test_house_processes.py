@@ -25,7 +25,7 @@ from arena.server.core.settings import DEFAULT_EVENT_NAME, HouseEngine
 from arena.server.host import Host, open_host
 from arena.server.settings import ArenaSettings, make_private_host_settings
 from arena.server.shell.house_processes import HouseEngineError, HouseEnginePlan, parse_house_engines
-from testkit.parts import mark_requires
+from testkit.tools import mark_requires
 from tests.certificates import make_certificate
 from tests.games.own import forget_games, nim
 from tests.server.fleets import all_gone, processes_of

@@ -11,7 +11,7 @@ import pytest
 
 from arena.server.web.bundle import make_bundles
 from arena.server.web.static_files import PAGE_FOLDER
-from testkit.parts import skip_without
+from testkit.tools import skip_without
 
 FILES = {
     "js/main.js": b"""// The beginning.

@@ -1,4 +1,4 @@
-"""Parts of a machine, such as a browser or a database, that some tests need and not every machine has."""
+"""Tools, such as a browser or a database, that some tests need and not every machine has."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ HEADLESS_SHELL = Path("/usr/bin/chromium-headless-shell")
 """Path of the version of Chromium without a user interface, which uses less CPU time."""
 EXTRA_FOLDERS = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
 """Folders of programs that may be missing in an ordinary user's PATH."""
-MISSING_PART_REASON_PATTERN = re.compile(r"needs (?P<part>[a-z ]+): ")
-"""Pattern of the reason for which a test is skipped because the machine lacks a part of PARTS."""
+MISSING_TOOL_REASON_PATTERN = re.compile(r"needs (?P<tool>[a-z ]+): ")
+"""Pattern of the reason for which a test is skipped because the machine lacks a tool of TOOL_REQUIREMENTS."""
 
 
 @dataclass(frozen=True)
 class ToolRequirement:
-    """Part of a machine, such as a browser or a database, that some tests need.
+    """Tool, such as a browser or a database, that some tests need.
 
-    tested: feature that is not tested without this part
-    remedy: instruction for installing the part
-    is_available: function that returns True if this machine has the part
+    tested: feature that is not tested without this tool
+    remedy: instruction for installing the tool
+    is_available: function that returns True if this machine has the tool
     """
 
     tested: str
@@ -61,7 +61,7 @@ def _has_modules(*names: str) -> Callable[[], bool]:
     return lambda: all(find_spec(name) for name in names)
 
 
-PARTS = {
+TOOL_REQUIREMENTS = {
     "bash": ToolRequirement("completion in a shell", "install the package bash", _has_programs("bash")),
     "chromium": ToolRequirement(
         "the page in a browser",
@@ -125,37 +125,39 @@ PARTS = {
 }
 
 
-def find_missing_part_reason(part: str) -> str | None:
-    """Return the reason to skip a test that needs a part of PARTS; None if the machine has the part."""
-    return None if PARTS[part].is_available() else f"needs {part}: {PARTS[part].remedy}"
+def find_missing_tool_reason(tool: str) -> str | None:
+    """Return the reason to skip a test that needs a tool of TOOL_REQUIREMENTS; None if the machine has the tool."""
+    return (
+        None if TOOL_REQUIREMENTS[tool].is_available() else f"needs {tool}: {TOOL_REQUIREMENTS[tool].remedy}"
+    )
 
 
-def mark_requires(part: str) -> pytest.MarkDecorator:
-    """Return a pytest mark for tests that need a part of PARTS.
+def mark_requires(tool: str) -> pytest.MarkDecorator:
+    """Return a pytest mark for tests that need a tool of TOOL_REQUIREMENTS.
 
-    `make test-all` runs these tests, or skips them if the machine lacks the part.
+    `make test-all` runs these tests, or skips them if the machine lacks the tool.
     """
-    return pytest.mark.needs(part)
+    return pytest.mark.needs(tool)
 
 
-def skip_without(part: str, why: str | None = None) -> None:
-    """Skip the current test, or the tests of the current fixture or module, if the machine lacks a part.
+def skip_without(tool: str, why: str | None = None) -> None:
+    """Skip the current test, or the tests of the current fixture or module, if the machine lacks a tool.
 
-    why: problem that the caller had with the part; None to check whether the machine has the part
+    why: problem that the caller had with the tool; None to check whether the machine has the tool
     """
-    reason = f"needs {part}: {why}" if why else find_missing_part_reason(part)
+    reason = f"needs {tool}: {why}" if why else find_missing_tool_reason(tool)
     if reason:
         pytest.skip(reason, allow_module_level=True)
 
 
-def describe_missing_parts(reasons: Iterable[str]) -> Iterator[str]:
-    """Yield a line for each missing part: what was not tested, in how many tests, and how to install the part.
+def describe_missing_tools(reasons: Iterable[str]) -> Iterator[str]:
+    """Yield a line for each missing tool: what was not tested, in how many tests, and how to install the tool.
 
-    reasons: reasons of all skipped tests; those that name no missing part are ignored
+    reasons: reasons of all skipped tests; those that name no missing tool are ignored
     """
-    lacked = Counter(
-        found["part"] for reason in reasons if (found := MISSING_PART_REASON_PATTERN.search(reason))
+    missing_counts = Counter(
+        found["tool"] for reason in reasons if (found := MISSING_TOOL_REASON_PATTERN.search(reason))
     )
-    for part, count in sorted(lacked.items()):
+    for tool, count in sorted(missing_counts.items()):
         tests = "1 test" if count == 1 else f"{count} tests"
-        yield f"not tested: {PARTS[part].tested} ({tests}); to have it, {PARTS[part].remedy}"
+        yield f"not tested: {TOOL_REQUIREMENTS[tool].tested} ({tests}); to have it, {TOOL_REQUIREMENTS[tool].remedy}"
