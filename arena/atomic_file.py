@@ -36,7 +36,7 @@ def create_on_success(path: Path) -> AbstractContextManager[Path]:
     Raises FileExistsError if there is a file at `path` at the end of the block. On a file system without hard links, a
     file that another process creates during the move is replaced all the same.
     """
-    return _move_on_success(path, _move_to_free_path)
+    return _move_on_success(path, _move_without_overwriting)
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def _replace_file(new_file: Path, target: Path) -> None:
     new_file.replace(target)
 
 
-def _move_to_free_path(new_file: Path, target: Path) -> None:
+def _move_without_overwriting(new_file: Path, target: Path) -> None:
     _sync_to_disk(new_file)
     try:
         os.link(new_file, target)  # unlike a renaming, fails if `target` exists

@@ -239,10 +239,10 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
-        _ignore_interrupts_if_process_exits(arguments)
+        _ignore_interrupts_at_exit(arguments)
         err.print("arena: stopped")
         sys.exit(130)
-    _ignore_interrupts_if_process_exits(arguments)
+    _ignore_interrupts_at_exit(arguments)
     sys.exit(exit_code if isinstance(exit_code, int) else 0)
 
 
@@ -276,12 +276,12 @@ def _exit_on_interrupt(_number: int, _frame: object) -> None:
     os._exit(130)
 
 
-def _ignore_interrupts_if_process_exits(command_line_arguments: list[str] | None) -> None:
+def _ignore_interrupts_at_exit(arguments: list[str] | None) -> None:
     """Ignore further Ctrl-C while the process exits.
 
-    Do nothing if `command_line_arguments` is not None: a caller in this process passed them, and the process continues.
+    Do nothing if `arguments` is not None: a caller in this process passed them, and the process continues.
     """
-    if command_line_arguments is None:
+    if arguments is None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -96,7 +96,7 @@ class CallCounter:
         threading.setprofile(None)
 
 
-async def receive_type(client: Client, message_type: str) -> ServerMessage:
+async def receive_until(client: Client, message_type: str) -> ServerMessage:
     """Skip received messages until one has the type `message_type`, and return that message."""
     while (message := await client.receive()).type != message_type:
         pass
@@ -133,7 +133,7 @@ async def _count_hello_calls(host: Host, call_counter: CallCounter) -> Counter[C
 
     async def send_hello(client_index: int) -> None:
         await clients[client_index].send(type="hello", name=f"watcher {client_index}", pool=False)
-        await receive_type(clients[client_index], "welcome")
+        await receive_until(clients[client_index], "welcome")
 
     await send_hello(SERIES * REPETITIONS)  # the first one finds nothing prepared
     # A real matchmaker pairs all bots that arrived within DELAY_FROM_CHANGE_TO_PAIRING_NS at once, so its work is not part of a hello.
@@ -147,17 +147,17 @@ async def _count_move_calls(host: Host, call_counter: CallCounter) -> Counter[Co
     pair = [await connect(host.url, name=name) for name in ("maxie", "minnie")]
     seats = {}
     for client in pair:
-        start = await receive_type(client, "start")
+        start = await receive_until(client, "start")
         seats[start.seat] = client
         await client.send(type="ready", match=start.match)
     clients, match = [seats["maxie"], seats["minnie"]], start.match
-    await receive_type(clients[0], "turn")
+    await receive_until(clients[0], "turn")
 
     async def play_move(ply: int) -> None:
         mover, opponent = clients[ply % 2], clients[1 - ply % 2]
         await mover.send(type="move", match=match, ply=ply, move=make_scripted_moves()[ply])
-        await receive_type(mover, "accepted")
-        await receive_type(opponent, "turn")
+        await receive_until(mover, "accepted")
+        await receive_until(opponent, "turn")
 
     make_scripted_moves()
     return await call_counter.count_calls(play_move)

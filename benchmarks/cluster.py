@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.kit.load import Load, measure_moves_per_second, run_arena_bot, run_bots
 from benchmarks.kit.measure import compute_quantile, format_markdown_table, format_spread
-from benchmarks.kit.results import CLUSTER, format_verdict, start_measurement
+from benchmarks.kit.results import CLUSTER, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import SCRIPT_OPTIONS, read_process_cpu_seconds
 from testkit import forked
 from testkit.nats_server import NatsServer, run_nats
@@ -207,7 +207,7 @@ def main() -> None:
         parser.error(str(find_missing_tool_reason("postgresql") or find_missing_tool_reason("nats")))
     forked.start_fork_server()
     costs: dict[str, list[RoundCost]] = {configuration: [] for configuration in EDGE_COUNT_BY_CONFIGURATION}
-    conditions = start_measurement()
+    get_conditions = start_recording_conditions()
     with running_postgresql(binaries) as postgresql, run_nats() as nats:
         for number in range(arguments.rounds):
             for configuration, edges in EDGE_COUNT_BY_CONFIGURATION.items():
@@ -215,7 +215,7 @@ def main() -> None:
                 cost = asyncio.run(measure_round_cost(edges, arguments, url, postgresql, nats))
                 costs[configuration].append(cost)
                 print(f"{number + 1}: {configuration}: {cost}", flush=True)
-    CLUSTER.publish("cost", format_figures(costs), conditions, write=arguments.write)
+    CLUSTER.publish("cost", format_figures(costs), get_conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.kit.measure import compute_quantile, format_markdown_table
-from benchmarks.kit.results import CLUSTER, format_verdict, print_faults, start_measurement
+from benchmarks.kit.results import CLUSTER, format_verdict, print_faults, start_recording_conditions
 from testkit import forked
 from testkit.cluster import run_cluster
 from testkit.cluster_faults import (
@@ -149,7 +149,7 @@ def main() -> int:
     if binaries is None or find_missing_tool_reason("nats"):
         parser.error(str(find_missing_tool_reason("postgresql") or find_missing_tool_reason("nats")))
     forked.start_fork_server()
-    conditions = start_measurement()
+    get_conditions = start_recording_conditions()
     with (
         tempfile.TemporaryDirectory(prefix="arena-failures-") as folder,
         running_postgresql(binaries) as postgresql,
@@ -157,7 +157,9 @@ def main() -> int:
     ):
         url = postgresql.new_database()
         report = asyncio.run(inject_failures(arguments, Path(folder), url, postgresql, nats))
-    CLUSTER.publish("failures", format_figures(report, arguments.kinds), conditions, write=arguments.write)
+    CLUSTER.publish(
+        "failures", format_figures(report, arguments.kinds), get_conditions, write=arguments.write
+    )
     stuck = [f"{fault.stuck} matches stopped after {fault.kind}" for fault in report.injected if fault.stuck]
     return print_faults([*report.result.faults, *stuck])
 

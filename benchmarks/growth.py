@@ -19,7 +19,7 @@ from benchmarks.kit.filling import STORE_KIND_TITLES, create_database, create_fi
 from benchmarks.kit.full_speed import RAISED_LIMIT_OPTIONS, WARM_UP_SECONDS, measure_moves_and_cpu
 from benchmarks.kit.load_processes import ARENA, IDLE, LoadProcesses, run_loads
 from benchmarks.kit.measure import format_markdown_table, format_spread
-from benchmarks.kit.results import SERVER, format_verdict, start_measurement
+from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import RunningServer, list_server_cores, raise_file_limit, run_arena_server
 
 CONNECTION_COUNTS = (10, 100, 1_000, 5_000, 10_000)
@@ -200,7 +200,7 @@ def main() -> None:
     )
     arguments = SERVER.parse_arguments(parser)
     raise_file_limit()
-    conditions, beside = start_measurement(), []
+    get_conditions, beside = start_recording_conditions(), []
     sizes = [size for size in CONNECTION_COUNTS if size <= arguments.most_connections]
     for cost_beside_idle in measure_costs_beside_idle_connections(sizes, arguments.seconds, arguments.rounds):
         print(cost_beside_idle, flush=True)
@@ -210,7 +210,7 @@ def main() -> None:
         for count in (size for size in STORED_MATCH_COUNTS if size <= arguments.most):
             stores.append(measure_costs_with_store(store, count, arguments.seconds, arguments.rounds))
             print(stores[-1], flush=True)
-    SERVER.publish("growth", format_figures(beside, stores), conditions, write=arguments.write)
+    SERVER.publish("growth", format_figures(beside, stores), get_conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

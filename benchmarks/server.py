@@ -24,7 +24,7 @@ import uvloop
 from benchmarks.kit.full_speed import RAISED_LIMIT_OPTIONS, measure_all_at_full_speed, serve_relay
 from benchmarks.kit.load import Load, measure_moves_per_second, run_arena_bot, run_bots, run_relay_bot
 from benchmarks.kit.measure import compute_quantile, format_markdown_table
-from benchmarks.kit.results import SERVER, format_verdict, start_measurement
+from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import (
     fetch_move_time_histogram,
     interpolate_quantile,
@@ -215,11 +215,11 @@ def main() -> None:
     )
     arguments = SERVER.parse_arguments(parser)
     raise_file_limit()
-    seconds, conditions = arguments.seconds, start_measurement()
+    seconds, get_conditions = arguments.seconds, start_recording_conditions()
     figures = measure_all_at_full_speed(seconds, arguments.rounds)
     figures |= uvloop.run(measure_lone_moves(2 * seconds))
     figures |= uvloop.run(measure_all_at_move_rate(seconds, arguments.most))
-    SERVER.publish("speed", figures, conditions, write=arguments.write)
+    SERVER.publish("speed", figures, get_conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from itertools import count
 
 from benchmarks.kit.measure import format_markdown_table
-from benchmarks.kit.results import SIMULATION, format_verdict, start_measurement
+from benchmarks.kit.results import SIMULATION, format_verdict, start_recording_conditions
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 from testkit.simulation.defects import DEFECTS, find_failing_seed, plant_defect
 from testkit.simulation.shrink import reduce_failure
@@ -36,13 +36,13 @@ def main() -> int:
     arguments = _parse_arguments()
     logging.disable(logging.CRITICAL)
     results: list[SimulationResult] = []
-    conditions, start_time = start_measurement(), time.process_time()
+    get_conditions, start_time = start_recording_conditions(), time.process_time()
     if arguments.part == "planted":
         figures = _measure_search_for_planted_defects()
     else:
         results = _run_simulations(arguments)
         figures = _make_figures(results, time.process_time() - start_time, arguments.bots)
-    SIMULATION.publish(arguments.part, figures, conditions, write=arguments.write)
+    SIMULATION.publish(arguments.part, figures, get_conditions, write=arguments.write)
     return 1 if any(result.failure for result in results) else 0
 
 

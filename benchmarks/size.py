@@ -29,8 +29,8 @@ from arena.server.web.request_queue import MAX_PROCESSOR_CORE_SHARE
 from arena.server.web.routes import ROUTES, find_route
 from benchmarks.hostile.stranger import TrafficCounts, send_http_request
 from benchmarks.kit.filling import (
+    BOT_COUNT,
     EVENT,
-    FILLED_BOT_COUNT,
     LADDER_COUNT,
     STORE_KIND_TITLES,
     create_database,
@@ -38,7 +38,7 @@ from benchmarks.kit.filling import (
     replace_sample_records,
 )
 from benchmarks.kit.measure import format_markdown_table
-from benchmarks.kit.results import SERVER, format_verdict, start_measurement
+from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import run_arena_server
 
 CLIENT_COUNT = 6
@@ -52,7 +52,7 @@ UNLIMITED_OPTIONS = (
 """Options of `arena serve` that practically lift its rate limits."""
 MIN_REQUESTS_PER_CLIENT = 40
 """Minimum number of requests of each kind from each of the CLIENT_COUNT parallel clients."""
-MATCHES_WITH_OWN_RECORD_COUNT = 200
+DISTINCT_RECORD_COUNT = 200
 """Number of matches with records of their own, which the requests for a record read. All others share sample records."""
 
 MAX_STORED_MATCHES = 1_000_000
@@ -80,7 +80,7 @@ def make_url_path_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str
     """Return functions that make random URL paths, by kind of request. `matches`: as from `load_sample_matches`."""
 
     def draw_bot(rng: random.Random) -> str:
-        return quote(f"bot {rng.randrange(FILLED_BOT_COUNT)}")
+        return quote(f"bot {rng.randrange(BOT_COUNT)}")
 
     def draw_cursor(rng: random.Random) -> str:
         match, finished, _ = rng.choice(matches)
@@ -116,8 +116,8 @@ def make_url_path_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str
             f"/api/records?limit=50&bot={draw_bot(rng)}&before={draw_cursor(rng)}"
         ),
         "records of a game": lambda rng: f"/api/records?limit=50&game=tictactoe&before={draw_cursor(rng)}",
-        "record": lambda rng: f"/api/record/{rng.choice(matches[:MATCHES_WITH_OWN_RECORD_COUNT])[0]}",
-        "log": lambda rng: f"/api/log/{rng.choice(matches[:MATCHES_WITH_OWN_RECORD_COUNT])[0][:16]}",
+        "record": lambda rng: f"/api/record/{rng.choice(matches[:DISTINCT_RECORD_COUNT])[0]}",
+        "log": lambda rng: f"/api/log/{rng.choice(matches[:DISTINCT_RECORD_COUNT])[0][:16]}",
     }
 
 
@@ -179,7 +179,7 @@ async def measure_store_latencies(
         stats = await load_store_stats(engine)
         sample_matches = await load_sample_matches(engine, match_count)
         await replace_sample_records(
-            engine, [match for match, _, _ in sample_matches[:MATCHES_WITH_OWN_RECORD_COUNT]]
+            engine, [match for match, _, _ in sample_matches[:DISTINCT_RECORD_COUNT]]
         )
         async with engine.connect() as connection:
             length = sa.func.avg(sa.func.length(records.c.packed))
@@ -246,14 +246,14 @@ def main() -> None:
         "--seconds", type=float, default=5.0, help="minimum time for each kind of request, in seconds"
     )
     arguments = SERVER.parse_arguments(parser)
-    conditions, latencies = start_measurement(), []
+    get_conditions, latencies = start_recording_conditions(), []
     sizes = [10**power for power in range(3, 10) if arguments.least <= 10**power <= arguments.most]
     for store, count in product(arguments.stores.split(","), sizes):
         start_time = time.perf_counter()
         with create_database(store) as database:
             latencies.append(asyncio.run(measure_store_latencies(store, database, count, arguments.seconds)))
         print(f"{store}, {count:,} matches: {time.perf_counter() - start_time:.0f} s", flush=True)
-    SERVER.publish("size", format_figures(latencies), conditions, write=arguments.write)
+    SERVER.publish("size", format_figures(latencies), get_conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

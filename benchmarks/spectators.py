@@ -20,7 +20,7 @@ import uvloop
 from benchmarks.kit.load import Load, measure_moves_per_second, run_arena_bot, run_bots
 from benchmarks.kit.load_processes import WATCH, run_loads
 from benchmarks.kit.measure import Ratio, compute_quantile, format_markdown_table
-from benchmarks.kit.results import SERVER, format_verdict, start_measurement
+from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import run_arena_server
 
 SPECTATOR_COUNT = 200
@@ -76,7 +76,7 @@ def main() -> None:
         "--rounds", type=int, default=7, help="number of periods with spectators, and of periods without them"
     )
     arguments = SERVER.parse_arguments(parser)
-    conditions = start_measurement()
+    get_conditions = start_recording_conditions()
     p99_without, p99_with = uvloop.run(
         measure_p99s_without_and_with_spectators(arguments.spectators, arguments.rounds)
     )
@@ -90,7 +90,7 @@ def main() -> None:
         ),
         "spectators.ratio": format_verdict(text, is_bound_kept=ratio.median <= MAX_P99_RATIO),
     }
-    SERVER.publish("spectators", figures, conditions, write=arguments.write)
+    SERVER.publish("spectators", figures, get_conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

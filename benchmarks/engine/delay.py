@@ -87,7 +87,7 @@ def format_quantile_ms(times_ms: Sequence[float], quantile: float) -> str:
     return f"{sorted(times_ms)[-1 - times_above]:.2f}" if times_above >= MIN_SAMPLES_ABOVE_QUANTILE else ""
 
 
-def measure() -> dict[str, Any]:
+def run_benchmark() -> dict[str, Any]:
     """Measure how late the event loop resumes, without and with a search, and how late stopped searches end."""
     board = make_riskless("world")
     middle_games = make_middle_games(board, 8)
@@ -123,16 +123,16 @@ def _format_quantiles(delays: Sequence[float]) -> list[str]:
     ]
 
 
-def format_figures(data: dict[str, Any]) -> dict[str, str]:
+def format_figures(raw_data: dict[str, Any]) -> dict[str, str]:
     """Return texts with the quantiles of all delays, by the name of their placeholder in RESULTS.md.
 
-    data: result of `measure`
+    raw_data: result of `run_benchmark`
     """
     headings = ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"]
-    p99 = data["ms"][ROW_TITLES[1]][2]
+    p99 = raw_data["ms"][ROW_TITLES[1]][2]
     return {
         "delay.table": format_markdown_table(
-            headings, [[name, *cells] for name, cells in data["ms"].items()]
+            headings, [[name, *cells] for name, cells in raw_data["ms"].items()]
         ),
         "delay.loop": format_verdict(f"{p99} ms", is_bound_kept=float(p99) <= MAX_P99_DELAY_MS),
     }

@@ -34,7 +34,7 @@ def _find_last_completed_depth(reports: Any) -> int:
     return max(int(report.depth) for report in reports if report.is_depth_finished)
 
 
-def measure() -> dict[str, Any]:
+def run_benchmark() -> dict[str, Any]:
     """Search each position for SEARCH_SECONDS in every mode of SEARCH_TITLES. Return the completed depths by mode."""
     board = make_riskless("world")
     weights = weights_for(board, "features")
@@ -59,12 +59,12 @@ def measure() -> dict[str, Any]:
     return {"depths": depths}
 
 
-def format_figures(data: dict[str, Any]) -> dict[str, str]:
+def format_figures(raw_data: dict[str, Any]) -> dict[str, str]:
     """Return texts with the depth reached for each position, by the name of their placeholder in RESULTS.md.
 
-    data: result of `measure`
+    raw_data: result of `run_benchmark`
     """
-    depths = data["depths"]
+    depths = raw_data["depths"]
     exact_gain = Ratio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
     selective_gain = Ratio([a - b for a, b in zip(depths[SELECTIVE], depths[EXACT], strict=True)])
     rows = [[name, ", ".join(map(str, reached))] for name, reached in depths.items()]

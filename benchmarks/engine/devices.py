@@ -20,7 +20,7 @@ from benchmarks.kit.results import format_verdict
 
 SEARCH_DEPTH_PLIES = 8
 POSITION_COUNT = 12
-MIN_NODE_RATIO_WITHOUT_TECHNIQUES = 20
+MIN_NODE_REDUCTION_FACTOR = 20
 """Promised lower bound of the nodes of plain alpha-beta, divided by those of a search with all techniques."""
 ALL_OFF: dict[str, Any] = {
     "exact": True,
@@ -48,7 +48,7 @@ def count_minimal_tree_leaves(branching_factor: float, depth: int) -> float:
     return float(branching_factor ** ((depth + 1) // 2) + branching_factor ** (depth // 2) - 1)
 
 
-def measure() -> dict[str, Any]:
+def run_benchmark() -> dict[str, Any]:
     """Search the same positions with more and more techniques, in the order of ADDED_TECHNIQUES.
 
     Return the number of legal moves in each position, and the number of nodes of each search.
@@ -73,14 +73,14 @@ def measure() -> dict[str, Any]:
     return {"moves": [len(board.moves(position)) for position in middle_games], "nodes": counts}
 
 
-def format_figures(data: dict[str, Any]) -> dict[str, str]:
+def format_figures(raw_data: dict[str, Any]) -> dict[str, str]:
     """Return texts with the comparison of the sets of techniques, by the name of their placeholder in RESULTS.md.
 
-    data: result of `measure`
+    raw_data: result of `run_benchmark`
     """
-    plain, breadths = data["nodes"][ADDED_TECHNIQUES[0][0]], data["moves"]
+    plain, breadths = raw_data["nodes"][ADDED_TECHNIQUES[0][0]], raw_data["moves"]
     rows = []
-    for name, row in data["nodes"].items():
+    for name, row in raw_data["nodes"].items():
         fewer = Ratio([first / nodes for first, nodes in zip(plain, row, strict=True)])
         minimal = Ratio(
             [n / count_minimal_tree_leaves(b, SEARCH_DEPTH_PLIES) for n, b in zip(row, breadths, strict=True)]
@@ -91,6 +91,6 @@ def format_figures(data: dict[str, Any]) -> dict[str, str]:
         "devices.table": format_markdown_table(headings, rows),
         "devices.fewer": format_verdict(
             fewer.format_with_range("× fewer"),
-            is_bound_kept=fewer.median >= MIN_NODE_RATIO_WITHOUT_TECHNIQUES,
+            is_bound_kept=fewer.median >= MIN_NODE_REDUCTION_FACTOR,
         ),
     }

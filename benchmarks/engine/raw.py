@@ -1,7 +1,7 @@
 """Raw results of the engine's benchmarks, from which the figures of RESULTS.md are generated.
 
-Each benchmark is a module `benchmarks.engine.NAME` with two functions: `measure()` returns the measurements as plain
-data, and `format_figures(data)` returns the texts to write into RESULTS.md, by the name of their placeholder.
+Each benchmark is a module `benchmarks.engine.NAME` with two functions: `run_benchmark()` returns the measurements as
+plain data, and `format_figures(raw_data)` returns the texts to write into RESULTS.md, by the name of their placeholder.
 `results/NAME.json` stores the data with the conditions of the measurement.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import convert, to_builtins
 from msgspec.structs import asdict
 
-from benchmarks.kit.results import BENCHMARKS_FOLDER, RESULTS, Conditions, start_measurement
+from benchmarks.kit.results import BENCHMARKS_FOLDER, RESULTS, Conditions, start_recording_conditions
 
 BENCHMARK_NAMES = ("devices", "depth", "threads", "delay")
 """Names of the benchmarks, in the order of RESULTS.md."""
@@ -28,9 +28,9 @@ class RawResults(Conditions, frozen=True):
 
 def run_and_save_benchmark(benchmark_name: str) -> None:
     """Run the benchmark of this name, and save its raw results."""
-    describe_conditions = start_measurement()
-    data = importlib.import_module(f"benchmarks.engine.{benchmark_name}").measure()
-    raw = RawResults(**asdict(describe_conditions()), data=data)
+    get_conditions = start_recording_conditions()
+    data = importlib.import_module(f"benchmarks.engine.{benchmark_name}").run_benchmark()
+    raw = RawResults(**asdict(get_conditions()), data=data)
     (BENCHMARKS_FOLDER / "results" / f"{benchmark_name}.json").write_text(
         json.dumps(to_builtins(raw), indent=1) + "\n", encoding="utf-8"
     )

@@ -142,7 +142,7 @@ class MapSearchers:
         return SearchTimes(sequential, seconds, work)
 
 
-def measure() -> dict[str, Any]:
+def run_benchmark() -> dict[str, Any]:
     """Measure every variant with one thread, two threads and a thread per core, on the same positions of all MAPS."""
     cores = len(os.sched_getaffinity(0))
     threads = sorted({1, 2, cores})
@@ -164,19 +164,23 @@ def measure() -> dict[str, Any]:
     }
 
 
-def format_figures(data: dict[str, Any]) -> dict[str, str]:
+def format_figures(raw_data: dict[str, Any]) -> dict[str, str]:
     """Return texts with each variant's speedup and extra nodes, by the name of their placeholder in RESULTS.md.
 
-    data: result of `measure`
+    raw_data: result of `run_benchmark`
     """
     rows = [
-        [name, str(Ratio(faster)), format_short(Ratio(work).median) if (work := data["work"][name]) else ""]
-        for name, faster in data["faster"].items()
+        [
+            name,
+            str(Ratio(faster)),
+            format_short(Ratio(work).median) if (work := raw_data["work"][name]) else "",
+        ]
+        for name, faster in raw_data["faster"].items()
     ]
-    ratio = Ratio(data["faster"]["original, 2"])
+    ratio = Ratio(raw_data["faster"]["original, 2"])
     headings = ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"]
     return {
-        "threads.cores": str(data["cores"]),
+        "threads.cores": str(raw_data["cores"]),
         "threads.table": format_markdown_table(headings, rows),
         "threads.speedup": format_verdict(
             ratio.format_with_range("×"), is_bound_kept=round(ratio.median, 2) >= MIN_SPEEDUP

@@ -28,10 +28,10 @@ from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.rounds import (
     format_figures,
     list_faults,
-    play_all_rounds,
+    run_all_rounds,
     set_real_time_priority,
 )
-from benchmarks.kit.results import SERVER, print_faults, start_measurement
+from benchmarks.kit.results import SERVER, print_faults, start_recording_conditions
 
 DISK_IN_MEMORY = Path("/dev/shm")  # noqa: S108  a folder in memory
 """Folder in memory, in which the server's store lies if the machine has such a folder."""
@@ -55,12 +55,12 @@ def main() -> int:
         set_real_time_priority(os.getpid())
     except PermissionError:
         parser.error("the bots may not have real-time priority: run this as root")
-    conditions = start_measurement()
+    get_conditions = start_recording_conditions()
     with tempfile.TemporaryDirectory(
         prefix="arena-hostile-", dir=DISK_IN_MEMORY if DISK_IN_MEMORY.exists() else None
     ) as folder:
-        outcome = uvloop.run(play_all_rounds(folder, kinds))
-    SERVER.publish("hostile", format_figures(outcome), conditions, write=arguments.write)
+        outcome = uvloop.run(run_all_rounds(folder, kinds))
+    SERVER.publish("hostile", format_figures(outcome), get_conditions, write=arguments.write)
     return print_faults(list_faults(outcome))
 
 

@@ -24,7 +24,7 @@ HONEST_ADDRESS_COUNT = 4
 """Number of addresses from which the honest bots connect. The server allows 64 connections per address."""
 
 
-MOVES_PER_P99_SAMPLE = 100
+MOVES_PER_BATCH = 100
 """Number of consecutive moves whose 99th percentile is computed together. They take a third of a second."""
 
 
@@ -33,9 +33,9 @@ class PeriodFigures:
     """Latencies of the honest bots' moves over one quiet or hostile period, from sending a move to its acknowledgement."""
 
     p99: float
-    """Median, in ms, of the 99th percentiles of all runs, where a run is MOVES_PER_P99_SAMPLE consecutive moves.
+    """Median, in ms, of the 99th percentiles of all batches, where a batch is MOVES_PER_BATCH consecutive moves.
 
-    Strangers affect every run, because the server limits their rate. A pause of the machine affects only one or two.
+    Strangers affect every batch, because the server limits their rate. A pause of the machine affects only one or two.
     """
     overall_p99: float
     """99th percentile of the latencies of all moves of the period, in ms. One pause of the machine for 30 ms can decide it."""
@@ -71,22 +71,22 @@ async def measure_period(server: RunningServer, load: Load, seconds: float) -> P
     # If no move was acknowledged, each one took longer than the whole period.
     durations = [1000 * latency for latency in load.seconds] or [1000 * duration]
     return PeriodFigures(
-        compute_median_of_run_p99s(durations), compute_quantile(durations, 0.99), cpu_seconds / duration
+        compute_median_batch_p99(durations), compute_quantile(durations, 0.99), cpu_seconds / duration
     )
 
 
-def compute_median_of_run_p99s(latencies_ms: Sequence[float]) -> float:
-    """Return the median of the 99th percentiles of all runs of MOVES_PER_P99_SAMPLE consecutive latencies.
+def compute_median_batch_p99(latencies_ms: Sequence[float]) -> float:
+    """Return the median of the 99th percentiles of all batches of MOVES_PER_BATCH consecutive latencies.
 
-    The latencies after the last full run belong to that run.
+    The latencies after the last full batch belong to that batch.
     """
-    run_count = max(1, len(latencies_ms) // MOVES_PER_P99_SAMPLE)
+    batch_count = max(1, len(latencies_ms) // MOVES_PER_BATCH)
     return statistics.median(
         compute_quantile(
             latencies_ms[
-                run * MOVES_PER_P99_SAMPLE : (run + 1) * MOVES_PER_P99_SAMPLE if run + 1 < run_count else None
+                batch * MOVES_PER_BATCH : (batch + 1) * MOVES_PER_BATCH if batch + 1 < batch_count else None
             ],
             0.99,
         )
-        for run in range(run_count)
+        for batch in range(batch_count)
     )

@@ -20,7 +20,7 @@ import msgspec
 from arena.bots.client.state.moves import MAX_MAIN_LINE_MOVES
 from arena.server.web.credentials import make_basic_header
 from benchmarks.hostile.stranger import (
-    RequestMaterial,
+    RequestInputs,
     Stranger,
     repeat_until_cancelled,
     send_http_request,
@@ -82,21 +82,21 @@ def make_message_kind(
     return RequestKind(message_type, send_requests, frozenset(answer_types), role)
 
 
-MakeTarget = Callable[[RequestMaterial, int], str]
+MakeTarget = Callable[[RequestInputs, int], str]
 """Function that returns the URL path of request number n, which asks for one of the given matches, bots or files."""
 
 
-def make_http_request_kind(
+def make_http_kind(
     route: str,
     target: str | MakeTarget,
-    make_authorization: Callable[[RequestMaterial, int], str] | None = None,
+    make_authorization: Callable[[RequestInputs, int], str] | None = None,
     method: str = "GET",
 ) -> RequestKind:
     """Return the kind of request in which strangers repeat an HTTP request, each time on a new connection.
 
     route: name of the request in the server's cost table
     target: URL path to request, or a function that returns it
-    make_authorization: function that returns the Authorization header, given the material of requests and the request's number
+    make_authorization: function that returns the Authorization header, given the inputs of requests and the request's number
     """
 
     async def send_requests(stranger: Stranger) -> None:
@@ -104,10 +104,10 @@ def make_http_request_kind(
 
         async def send_next_request() -> None:
             number = next(numbers)
-            authorization = make_authorization(stranger.material, number) if make_authorization else ""
-            path = target if isinstance(target, str) else target(stranger.material, number)
+            authorization = make_authorization(stranger.inputs, number) if make_authorization else ""
+            path = target if isinstance(target, str) else target(stranger.inputs, number)
             await send_http_request(
-                stranger.material.url, stranger.source, path, stranger.counts, authorization, method
+                stranger.inputs.url, stranger.source, path, stranger.counts, authorization, method
             )
 
         await repeat_until_cancelled(send_next_request, stranger.counts)
@@ -125,7 +125,7 @@ def make_hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> Requ
         async def connect_once() -> None:
             stranger.counts.sent += 1
             hello = make_hello(stranger)
-            with closing(await connect(stranger.material.url, stranger.source, **hello)):
+            with closing(await connect(stranger.inputs.url, stranger.source, **hello)):
                 if hello["name"] in REVOKED_NAMES:
                     raise RuntimeError("the server accepted a revoked token")
                 stranger.counts.answered += 1
@@ -135,7 +135,7 @@ def make_hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> Requ
     return RequestKind("hello", send_requests, role="")
 
 
-def make_withdrawn_challenge_kind(**content: object) -> RequestKind:
+def make_challenge_kind(**content: object) -> RequestKind:
     """Return the kind of request in which strangers open challenges to any bot, and withdraw each at once.
 
     content: game or map of the challenges
@@ -166,7 +166,7 @@ MatchStep = Callable[[Stranger, ServerMessage], Awaitable[None]]
 """Function that acts for a stranger on a `start` or `turn` message, which is its second argument."""
 
 
-def make_match_between_strangers_kind(
+def make_match_kind(
     request_name: str,
     on_start: MatchStep,
     on_turn: MatchStep | None = None,
@@ -183,7 +183,7 @@ def make_match_between_strangers_kind(
     """
 
     async def play_matches(stranger: Stranger) -> None:
-        names = stranger.material.bot_names
+        names = stranger.inputs.bot_names
         is_challenger, opponent = stranger.number % 2 == 0, names[stranger.number ^ 1]
 
         async def send_challenge() -> None:
@@ -261,7 +261,7 @@ async def watch_live_matches_repeatedly(stranger: Stranger) -> None:
 
     async def send_until_cancelled() -> None:
         while True:
-            for match in stranger.material.live or ["none"]:
+            for match in stranger.inputs.live_matches or ["none"]:
                 await stranger.send(type="watch", match=match)
 
     await stranger.send_while_reading(send_until_cancelled)
@@ -298,9 +298,9 @@ def _pick_by_number(choices: Sequence[str], request_number: int) -> str:
     return choices[request_number % len(choices)] if choices else "none"
 
 
-def _make_authorization(material: RequestMaterial, request_number: int) -> str:
-    name = material.own_matches[request_number % len(material.own_matches)][1]
-    return make_basic_header(name, material.tokens[name])
+def _make_authorization(inputs: RequestInputs, request_number: int) -> str:
+    name = inputs.own_matches[request_number % len(inputs.own_matches)][1]
+    return make_basic_header(name, inputs.tokens[name])
 
 
 ATTACKER_COUNT = 16
@@ -315,7 +315,7 @@ def make_attack_kind(*attack_names: str) -> RequestKind:
 
     async def run_attacks(stranger: Stranger) -> None:
         name = attack_names[stranger.number // ATTACKER_COUNT]
-        await horde.run_attacker(name, stranger.material.url, stranger.source, stranger.counts)
+        await horde.run_attacker(name, stranger.inputs.url, stranger.source, stranger.counts)
 
     server_options = ("--anyone", f"--set=limits.hello_seconds={HELLO_LIMIT_SECONDS}")
     return RequestKind("", run_attacks, role="", server_options=server_options)
@@ -323,8 +323,8 @@ def make_attack_kind(*attack_names: str) -> RequestKind:
 
 GET_TARGET_BY_ROUTE: dict[str, str | MakeTarget] = {
     "/": "/",
-    "/match/": lambda material, number: f"/match/{_pick_by_number(material.finished, number)}/{number}",
-    "/embed/": lambda material, number: f"/embed/{_pick_by_number(material.finished, number)}",
+    "/match/": lambda inputs, number: f"/match/{_pick_by_number(inputs.finished_matches, number)}/{number}",
+    "/embed/": lambda inputs, number: f"/embed/{_pick_by_number(inputs.finished_matches, number)}",
     "/bot/": lambda _, number: f"/bot/bot%20{number % 100}",
     "/event/": "/event/serve",
     "/table/": lambda _, number: "/table/serve" if number % 2 else "/table",
@@ -335,24 +335,24 @@ GET_TARGET_BY_ROUTE: dict[str, str | MakeTarget] = {
     "/search/": "/search?map=m2",
     "/tv/": "/tv",
     "/sw.js": "/sw.js",
-    "/picture/": lambda material, number: (
-        f"/picture/match/{_pick_by_number(material.finished, number)}/{number % 40}.png"
+    "/picture/": lambda inputs, number: (
+        f"/picture/match/{_pick_by_number(inputs.finished_matches, number)}/{number % 40}.png"
     ),
-    "/film/": lambda material, number: f"/film/{_pick_by_number(material.finished, number)}.gif",
-    "/web/": lambda material, _: material.file,
+    "/film/": lambda inputs, number: f"/film/{_pick_by_number(inputs.finished_matches, number)}.gif",
+    "/web/": lambda inputs, _: inputs.script_path,
     "/healthz": "/healthz",
     "/readyz": "/readyz",
     "/metrics": "/metrics",
     "/api/about": "/api/about",
-    "/api/truth/": lambda material, number: f"/api/truth/{_pick_by_number(material.finished, number)}",
+    "/api/truth/": lambda inputs, number: f"/api/truth/{_pick_by_number(inputs.finished_matches, number)}",
     "/api/game/": lambda _, number: f"/api/game/connect4?moves=[{number % 7}]",
     "/api/advice/": lambda _, number: f"/api/advice/path4?position={_make_position_parameter(number)}",
-    "/api/review/": lambda material, number: f"/api/review/{_pick_by_number(material.finished, number)}",
+    "/api/review/": lambda inputs, number: f"/api/review/{_pick_by_number(inputs.finished_matches, number)}",
     "/api/review": lambda _, number: f"/api/review?game=tictactoe&moves=[{number % 9}]",
     "/api/openings/": lambda _, number: f"/api/openings/path4?position={_make_position_parameter(number)}",
     "/api/map/": "/api/map/world",
     "/api/records": lambda _, number: f"/api/records?limit={1 + number % 50}",
-    "/api/record/": lambda material, number: f"/api/record/{_pick_by_number(material.finished, number)}",
+    "/api/record/": lambda inputs, number: f"/api/record/{_pick_by_number(inputs.finished_matches, number)}",
     "/api/table": lambda _, number: "/api/table" if number % 2 else "/api/table?event=serve",
     "/api/maps": "/api/maps",
     "/api/search": lambda _, number: f"/api/search?map=m2&result=drawn&bot=bot%20{number % 100}",
@@ -396,20 +396,20 @@ KINDS: dict[str, RequestKind] = {
     "names whose token was revoked": make_hello_kind(
         lambda stranger: {"name": REVOKED_NAMES[stranger.number % len(REVOKED_NAMES)], "token": "x" * 32}
     ),
-    "ready": make_match_between_strangers_kind("ready", send_ready_repeatedly, game="tictactoe"),
-    "move": make_match_between_strangers_kind("move", send_ready, play_move, "accepted", map="m2"),
-    "move, thinking at its bound": make_match_between_strangers_kind(
+    "ready": make_match_kind("ready", send_ready_repeatedly, game="tictactoe"),
+    "move": make_match_kind("move", send_ready, play_move, "accepted", map="m2"),
+    "move, thinking at its bound": make_match_kind(
         "move", send_ready, play_move_with_analysis, "accepted", map="m2"
     ),
-    "resign": make_match_between_strangers_kind("resign", send_resignation, None, "end", game="tictactoe"),
+    "resign": make_match_kind("resign", send_resignation, None, "end", game="tictactoe"),
     "ready, of a match that is over": make_message_kind("ready", match="none"),
     "move, of a match that is over": make_message_kind("move", match="none", ply=0, move=0),
     "resign, of a match that is over": make_message_kind("resign", match="none"),
     "hello, again": make_message_kind("hello", name="somebody"),
     "status": make_message_kind("status", "standing"),
-    "challenge": make_withdrawn_challenge_kind(game="tictactoe"),
-    "challenge, the largest map": make_withdrawn_challenge_kind(map="grid:10x20"),
-    "accept, the largest map": make_match_between_strangers_kind(
+    "challenge": make_challenge_kind(game="tictactoe"),
+    "challenge, the largest map": make_challenge_kind(map="grid:10x20"),
+    "accept, the largest map": make_match_kind(
         "accept", send_resignation, None, "challenge_over", map="ring:200"
     ),
     "decline": make_message_kind("decline", challenge="c0"),
@@ -420,25 +420,23 @@ KINDS: dict[str, RequestKind] = {
     "enter": make_message_kind("enter", event="none"),
     "leave": make_message_kind("leave", event="none"),
     "ping": make_message_kind("ping", "pong", role="spectator"),
-    **{
-        f"GET {route}": make_http_request_kind(route, target) for route, target in GET_TARGET_BY_ROUTE.items()
-    },
-    "GET /api/records, thinking at its bound": make_http_request_kind(
+    **{f"GET {route}": make_http_kind(route, target) for route, target in GET_TARGET_BY_ROUTE.items()},
+    "GET /api/records, thinking at its bound": make_http_kind(
         "/api/records", lambda _, number: f"/api/records?limit={1 + number % 50}&bot={THINKING_BOT_NAMES[0]}"
     ),
-    "GET /api/record/, thinking at its bound": make_http_request_kind(
-        "/api/record/", lambda material, number: f"/api/record/{_pick_by_number(material.long, number)}"
+    "GET /api/record/, thinking at its bound": make_http_kind(
+        "/api/record/", lambda inputs, number: f"/api/record/{_pick_by_number(inputs.long_matches, number)}"
     ),
-    "GET /api/log/": make_http_request_kind(
+    "GET /api/log/": make_http_kind(
         "/api/log/",
-        lambda material, number: f"/api/log/{material.own_matches[number % len(material.own_matches)][0]}",
+        lambda inputs, number: f"/api/log/{inputs.own_matches[number % len(inputs.own_matches)][0]}",
         _make_authorization,
     ),
     **{
-        f"POST {route}": make_http_request_kind(route, target, _make_authorization, "POST")
+        f"POST {route}": make_http_kind(route, target, _make_authorization, "POST")
         for route, target in POST_TARGET_BY_ROUTE.items()
     },
-    "POST /api/join": make_http_request_kind("/api/join", "/api/join?name=one", method="POST"),
+    "POST /api/join": make_http_kind("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),
     **{f"attack: {name}": make_attack_kind(name) for name in horde.ATTACK_BY_KIND},
     ALL_ATTACKS_KIND: make_attack_kind(*horde.ATTACK_BY_KIND),

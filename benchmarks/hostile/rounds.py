@@ -207,8 +207,8 @@ class RoundResults:
 
 
 @contextmanager
-def _run_strangers(url: str, tokens: dict[str, str]) -> Iterator[Connection]:
-    """Run the process of strangers (hostile clients) until the end of the block, and yield the connection for its jobs."""
+def _run_strangers_process(url: str, tokens: dict[str, str]) -> Iterator[Connection]:
+    """Run the process of strangers (hostile clients) until the end of the block, and yield the pipe for its jobs."""
     pipe, other_end = SPAWN_CONTEXT.Pipe()
     process = SPAWN_CONTEXT.Process(target=run_strangers, args=(url, tokens, other_end), daemon=True)
     process.start()
@@ -226,8 +226,8 @@ def set_real_time_priority(pid: int) -> None:
         os.sched_setscheduler(int(thread.name), REAL_TIME_POLICY, os.sched_param(1))
 
 
-async def play_all_rounds(folder: str, kinds: list[str]) -> RoundResults:
-    """Play the rounds of these kinds, and further rounds of kinds in which honest bots were delayed.
+async def run_all_rounds(folder: str, kinds: list[str]) -> RoundResults:
+    """Run the rounds of these kinds, and further rounds of kinds in which honest bots were delayed.
 
     folder: folder for the servers' stores
     """
@@ -239,18 +239,18 @@ async def play_all_rounds(folder: str, kinds: list[str]) -> RoundResults:
         kinds_on_server = [kind for kind in kinds if KINDS[kind].server_options == server_options]
         database_url = f"sqlite:///{folder}/{number}.db"
         tokens = await fill_store(database_url, [*HONEST_NAMES, *stranger_names, VICTIM_NAME])
-        await _play_rounds(database_url, results, kinds_on_server, tokens, server_options)
+        await _run_rounds(database_url, results, kinds_on_server, tokens, server_options)
     return results
 
 
-async def _play_rounds(
+async def _run_rounds(
     database_url: str,
     results: RoundResults,
     kinds: list[str],
     tokens: dict[str, str],
     server_options: tuple[str, ...],
 ) -> None:
-    """Play the rounds of these kinds on one server, and add them to `results`.
+    """Run the rounds of these kinds on one server, and add them to `results`.
 
     database_url: URL of the server's store
     tokens: tokens of honest bots and strangers, by name
@@ -265,17 +265,17 @@ async def _play_rounds(
         server.database = database_url
         set_real_time_priority(server.process.pid)
         async with run_bots(results.load, make_honest_bots(server.url, results.load, tokens)):
-            with _run_strangers(server.url, stranger_tokens) as strangers:
-                await asyncio.to_thread(strangers.recv)
+            with _run_strangers_process(server.url, stranger_tokens) as strangers_pipe:
+                await asyncio.to_thread(strangers_pipe.recv)
                 await asyncio.sleep(PERIOD_SECONDS)
-                round_player = RoundPlayer(server, strangers, results)
+                round_runner = RoundRunner(server, strangers_pipe, results)
                 for _ in range(ROUNDS):
                     for kind in kinds:
-                        await round_player.play_round(kind)
+                        await round_runner.run_round(kind)
                 repeated = list_kinds_over_bound(results, kinds)
                 for _ in range(MORE_ROUNDS):
                     for kind in repeated:
-                        await round_player.play_round(kind)
+                        await round_runner.run_round(kind)
 
 
 def _count_stored_sessions(server: RunningServer) -> int:
@@ -296,21 +296,21 @@ def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[s
     )[:MAX_KINDS_TO_REPEAT]
 
 
-class RoundPlayer:
+class RoundRunner:
     """Runs rounds on one server: periods in which honest bots play while strangers (hostile clients) send requests.
 
     In each round, the strangers have addresses that were not used before.
     """
 
-    def __init__(self, server: RunningServer, strangers: Connection, results: RoundResults) -> None:
+    def __init__(self, server: RunningServer, strangers_pipe: Connection, results: RoundResults) -> None:
         self._server = server
-        self._strangers = strangers
+        self._strangers_pipe = strangers_pipe
         self._results = results
         self._number = 0
         self._quiet: list[PeriodFigures] = []
 
-    async def play_round(self, kind: str) -> None:
-        """Play a round: a quiet period, then a hostile one, in which strangers (hostile clients) send this kind of request."""
+    async def run_round(self, kind: str) -> None:
+        """Run a round: a quiet period, then a hostile one, in which strangers (hostile clients) send this kind of request."""
         rounds = self._results.rounds.setdefault(kind, KindRounds(self._quiet))
         seconds, address_count, clients = PERIOD_SECONDS, STRANGER_ADDRESS_COUNT, CLIENTS_PER_ADDRESS
         if KINDS[kind].is_attack:
@@ -319,12 +319,12 @@ class RoundPlayer:
         self._number += 1
         subnet = f"127.{20 + self._number // 250}.{self._number % 250}"
         sources = [f"{subnet}.{address}" for address in range(1, 1 + address_count) for _ in range(clients)]
-        self._strangers.send(RequestJob(kind, sources, seconds))
-        await asyncio.to_thread(self._strangers.recv)
+        self._strangers_pipe.send(RequestJob(kind, sources, seconds))
+        await asyncio.to_thread(self._strangers_pipe.recv)
         await asyncio.sleep(SETTLE_SECONDS)
         self._quiet.append(await measure_period(self._server, self._results.load, PERIOD_SECONDS))
         before = self._server.memory_bytes
-        self._strangers.send("go")
+        self._strangers_pipe.send("go")
         rounds.hostile.append(await measure_period(self._server, self._results.load, PERIOD_SECONDS))
         rounds.quiet_indexes.append(len(self._quiet) - 1)
         rounds.memory.append((before, self._server.memory_bytes))
@@ -334,7 +334,7 @@ class RoundPlayer:
             f"{rounds.sessions[-1]} sessions in the store",
             flush=True,
         )
-        rounds.tallies.append(await asyncio.to_thread(self._strangers.recv))
+        rounds.tallies.append(await asyncio.to_thread(self._strangers_pipe.recv))
         await asyncio.sleep(SETTLE_SECONDS)
 
 

@@ -32,22 +32,22 @@ class TrafficCounts(ConnectionCounts):
 
 
 @dataclass
-class RequestMaterial:
+class RequestInputs:
     """Ids, names and URL paths that requests can refer to.
 
-    tokens: by client's name; finished: ids of finished matches; file: URL path of the web site's script
+    tokens: by client's name; finished_matches: ids; script_path: URL path of the web site's script
     """
 
     url: str
     tokens: dict[str, str]
-    live: list[str] = field(default_factory=list)
+    live_matches: list[str] = field(default_factory=list)
     """Ids of matches in progress."""
-    finished: list[str] = field(default_factory=list)
-    long: list[str] = field(default_factory=list)
+    finished_matches: list[str] = field(default_factory=list)
+    long_matches: list[str] = field(default_factory=list)
     """Ids of finished matches with analysis (`thinking`) of maximum size."""
     own_matches: list[tuple[str, str]] = field(default_factory=list)
     """Finished matches of the clients, as (match id, client's name)."""
-    file: str = "/web/"
+    script_path: str = "/web/"
 
     @property
     def bot_names(self) -> list[str]:
@@ -63,7 +63,7 @@ class Stranger:
     client: connection; None if the kind opens its own connections, or if the server refused this one
     """
 
-    material: RequestMaterial
+    inputs: RequestInputs
     number: int
     source: str
     counts: TrafficCounts
@@ -80,7 +80,7 @@ class Stranger:
         Raises OSError if the server cannot be reached, and EOFError if it refuses the connection or the hello.
         """
         self.name = hello["name"]
-        self.client = await connect(self.material.url, self.source, **hello)
+        self.client = await connect(self.inputs.url, self.source, **hello)
 
     async def send(self, **content: object) -> None:
         """Send a message with these fields as soon as the rate limit allows. Raises OSError if the connection is lost."""

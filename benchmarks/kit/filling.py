@@ -26,9 +26,9 @@ from tests.server.databases import running_postgresql
 
 STORE_KIND_TITLES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 """Name of each kind of store for reports, by URL scheme."""
-FILLED_BOT_COUNT = 40
+BOT_COUNT = 40
 """Number of bots in the generated matches. In one match in ten, a guest plays against a bot."""
-FILLED_OPENING_COUNT = 200
+OPENING_COUNT = 200
 """Number of different openings among the generated matches."""
 EVENT, LADDER_COUNT = "serve", 200
 """Name of the event of most generated matches. One match in five belongs to `ladder N` instead, with N below LADDER_COUNT."""
@@ -130,8 +130,8 @@ _TIME_SQL = {
 
 
 def _make_insert_matches_sql(dialect: str) -> str:
-    maxie = f"CASE WHEN i % 10 = 0 THEN 'guest ' || (i / 30) ELSE 'bot ' || (i % {FILLED_BOT_COUNT}) END"
-    minnie = f"'bot ' || ((i % {FILLED_BOT_COUNT} + 1 + i % {FILLED_BOT_COUNT - 1}) % {FILLED_BOT_COUNT})"
+    maxie = f"CASE WHEN i % 10 = 0 THEN 'guest ' || (i / 30) ELSE 'bot ' || (i % {BOT_COUNT}) END"
+    minnie = f"'bot ' || ((i % {BOT_COUNT} + 1 + i % {BOT_COUNT - 1}) % {BOT_COUNT})"
     return (
         "INSERT INTO matches (number, match, event, game, maxie, minnie, terms, started, rated, finished, counted,"
         " server, arrival, map, time_control, plies, winner, reason, detail, played, opening)"
@@ -141,7 +141,7 @@ def _make_insert_matches_sql(dialect: str) -> str:
         f" {_TIME_SQL[dialect]}, true, '', i, 'm2', '10+0.1', {PLIES_PER_MATCH},"
         " CASE i % 3 WHEN 0 THEN 'maxie' WHEN 1 THEN 'minnie' END,"
         " CASE i % 3 WHEN 2 THEN 'ply_limit' ELSE 'armies' END, '',"
-        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST_SQL[dialect]} END, CAST(i % {FILLED_OPENING_COUNT} AS VARCHAR(16)) FROM series"
+        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST_SQL[dialect]} END, CAST(i % {OPENING_COUNT} AS VARCHAR(16)) FROM series"
     )
 
 

@@ -84,7 +84,7 @@ def run_loads(
         with pin_to_cores(cores):
             for slot in range(number):
                 arguments = (url, client_kind, name_prefix, running.counts, slot, number, bot_count)
-                process = SPAWN_CONTEXT.Process(target=_run_bots_of_process, args=arguments, daemon=True)
+                process = SPAWN_CONTEXT.Process(target=_run_load_process, args=arguments, daemon=True)
                 process.start()
                 running.processes.append(process)
         yield running
@@ -95,7 +95,7 @@ def run_loads(
             process.join()
 
 
-def _run_bots_of_process(*arguments: Any) -> None:
+def _run_load_process(*arguments: Any) -> None:
     uvloop.run(_run_bots(*arguments))
 
 

@@ -76,7 +76,7 @@ class ResultsPage:
         self,
         placeholder: str,
         figures: Mapping[str, str],
-        conditions: Callable[[], Conditions],
+        get_conditions: Callable[[], Conditions],
         *,
         write: bool,
     ) -> None:
@@ -87,7 +87,7 @@ class ResultsPage:
         for name, figure in figures.items():
             print(f"{name}: {figure}")
         if write:
-            measured = {f"{placeholder}.measured": conditions().describe_in_words()}
+            measured = {f"{placeholder}.measured": get_conditions().describe_in_words()}
             self.path.write_text(self.fill_placeholders({**figures, **measured}), encoding="utf-8")
 
 
@@ -136,8 +136,8 @@ class Conditions(Struct, frozen=True):
         )
 
 
-def start_measurement() -> Callable[[], Conditions]:
-    """Start a measurement. Return a function that returns its conditions, to be called at its end."""
+def start_recording_conditions() -> Callable[[], Conditions]:
+    """Record the conditions in which a measurement begins. Return a function that returns them, to be called at its end."""
     commit, machine = _find_commit(), describe_machine()
     load, start_time = os.getloadavg()[0], time.perf_counter()
     return lambda: Conditions(

@@ -181,7 +181,7 @@ def _make_example_option(options: Options) -> str:
 _PLAIN_EVALUATOR_OPTION = TextOption("plain")
 _FEATURES_EVALUATOR_OPTION = TextOption("features")
 _EXACT_OPTION = TextOption("no", ("no", "yes"))
-_TRUTH_OPTION = TextOption("no", ("no", "root"))
+_TABLEBASE_OPTION = TextOption("no", ("no", "root"))
 """Option to play by the solved table of the map: `root` looks up the position to move in, `no` ignores the table."""
 _DEPTH_OPTION = IntegerOption(100, 1, 100)
 _NODES_OPTION = IntegerOption(0, 0, 10**12)
@@ -198,21 +198,21 @@ ENGINES: Mapping[str, Options] = {
         "depth": _DEPTH_OPTION,
         "nodes": _NODES_OPTION,
         "evaluator": _PLAIN_EVALUATOR_OPTION,
-        "truth": _TRUTH_OPTION,
+        "truth": _TABLEBASE_OPTION,
     },
     "alphabeta": {
         "depth": _DEPTH_OPTION,
         "nodes": _NODES_OPTION,
         "evaluator": _FEATURES_EVALUATOR_OPTION,
         "exact": _EXACT_OPTION,
-        "truth": _TRUTH_OPTION,
+        "truth": _TABLEBASE_OPTION,
     },
     "jamboree": {
         "depth": _DEPTH_OPTION,
         "nodes": _NODES_OPTION,
         "evaluator": _FEATURES_EVALUATOR_OPTION,
         "exact": _EXACT_OPTION,
-        "truth": _TRUTH_OPTION,
+        "truth": _TABLEBASE_OPTION,
         "threads": IntegerOption(0, 0, 64),
         "form": TextOption("tests", ("tests", "course")),
         "prune": FractionOption(0.5),

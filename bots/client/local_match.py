@@ -26,7 +26,7 @@ from arena.protocol.engines import EngineInfo, EnginesBySeat
 from arena.protocol.record import Record, RecordedMove, Result
 from arena.protocol.values import Players
 
-UNLIMITED_CLOCK_MARGIN_MS = 10**12
+UNLIMITED_GRACE_MS = 10**12
 """Time in ms by which a move may exceed its limit (the network grace): so long that nobody loses on time."""
 
 ABANDONED_MATCH_RESULT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
@@ -55,7 +55,7 @@ class LocalMatch:
             game=match.game,
             players=Players(match.maxie, match.minnie),
             time_control=match.time_control,
-            margin_ms=UNLIMITED_CLOCK_MARGIN_MS,
+            margin_ms=UNLIMITED_GRACE_MS,
             ready_ms=1,
             engines=EnginesBySeat(**{match.seat.value: engine}),
             adjudication=adjudication,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -77,11 +78,11 @@ def bot(
             help="Token of the bot's name, from the host, if the server requires one.",
         ),
     ] = "",
-    matches: Annotated[
+    concurrency: Annotated[
         int,
         typer.Option("--matches", metavar="N", min=1, max=1000, help="Maximum number of parallel matches."),
     ] = 1,
-    games: Annotated[
+    max_matches: Annotated[
         int | None,
         typer.Option(
             "--games",
@@ -98,7 +99,7 @@ def bot(
             help="Accept matches for this long, e.g. 10m, then finish those in progress.",
         ),
     ] = "ever",
-    game: Annotated[
+    games: Annotated[
         list[str] | None,
         typer.Option(
             "--game",
@@ -107,13 +108,13 @@ def bot(
             help="Games to play, separated by commas, or your own FILE.py:Class; default: all.",
         ),
     ] = None,
-    map: Annotated[
+    maps: Annotated[
         str,
         typer.Option(
             "--map", metavar="MAP,MAP", help="Riskless maps to play on, separated by commas; default: all."
         ),
     ] = "",
-    tc: Annotated[
+    time_controls: Annotated[
         str,
         typer.Option(
             "--tc",
@@ -207,12 +208,12 @@ def bot(
         url=url,
         name=name,
         token=token.strip(),
-        matches=matches,
-        games=games,
+        concurrency=concurrency,
+        max_matches=max_matches,
         for_=for_,
-        game=split_comma_list(",".join(game or ())),
-        map=split_comma_list(map),
-        tc=split_comma_list(tc),
+        games=split_comma_list(",".join(games or ())),
+        maps=split_comma_list(maps),
+        time_controls=split_comma_list(time_controls),
         challenge=challenge,
         casual=casual,
         reconnect=reconnect,
@@ -225,7 +226,11 @@ def bot(
         verbose=verbose,
         state=state,
     )
-    given_options = {key for key in context.params if is_option_given(context, key)}
+    given_options = {
+        parameter.name: parameter.opts[0]
+        for parameter in context.command.params
+        if is_option_given(context, parameter.name)
+    }
     settings = _merge_settings(options, given_options)
     chosen_engine = _make_engine(settings)
     name = settings.name or chosen_engine.name
@@ -242,10 +247,10 @@ def bot(
     run_bot(chosen_engine, settings, name)
 
 
-def _merge_settings(command_settings: BotSettings, given_option_names: set[str]) -> BotSettings:
+def _merge_settings(command_settings: BotSettings, given_options: Mapping[str, str]) -> BotSettings:
     """Return `command_settings`; if `command_settings.engine` names a bot.toml, return its settings, overridden by the given options.
 
-    given_option_names  names of the options that the user gave: only these override the file
+    given_options  options that the user gave, such as `--tc`, by the name of their setting: only these override the file
 
     Raises UsageError if an option or the file is invalid.
     """
@@ -257,14 +262,16 @@ def _merge_settings(command_settings: BotSettings, given_option_names: set[str])
         if not is_bot_file:
             return check_settings(command_settings)
         file_settings = read_settings(Path(command_settings.engine))
-        if "program" in given_option_names:
+        if "program" in given_options:
             file_settings = replace(file_settings, engine="")
         command_line_settings = {
-            key: getattr(command_settings, key) for key in given_option_names - {"engine"}
+            key: getattr(command_settings, key) for key in given_options if key != "engine"
         }
         merged_settings = check_settings(
             replace(file_settings, **command_line_settings),
-            lambda key: f"--{key}" if key in given_option_names else f"{command_settings.engine}: {key}",
+            lambda key: (
+                f"--{key}" if f"--{key}" in given_options.values() else f"{command_settings.engine}: {key}"
+            ),
         )
     except BadBotSettings as error:
         raise UsageError(str(error)) from None

@@ -111,20 +111,20 @@ async def _play_matches(
         settings.url,
         bot_name,
         token=settings.token,
-        matches=settings.matches,
+        matches=settings.concurrency,
         # Only the spec of a built-in engine is sent: the path of a file and a command line stay private.
         program=engine.spec if engine.parsed_spec else engine.name,
         engine=engine.describe(_count_cores_per_match(settings)),
-        games=settings.game or tuple(CATALOGUE.list_names()[:MAX_GAMES_IN_HELLO]),
+        games=settings.games or tuple(CATALOGUE.list_names()[:MAX_GAMES_IN_HELLO]),
         rules=CATALOGUE.get_default_digests(),
-        maps=settings.map,
-        time_controls=settings.tc,
+        maps=settings.maps,
+        time_controls=settings.time_controls,
         challenge=settings.make_challenge(),
         event=settings.enter,
         pool=not (settings.challenges_only or settings.challenge),
         reconnects=settings.reconnect,
         wait=settings.wait,
-        quota=settings.games,
+        quota=settings.max_matches,
         session_file=session_file,
     )
 
@@ -209,7 +209,7 @@ def _count_cores_per_match(settings: BotSettings) -> int:
     return (
         core_count
         if settings.challenges_only or settings.challenge
-        else max(1, core_count // settings.matches)
+        else max(1, core_count // settings.concurrency)
     )
 
 

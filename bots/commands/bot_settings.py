@@ -46,17 +46,17 @@ class BotFile(Struct, frozen=True, rename="kebab"):
     """File that contains the bot's token, relative to the bot.toml; empty for none."""
     token_env: str = ""
     """Environment variable that contains the bot's token; empty for none."""
-    matches: Annotated[int, Meta(ge=1, le=1000)] = 1
+    concurrency: Annotated[int, Meta(ge=1, le=1000)] = field(name="matches", default=1)
     """Maximum number of simultaneous matches."""
-    games: Annotated[int, Meta(ge=1)] | None = None
+    max_matches: Annotated[int, Meta(ge=1)] | None = field(name="games", default=None)
     """Total number of matches to play; None for no limit."""
     for_: str = field(name="for", default="ever")
     """Time after which the bot accepts no more matches, such as `10m`; `ever` for no limit."""
-    game: tuple[str, ...] = ()
+    games: tuple[str, ...] = field(name="game", default=())
     """Games to play; empty for all."""
-    map: tuple[str, ...] = ()
+    maps: tuple[str, ...] = field(name="map", default=())
     """Riskless maps to play on; empty for all."""
-    tc: tuple[str, ...] = ()
+    time_controls: tuple[str, ...] = field(name="tc", default=())
     """Time controls to play at; empty for all that the server offers."""
     challenge: str = ""
     """Name of the bot to challenge repeatedly; empty for none."""
@@ -109,9 +109,9 @@ class BotSettings(BotFile, frozen=True):
             return None
         return Challenge(
             self.challenge,
-            game=next(iter(self.game), DEFAULT_GAME),
-            map=next(iter(self.map), DEFAULT_MAP),
-            time_control=TimeControl.parse(next(iter(self.tc), DEFAULT_TIME_CONTROL)),
+            game=next(iter(self.games), DEFAULT_GAME),
+            map=next(iter(self.maps), DEFAULT_MAP),
+            time_control=TimeControl.parse(next(iter(self.time_controls), DEFAULT_TIME_CONTROL)),
             rated=not self.casual,
         )
 
@@ -137,11 +137,11 @@ def check_settings(
     Raises BadBotSettings if a setting is invalid.
     """
     try:
-        games = tuple(CATALOGUE.register(spec) for spec in settings.game)
+        games = tuple(CATALOGUE.register(spec) for spec in settings.games)
     except GameError as error:
         raise BadBotSettings(f"{format_setting_name('game')}: {error}") from None
     try:
-        controls = tuple(str(TimeControl.parse(text)) for text in settings.tc)
+        controls = tuple(str(TimeControl.parse(text)) for text in settings.time_controls)
     except BadTimeControl as error:
         raise BadBotSettings(f"{format_setting_name('tc')}: {error}") from None
     try:
@@ -152,7 +152,7 @@ def check_settings(
         raise BadBotSettings(
             f"{format_setting_name('casual')} needs {format_setting_name('challenge')}: in the pool, the server decides whether a match is rated"
         )
-    return replace(settings, game=games, tc=controls)
+    return replace(settings, games=games, time_controls=controls)
 
 
 def read_settings(path: Path) -> BotSettings:
@@ -179,5 +179,7 @@ def read_settings(path: Path) -> BotSettings:
         return str(folder / spec) if is_file_spec(spec) else spec
 
     return replace(
-        settings, engine=resolve_file_spec(content.engine), game=tuple(map(resolve_file_spec, content.game))
+        settings,
+        engine=resolve_file_spec(content.engine),
+        games=tuple(map(resolve_file_spec, content.games)),
     )

@@ -13,7 +13,7 @@ from arena.server.edge.connection import CLOSE_TIMEOUT_SECONDS
 from arena.server.edge.message_costs import MESSAGE_COSTS
 from arena.server.edge.session import MESSAGE_BURST_SECONDS
 from arena.server.web.routes import ROUTES
-from benchmarks.hostile.honest import PeriodFigures, compute_median_of_run_p99s
+from benchmarks.hostile.honest import PeriodFigures, compute_median_batch_p99
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS_KIND,
     ATTACKER_COUNT,
@@ -92,14 +92,14 @@ def test_only_the_control_may_send_nothing() -> None:
 
 def test_a_pause_of_the_machine_decides_no_percentile_but_slow_moves_throughout_do() -> None:
     quiet = [float(number % 10) for number in range(1000)]
-    assert compute_median_of_run_p99s(quiet) == 9.0
-    assert compute_median_of_run_p99s([*quiet[:500], *12 * [50.0], *quiet[500:]]) == 9.0
+    assert compute_median_batch_p99(quiet) == 9.0
+    assert compute_median_batch_p99([*quiet[:500], *12 * [50.0], *quiet[500:]]) == 9.0
     assert compute_quantile([*quiet[:500], *12 * [50.0], *quiet[500:]], 0.99) == 50.0
     assert (
-        compute_median_of_run_p99s([30.0 if number % 50 == 7 else each for number, each in enumerate(quiet)])
+        compute_median_batch_p99([30.0 if number % 50 == 7 else each for number, each in enumerate(quiet)])
         == 30.0
     )
-    assert compute_median_of_run_p99s([1.0, 5.0]) == 1.0, "fewer moves than a run"
+    assert compute_median_batch_p99([1.0, 5.0]) == 1.0, "fewer moves than a batch"
 
 
 def test_pauses_in_every_round_are_a_fault() -> None:

@@ -17,7 +17,7 @@ from testkit.simulation.defects import DEFECTS
 
 PAGES = {RESULTS, SERVER, CLUSTER, SIMULATION}
 PROMISES = {
-    "devices.fewer": f"{devices.MIN_NODE_RATIO_WITHOUT_TECHNIQUES} × fewer",
+    "devices.fewer": f"{devices.MIN_NODE_REDUCTION_FACTOR} × fewer",
     "depth.gain": f"{depth.MIN_DEPTH_GAIN} plies more",
     "threads.speedup": f"at least {threads.MIN_SPEEDUP:g} ×",
     "delay.loop": f"at most {delay.MAX_P99_DELAY_MS:g} ms",

@@ -12,8 +12,8 @@ from arena.server.store.queries import load_event_table, load_rating_tables
 from arena.server.store.schema import event_totals
 from arena.server.web.match_log import load_log
 from benchmarks.kit.filling import (
+    BOT_COUNT,
     EVENT,
-    FILLED_BOT_COUNT,
     PLIES_PER_MATCH,
     fill_store,
     replace_sample_records,
@@ -43,7 +43,7 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         assert sum(step.ply is not None for step in log.steps) == PLIES_PER_MATCH
         assert f'"match":"{name}"' in (await load_record_line(engine, name) or "")
         tables = await load_rating_tables(engine)
-        assert len({each.bot for each in tables.standings}) == FILLED_BOT_COUNT
+        assert len({each.bot for each in tables.standings}) == BOT_COUNT
         assert sum(each.matches for each in tables.standings) == 2 * (COUNT - COUNT // 10)
         assert await load_event_table(engine, EVENT)
         # What is counted afterwards goes on from there.

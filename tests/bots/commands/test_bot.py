@@ -249,6 +249,13 @@ def test_a_program_or_an_engine_but_not_both(tmp_path: Path) -> None:
     fails("--logs needs a separate process", 2, "bot", "random", "--logs", tmp_path)
 
 
+def test_a_wrong_option_beside_a_file_is_reported_as_an_option(tmp_path: Path) -> None:
+    file = tmp_path / "bot.toml"
+    file.write_text('engine = "greedy"\n')
+    fails("arena: --for: the time must be a duration", 2, "bot", file, "--for", "soon")
+    fails("arena: --tc: 'soon' is not a time control", 2, "bot", file, "--tc", "soon")
+
+
 def test_without_a_server_the_bot_says_what_to_start(unused_tcp_port: int) -> None:
     url = f"ws://127.0.0.1:{unused_tcp_port}"
     fails(f"no server at {url} (", 1, "bot", "random", "--url", url)

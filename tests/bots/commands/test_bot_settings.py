@@ -38,12 +38,12 @@ def test_a_file_and_the_options_give_equal_settings(tmp_path: Path) -> None:
         name="mine",
         token_file="token",
         token="s3cret",
-        matches=2,
-        games=10,
+        concurrency=2,
+        max_matches=10,
         for_="8h",
-        game=("riskless",),
-        map=("italy", "world"),
-        tc=("10+0.1",),
+        games=("riskless",),
+        maps=("italy", "world"),
+        time_controls=("10+0.1",),
         reconnect=5,
         isolate=True,
         log=tmp_path / "mine.log",
@@ -84,20 +84,22 @@ def test_a_token_may_be_in_the_environment(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_challenge_has_the_first_game_map_and_time_control() -> None:
     settings = check_settings(
-        BotSettings(challenge="bob", game=("tictactoe", "riskless"), tc=("0.10/move", "10"), casual=True)
+        BotSettings(
+            challenge="bob", games=("tictactoe", "riskless"), time_controls=("0.10/move", "10"), casual=True
+        )
     )
     assert settings.make_challenge() == Challenge(
         "bob", game="tictactoe", map="italy", time_control=TimeControl(100, per_move=True), rated=False
     )
-    assert settings.tc == ("0.1/move", "10+0")
+    assert settings.time_controls == ("0.1/move", "10+0")
     assert check_settings(BotSettings()).make_challenge() is None
 
 
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        (BotSettings(game=("chess",)), "no game is called 'chess'"),
-        (BotSettings(tc=("soon",)), "--tc: 'soon' is not a time control"),
+        (BotSettings(games=("chess",)), "no game is called 'chess'"),
+        (BotSettings(time_controls=("soon",)), "--tc: 'soon' is not a time control"),
         (BotSettings(for_="soon"), "--for: .*30s, 10m, 2h, or ever"),
         (BotSettings(casual=True), "--casual needs --challenge"),
     ],
@@ -109,15 +111,15 @@ def test_a_filter_that_fits_nothing_is_refused(settings: BotSettings, why: str) 
 
 def test_a_text_instead_of_a_list_is_a_list_of_one(tmp_path: Path) -> None:
     settings = read_settings(write_file(tmp_path, 'game = "riskless"\nmap = "italy"\ntc = "1+0"'))
-    assert (settings.game, settings.map, settings.tc) == (("riskless",), ("italy",), ("1+0",))
+    assert (settings.games, settings.maps, settings.time_controls) == (("riskless",), ("italy",), ("1+0",))
 
 
 def test_a_game_in_a_file_is_found_beside_the_settings(tmp_path: Path) -> None:
     settings = read_settings(write_file(tmp_path, 'game = ["tictactoe", "nim.py:Nim"]\nengine = "greedy"'))
-    assert settings.game == ("tictactoe", str(tmp_path / "nim.py:Nim"))
+    assert settings.games == ("tictactoe", str(tmp_path / "nim.py:Nim"))
     assert settings.engine == "greedy"
 
 
 def test_a_wrong_setting_of_a_file_is_reported_with_the_file() -> None:
     with pytest.raises(BadBotSettings, match=r"^bot\.toml: tc: 'soon' is not a time control"):
-        check_settings(BotSettings(tc=("soon",)), "bot.toml: {}".format)
+        check_settings(BotSettings(time_controls=("soon",)), "bot.toml: {}".format)
