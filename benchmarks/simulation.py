@@ -89,9 +89,10 @@ def _make_figures(results: list[SimulationResult], cpu_seconds: float, bot_count
     hours = sum(result.seconds for result in results) / 3600
     return {
         "runs.counts": (
-            f"{len(results)} seeds, for {hours:.2f} simulated hours of {bot_count} bots in {cpu_seconds:.0f} s of CPU time: "
-            f"{sum(result.matches for result in results):,} matches, {sum(result.moves for result in results):,} acknowledged moves "
-            f"and {faults.total():,} injected faults. {sum(bool(result.failure) for result in results)} of the seeds failed"
+            f"once with each of {len(results)} seeds. Together, the runs simulated an arena with {bot_count} bots for {hours:.2f} hours, "
+            f"in {cpu_seconds:.0f} s of CPU time. The bots played {sum(result.matches for result in results):,} matches with "
+            f"{sum(result.moves for result in results):,} acknowledged moves, and {faults.total():,} faults were injected. "
+            f"The number of seeds with which a run failed is {sum(bool(result.failure) for result in results)}"
         ),
         "runs.faults": _format_counts(faults),
         "runs.reasons": _format_counts(reasons),

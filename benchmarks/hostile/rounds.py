@@ -376,7 +376,10 @@ def format_figures(results: RoundResults) -> dict[str, str]:
             headings, [_make_table_row(kind, rounds) for kind, rounds in results.rounds.items()]
         ),
         "hostile.sessions": str(most_sessions),
-        "hostile.cpu": f"{hostile - quiet:.0%} of a core (`{costliest_kind}`)",
+        "hostile.cpu": (
+            f"{_make_row_title(costliest_kind)}: the server used {hostile - quiet:.0%} of a core more in its hostile periods "
+            "than in the quiet periods"
+        ),
         **_make_verdicts(results),
         "hostile.growth": format_verdict(
             f"{max_memory_ratio:.2f} ×", is_bound_kept=max_memory_ratio < MAX_MEMORY_RATIO
@@ -412,9 +415,13 @@ def _make_verdicts(results: RoundResults) -> dict[str, str]:
     return verdicts
 
 
+def _make_row_title(kind: str) -> str:
+    return f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1))
+
+
 def _make_table_row(kind: str, rounds: KindRounds) -> list[str]:
     return [
-        f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1)),
+        _make_row_title(kind),
         f"{rounds.median_quiet_p99_ms:.1f}",
         f"{statistics.median(one_round.p99 for one_round in rounds.hostile):.1f}",
         str(rounds.compute_ratio_to_quiet()),
