@@ -6,7 +6,7 @@ from arena.ladder.ladder import Ladder
 from arena.maps.game_on_map import has_maps
 from arena.rating.pentanomial import PairCounts
 from arena.rating.sprt import Sprt
-from arena.server.web.event_progress import DueMatch, EventProgress, SprtProgress
+from arena.server.web.event_progress import EventProgress, SprtProgress, UnplayedMatch
 
 MAX_LISTED_DUE_MATCHES = 30
 """Maximum number of upcoming matches that the web page lists."""
@@ -36,7 +36,7 @@ def make_ladder_progress(ladder: Ladder) -> EventProgress:
         played=len(ladder.played),
         matches=ladder.total_matches,
         due=[
-            DueMatch(
+            UnplayedMatch(
                 pairing.maxie,
                 pairing.minnie,
                 maps[pairing.pair.start] if maps else "",

@@ -79,7 +79,7 @@ from arena.server.store.lease import DEFAULT_LEASE_SECONDS, LeaseLost
 from arena.server.store.pruning import remove_old_data
 from arena.server.store.requests import SendRequest
 from arena.server.web.event_progress import FindProgress
-from arena.server.web.pages import Pages, ServerInfo
+from arena.server.web.pages import ServerInfo, WebApp
 
 log = logging.getLogger("arena.host")
 
@@ -564,7 +564,7 @@ async def make_edge(
         house=tuple(engine.name for engine in house.engines),
         uses_tls=uses_tls,
     )
-    edge.pages = pages = Pages(
+    edge.pages = pages = WebApp(
         info,
         store,
         edge.page_client,
@@ -590,7 +590,7 @@ async def make_edge(
     return edge
 
 
-async def _load_and_apply_directives(edge: Edge, pages: Pages, store: Engine) -> None:
+async def _load_and_apply_directives(edge: Edge, pages: WebApp, store: Engine) -> None:
     """Give an edge and its pages the bans and the notice in the store. On a database error, the last known ones stay."""
     current, names = await load_directives_and_banned_names(store)
     notice = next(

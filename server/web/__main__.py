@@ -26,19 +26,19 @@ from arena.server.web import link_previews, page_messages
 from arena.server.web.analysis import analyse_position, review_moves
 from arena.server.web.board_pages import answer_board_request
 from arena.server.web.event_calendar import answer_calendar_request
-from arena.server.web.initial_page import PITCH_ELEMENT, InitialPage
-from arena.server.web.link_previews import LinkPreviews
+from arena.server.web.initial_page import PITCH_ELEMENT, StartPage
+from arena.server.web.link_previews import LinkPreviewHandler
 from arena.server.web.maps import answer_map_request, answer_maps_request
-from arena.server.web.match_log import MatchLogs
+from arena.server.web.match_log import MatchLogHandler
 from arena.server.web.page_messages import (
-    TITLE_LOOKUP_SHARE_OF_TIME_LIMIT,
-    PageReady,
+    TITLE_LOOKUP_TIME_SHARE,
+    PageProcessConfig,
+    PageProcessReady,
     PageRequest,
     PageResponse,
-    PageSetup,
 )
 from arena.server.web.routes import BadRequest, NotFound, Route
-from arena.server.web.store_pages import StorePages
+from arena.server.web.store_pages import StoreDataHandler
 
 MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND, MAX_CACHE_SECONDS = 1.0, 200.0, 10.0
 """Cache time of a response, in seconds: minimum, time for each second of work that the response took, and maximum."""
@@ -51,18 +51,18 @@ LONG_CACHE_SECONDS = 3600.0
 class RequestHandler:
     """Handler of all requests to the page process (the child process that makes the web page's responses)."""
 
-    def __init__(self, setup: PageSetup, engine: database.Engine, clock: TimeSource) -> None:
+    def __init__(self, config: PageProcessConfig, engine: database.Engine, clock: TimeSource) -> None:
         self._engine = engine
         # The cost of a response is its work, without the time it waits for a free CPU: otherwise, a busy machine would
         # cache responses for longer. SQLite works in this process, so CPU time measures its work. Other databases work
         # in other processes, so their work can only be measured as elapsed time.
         self._cost_ns = clock.cpu_time_ns if engine.dialect.name == "sqlite" else clock.now_ns
-        self._templates = setup.templates
-        self._initial = InitialPage()
-        self._previews = LinkPreviews(engine)
-        self._store = StorePages(engine)
-        self._logs = MatchLogs(engine, admits_anyone=setup.admits_anyone)
-        self._admits_guests = setup.admits_guests
+        self._templates = config.templates
+        self._start_page = StartPage()
+        self._previews = LinkPreviewHandler(engine)
+        self._store = StoreDataHandler(engine)
+        self._logs = MatchLogHandler(engine, admits_anyone=config.admits_anyone)
+        self._admits_guests = config.admits_guests
 
     async def handle_request(self, request: PageRequest) -> PageResponse:
         """Return the response to a request. Any exception becomes a response with an error status."""
@@ -84,14 +84,14 @@ class RequestHandler:
         needs_thread = request.gzip and responses.is_worth_compressing(response)
         response = await anyio.to_thread.run_sync(compress) if needs_thread else compress()
         cost = (self._cost_ns() - start_ns) / 1e9
-        cache_seconds = _choose_cache_seconds(request.route_match.route_properties, response, cost)
+        cache_seconds = _choose_cache_seconds(request.route_match.route, response, cost)
         return PageResponse(response, request.number, cache_seconds, fault)
 
     async def _answer(self, request: PageRequest) -> Response:
         route_match = request.route_match
-        if route_match.route_properties.is_page:
+        if route_match.route.is_page:
             return await self._render_page(request)
-        match route_match.route:
+        match route_match.route_key:
             case "/picture/" | "/film/":
                 return await self._previews.answer_picture_request(
                     unquote(route_match.path), request.live.view
@@ -99,7 +99,7 @@ class RequestHandler:
             case "/events.ics":
                 return await answer_calendar_request(self._engine, request.origin)
             case "/api/log/":
-                return await self._logs.answer_request(route_match.name, request.authorization)
+                return await self._logs.handle_request(route_match.name, request.authorization)
             case "/api/game/":
                 return await answer_board_request(route_match.name, route_match.parameters)
             case "/api/advice/" | "/api/review" | "/api/review/" if not self._admits_guests:
@@ -117,16 +117,16 @@ class RequestHandler:
     async def _render_page(self, request: PageRequest) -> Response:
         """Return an HTML page; with the site's title and link preview if the store is too slow or unavailable."""
         route_match, view = request.route_match, request.live.view
-        initial_html = self._initial.render(view) if route_match.route == "/" else PITCH_ELEMENT
+        initial_html = self._start_page.render(view) if route_match.route_key == "/" else PITCH_ELEMENT
         preview = link_previews.GENERAL_PREVIEW
-        with anyio.move_on_after(TITLE_LOOKUP_SHARE_OF_TIME_LIMIT * request.seconds_left):
+        with anyio.move_on_after(TITLE_LOOKUP_TIME_SHARE * request.seconds_left):
             try:
                 preview = await self._previews.find_preview(route_match.path, route_match.query, view)
             except Exception as error:
                 if errors.describe_database_error(error) is None and not isinstance(error, TimeoutError):
                     raise
         head = link_previews.render_preview(preview, request.origin, route_match.path)
-        is_start_page, is_embedded = route_match.route == "/", route_match.route == "/embed/"
+        is_start_page, is_embedded = route_match.route_key == "/", route_match.route_key == "/embed/"
         return self._templates.render_page(
             head, initial_html, is_start_page=is_start_page, is_embedded=is_embedded
         )
@@ -162,21 +162,21 @@ async def serve() -> None:
     """
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=os.dup(0)))
     decode = msgspec.msgpack.Decoder(page_messages.ToPageProcess).decode
-    setup = decode(await page_messages.read_frame(reader))
-    if not isinstance(setup, PageSetup):
-        raise TypeError(f"the first frame must be PageSetup, not {type(setup).__name__}")
-    for game in setup.games:
+    config = decode(await page_messages.read_frame(reader))
+    if not isinstance(config, PageProcessConfig):
+        raise TypeError(f"the first frame must be PageProcessConfig, not {type(config).__name__}")
+    for game in config.games:
         CATALOGUE.register(game)
 
     async def answer_request(request: PageRequest) -> None:
         writer.write(page_messages.encode_frame(await handler.handle_request(request)))
         await writer.drain()
 
-    async with database.open_store_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
+    async with database.open_store_readonly(config.store_url) as engine, anyio.create_task_group() as tasks:
         # The CPU time of the whole process, because queries of SQLite run in threads.
         clock = TimeSource(cpu_time_ns=time.process_time_ns)
-        handler = RequestHandler(setup, engine, clock)
-        writer.write(page_messages.encode_frame(PageReady()))
+        handler = RequestHandler(config, engine, clock)
+        writer.write(page_messages.encode_frame(PageProcessReady()))
         while True:
             try:
                 message = decode(await page_messages.read_frame(reader))

@@ -30,12 +30,12 @@ _UNSUPPORTED_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 """Pattern of a JavaScript import or export that is left after the supported forms are replaced. It cannot be bundled."""
 _INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 """Pattern of a line's indentation, or of a whole line with only a comment; both are left out of bundles."""
-_REGEX_SET_WITH_BACKTICK_PATTERN = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
-"""Pattern of a character set with a backtick, at the end of a JavaScript regular expression.
+_CHARACTER_CLASS_WITH_BACKTICK = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
+"""Pattern of a character class with a backtick, at the end of a JavaScript regular expression.
 
 Such a backtick begins no template literal.
 """
-_MODULE_URL = "import.meta.url"
+_IMPORT_META_URL = "import.meta.url"
 """JavaScript expression for the URL of a module. In a bundle, it would be the bundle's URL, so it is replaced."""
 
 
@@ -129,7 +129,7 @@ def _wrap_module(
     """
     exports = _find_exported_names(text)
     if open_text := next(
-        (line for line in text.splitlines() if _REGEX_SET_WITH_BACKTICK_PATTERN.sub("", line).count("`") % 2),
+        (line for line in text.splitlines() if _CHARACTER_CLASS_WITH_BACKTICK.sub("", line).count("`") % 2),
         None,
     ):
         raise ValueError(
@@ -149,7 +149,7 @@ def _wrap_module(
     text = _INDENT_OR_COMMENT.sub("", text)
     text = _DYNAMIC_IMPORT.sub(f'import("{_make_relative_path(bundle_path, lazy_bundle_path)}")', text)
     text = text.replace(
-        _MODULE_URL, f'new URL("{_make_relative_path(bundle_path, path)}", {_MODULE_URL}).href'
+        _IMPORT_META_URL, f'new URL("{_make_relative_path(bundle_path, path)}", {_IMPORT_META_URL}).href'
     )
     pairs = ", ".join(f"{outer}: {inner}" for outer, inner in exports.items())
     return f"// {path}\nconst {names[path]} = (() => {{\n{text}\nreturn {{ {pairs} }};\n}})();\n"
@@ -177,7 +177,7 @@ def _resolve_path(importer_path: str, target: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(importer_path), target))
 
 
-def _make_relative_path(bundle: str, path: str) -> str:
-    """Return `path` relative to the folder of `bundle`."""
-    relative_path = posixpath.relpath(path, posixpath.dirname(bundle))
+def _make_relative_path(bundle_path: str, path: str) -> str:
+    """Return `path` relative to the folder of the bundle at `bundle_path`."""
+    relative_path = posixpath.relpath(path, posixpath.dirname(bundle_path))
     return relative_path if relative_path.startswith(".") else f"./{relative_path}"

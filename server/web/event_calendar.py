@@ -38,27 +38,27 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
     """
     now = datetime.fromisoformat(database.format_current_time())
     states = await list_recent_events(engine, database.format_store_timestamp(now - MAX_EVENT_AGE))
-    body = render_ical(list_dated_events(states), origin, now)
+    body = render_ical(list_calendar_events(states), origin, now)
     return Response(HTTPStatus.OK, CALENDAR_CONTENT_TYPE, body, {"Cache-Control": "no-cache"})
 
 
-class DatedEvent(NamedTuple):
+class CalendarEvent(NamedTuple):
     """Event for the calendar: an announced one, or a later one of a series."""
 
     plan: EventPlan
     is_cancelled: bool
 
 
-def list_dated_events(states: Iterable[EventState]) -> list[DatedEvent]:
+def list_calendar_events(states: Iterable[EventState]) -> list[CalendarEvent]:
     """Return events sorted by their start.
 
     The returned events are the given ones, and the next `LISTED_DATES_PER_SERIES` events of each series among them.
     """
-    events_by_name: dict[str, DatedEvent] = {}
+    events_by_name: dict[str, CalendarEvent] = {}
     latest_by_series: dict[str, EventPlan] = {}
     for state in states:
         plan = state.plan
-        events_by_name[plan.event] = DatedEvent(plan, is_cancelled=state.phase == "cancelled")
+        events_by_name[plan.event] = CalendarEvent(plan, is_cancelled=state.phase == "cancelled")
         latest_so_far = latest_by_series.get(plan.series)
         # A series continues from its open event. Without an open event, the series has ended.
         if (
@@ -71,12 +71,12 @@ def list_dated_events(states: Iterable[EventState]) -> list[DatedEvent]:
         next_plan = plan_next_event(latest, latest.start_time)
         for _ in range(LISTED_DATES_PER_SERIES):
             if next_plan is not None:
-                events_by_name.setdefault(next_plan.event, DatedEvent(next_plan, is_cancelled=False))
+                events_by_name.setdefault(next_plan.event, CalendarEvent(next_plan, is_cancelled=False))
                 next_plan = plan_next_event(next_plan, next_plan.start_time)
     return sorted(events_by_name.values(), key=lambda event: (event.plan.start_time, event.plan.event))
 
 
-def render_ical(events: Sequence[DatedEvent], origin: str, now: datetime) -> bytes:
+def render_ical(events: Sequence[CalendarEvent], origin: str, now: datetime) -> bytes:
     """Return the calendar in the iCalendar format.
 
     origin: scheme and host of the links to the events; empty for no links

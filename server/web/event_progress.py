@@ -28,7 +28,7 @@ class SprtProgress(Struct, frozen=True):
     """Number of complete pairs of matches that the test has counted."""
 
 
-class DueMatch(Struct, frozen=True):
+class UnplayedMatch(Struct, frozen=True):
     """Match of an event that is still to be played."""
 
     maxie: str
@@ -57,7 +57,7 @@ class EventProgress(Struct, frozen=True):
     """Number of matches played so far."""
     matches: int | None
     """Total number of matches, as far as known; None for an endless event."""
-    due: list[DueMatch]
+    due: list[UnplayedMatch]
     """Next match of each pair of bots, in the order of the schedule, up to a maximum number.
 
     For an event that was announced on a server (`arena event`), the list includes matches in progress.

@@ -45,7 +45,7 @@ ACTION_PARAMETERS: dict[str, tuple[set[str], ...]] = {
     "hide": ({"name"}, {"owner"}),
 }
 """Sets of parameters that an action accepts besides `do` and `text`, by action. `lift` without any ends the notice."""
-ACTION_DEFAULTS = {
+DIRECTIVE_DEFAULTS_BY_ACTION = {
     "kick": (KICK_REFUSAL_SECONDS, "the host has closed the connection"),
     "ban": (math.inf, "banned by the host"),
     "notice": (3600.0, ""),
@@ -75,7 +75,7 @@ class ConnectedBot(Struct, frozen=True):
     """Time since the bot connected, in seconds; None if the bot is connected to another process of the server."""
 
 
-class HostState(Struct, frozen=True):
+class AdminPageState(Struct, frozen=True):
     """State of the server, as shown to the host."""
 
     bots: list[ConnectedBot] | None
@@ -88,7 +88,7 @@ class HostState(Struct, frozen=True):
     """Renames that this process of the server has in progress, and its latest finished ones."""
 
 
-class HostPage:
+class AdminPageHandler:
     """Handler of requests to `/api/host`, with which the host sees and changes the state of the server."""
 
     def __init__(self, engine: Engine, page_client: PageClient, renames: RenameQueue) -> None:
@@ -126,16 +126,16 @@ class HostPage:
         Raises BadRequest for an invalid name, and OperationRefused if the contents of the store do not allow the action.
         """
         if form["do"] in ("rename", "hide"):
-            for change in await self._make_renames(form):
+            for change in await self._make_name_changes(form):
                 self._renames.add(change)
             return
         if form["do"] == "ban" and form.get("owner"):
             await require_owner(self._engine, form["owner"])
         # A directive is stored completely, even if the time limit of the request passes meanwhile.
         with anyio.CancelScope(shield=True):
-            await self._change_directive(form)
+            await self._issue_or_lift_directive(form)
 
-    async def _change_directive(self, form: Mapping[str, str]) -> None:
+    async def _issue_or_lift_directive(self, form: Mapping[str, str]) -> None:
         """Issue or lift the ban, kick or notice that a form asks for. Raises BadRequest for an invalid name."""
         action, text = form["do"], form.get("text", "")
         subject: tuple[DirectiveKind, str] = "notice", ""
@@ -147,10 +147,10 @@ class HostPage:
         if action == "lift" or (action == "notice" and not text):
             await lift_directive(self._engine, *subject)
         else:
-            duration_seconds, reason = ACTION_DEFAULTS[action]
+            duration_seconds, reason = DIRECTIVE_DEFAULTS_BY_ACTION[action]
             await issue_directive(self._engine, *subject, text or reason, duration_seconds)
 
-    async def _make_renames(self, form: Mapping[str, str]) -> list[NameChange]:
+    async def _make_name_changes(self, form: Mapping[str, str]) -> list[NameChange]:
         """Return the renames that a form with the action `rename` or `hide` asks for.
 
         Raises TokenError if a new name is not available or the owner has no bots, and NameInEvent if a bot is in an
@@ -164,17 +164,22 @@ class HostPage:
             await personal_data.check_rename_is_possible(self._engine, change.name, change.new_name)
         return changes
 
-    async def _load_state(self) -> HostState:
+    async def _load_state(self) -> AdminPageState:
         listing = await self._page_client.get_current_listing()
         clients = self._page_client.list_admitted_clients()
-        bots = None if listing is None else await self._list_connected_bots(listing.bots, clients)
+        bots = None if listing is None else await self._describe_connected_bots(listing.bots, clients)
         spectator_count = sum(client.role == "spectator" for client in clients)
         directives = await load_directives(self._engine)
-        return HostState(bots, spectator_count, directives, self._renames.list_renames())
+        return AdminPageState(bots, spectator_count, directives, self._renames.list_renames())
 
-    async def _list_connected_bots(
+    async def _describe_connected_bots(
         self, listed_bots: list[ListedBot], local_clients: list[ConnectedClient]
     ) -> list[ConnectedBot]:
+        """Return the connected bots, as shown to the host.
+
+        listed_bots: bots connected to any process of the server
+        local_clients: clients connected to this process, whose addresses are known
+        """
         clients_by_name = {client.name: client for client in local_clients if client.role == "bot"}
         bots = [bot for bot in listed_bots if not bot.house][:MAX_LISTED_BOTS]
         names = [bot.name for bot in bots]

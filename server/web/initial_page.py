@@ -57,23 +57,30 @@ class HeroMatch:
     """True while the match is in progress."""
 
 
-class InitialPage:
+class StartPage:
     """Source of the HTML that the start page shows before its scripts are loaded."""
 
     def __init__(self) -> None:
-        self._view = load_demo()
+        self._hero_match = load_demo()
         """Match shown last; at first the built-in match."""
 
-    def render(self, view: View | None) -> bytes:
+    def render(self, live_match: View | None) -> bytes:
         """Return the HTML elements of the start page, with the picture of a match.
 
-        view: match in progress to show; None for the match that was shown last, at first the built-in one
+        live_match: match in progress to show; None for the match that was shown last, at first the built-in one
         """
-        if view is None:
-            self._view = replace(self._view, is_live=False)
+        if live_match is None:
+            self._hero_match = replace(self._hero_match, is_live=False)
         else:
-            self._view = HeroMatch(view.match, view.game, view.setup, view.players, view.moves, is_live=True)
-        return render_hero(self._view)
+            self._hero_match = HeroMatch(
+                live_match.match,
+                live_match.game,
+                live_match.setup,
+                live_match.players,
+                live_match.moves,
+                is_live=True,
+            )
+        return render_hero(self._hero_match)
 
 
 def load_demo() -> HeroMatch:
@@ -126,7 +133,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         f"{''.join(_render_side(seat, players[seat], numbers[seat], game.map.armies_to_win) for seat in COLOUR_NAME_BY_SEAT)}</div>"
         '<p class="tug-bar" title="Chance of winning"><svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" height="4" width="100"/><rect class="maxie" height="4" width="{percent}"/></svg>'
-        f"{''.join(_render_label(seat, players[seat], percent) for seat in COLOUR_NAME_BY_SEAT)}</p></div>"
+        f"{''.join(_render_win_chance(seat, players[seat], percent) for seat in COLOUR_NAME_BY_SEAT)}</p></div>"
         f'<a class="stage-board"{address}>{link_name}<div class="stage-place"><div class="zoom"><div class="whole">'
         f"{make_map_picture(MapFile(game.map)).render_svg(armies, label)}</div></div></div></a>"
         '<div class="words-of"><p class="story"></p></div></section><section class="wall"></section></div></div>'
@@ -163,7 +170,7 @@ def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
     )
 
 
-def _render_label(seat: str, name: str, win_chance_percent: int) -> str:
+def _render_win_chance(seat: str, name: str, win_chance_percent: int) -> str:
     """Return HTML with the label of a player, at the player's end of the bar that compares the chances of winning.
 
     The label of the player with the better chance shows that chance, and the other label is empty. If the chances are

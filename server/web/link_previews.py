@@ -70,8 +70,8 @@ _VIEW_PREVIEWS = {
 }
 
 
-class LinkPreviews:
-    """Link previews (title, description and picture) of the server's pages, and the pictures themselves."""
+class LinkPreviewHandler:
+    """Handler of requests for link previews (title, description and picture) of the server's pages, and for the pictures."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -82,30 +82,30 @@ class LinkPreviews:
         path, query: percent-encoded path and query of the page's URL
         live_match: spectators' view of the match on this page; None if no match on the page is in progress
         """
-        view, parts = _split_address(path, query)
-        if not parts or view == "tv" or len(parts[0]) > MAX_NAME_PARAMETER_LENGTH:
+        view, arguments = _parse_view_and_arguments(path, query)
+        if not arguments or view == "tv" or len(arguments[0]) > MAX_NAME_PARAMETER_LENGTH:
             return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
         match view:
-            case "embed" if parts[0] == "event" and len(parts) > 1:
-                return await self._make_event_preview(parts[1])
+            case "embed" if arguments[0] == "event" and len(arguments) > 1:
+                return await self._make_event_preview(arguments[1])
             case "match" | "embed":
                 return await self._make_match_preview(
-                    parts[0], parts[1] if len(parts) > 1 else "", live_match
+                    arguments[0], arguments[1] if len(arguments) > 1 else "", live_match
                 )
             case "bot":
-                return await self._make_bot_preview(parts[0])
+                return await self._make_bot_preview(arguments[0])
             case "event" | "table":
-                return await self._make_event_preview(parts[0])
-            case "maps" if parts[0] in list_map_names():
-                return _make_map_preview(parts[0])
-            case "versus" if len(parts) > 1:
+                return await self._make_event_preview(arguments[0])
+            case "maps" if arguments[0] in list_map_names():
+                return _make_map_preview(arguments[0])
+            case "versus" if len(arguments) > 1:
                 description = "Every match of these two, and who scored what."
-                return LinkPreview(f"{parts[0]} against {parts[1]}", description)
+                return LinkPreview(f"{arguments[0]} against {arguments[1]}", description)
             case "play":
-                return LinkPreview(f"Play against {parts[0]}", "A match in the browser, by clicks.")
+                return LinkPreview(f"Play against {arguments[0]}", "A match in the browser, by clicks.")
         return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
 
-    async def _make_match_preview(self, match_id: str, ply: str, view: View | None) -> LinkPreview:
+    async def _make_match_preview(self, match_id: str, ply: str, live_match: View | None) -> LinkPreview:
         if not MATCH_ID_PATTERN.fullmatch(match_id):
             return GENERAL_PREVIEW
         path, ply_text = f"/picture/match/{quote(match_id)}", ""
@@ -124,10 +124,12 @@ class LinkPreviews:
             return LinkPreview(
                 " v ".join(titles.make_bot_titles(summary.players)), description, f"{path}.png"
             )
-        if view is None:
+        if live_match is None:
             return GENERAL_PREVIEW
-        description = f"{titles.make_live_match_title(view)} · live, move {len(view.moves)}{ply_text}"
-        return LinkPreview(" v ".join(titles.make_bot_titles(view.players)), description, f"{path}.png")
+        description = (
+            f"{titles.make_live_match_title(live_match)} · live, move {len(live_match.moves)}{ply_text}"
+        )
+        return LinkPreview(" v ".join(titles.make_bot_titles(live_match.players)), description, f"{path}.png")
 
     async def _make_bot_preview(self, name: str) -> LinkPreview:
         rating_rows = await load_rating_rows_of_bot(self._engine, name)
@@ -152,10 +154,10 @@ class LinkPreviews:
             titles.make_event_title(event_name), f"The table after {match_count} matches", picture
         )
 
-    async def answer_picture_request(self, path: str, view: View | None) -> Response:
+    async def answer_picture_request(self, path: str, live_match: View | None) -> Response:
         """Return the picture at a percent-decoded URL path. Raises NotFound if there is none.
 
-        view: spectators' view of the match in the picture; None if the picture shows no match in progress
+        live_match: spectators' view of the match in the picture; None if the picture shows no match in progress
         """
         from arena.server.web.pictures import drawing  # noqa: PLC0415  slow to load, and large
 
@@ -178,16 +180,20 @@ class LinkPreviews:
                 return await _answer_with_picture(
                     partial(drawing.draw_record, record_line, ply), is_permanent=is_finished
                 )
-            if view is None:
+            if live_match is None:
                 raise NotFound(f"no match is called {match!r:.80}")
-            return await _answer_with_picture(partial(drawing.draw_view, view, ply), is_permanent=False)
+            return await _answer_with_picture(
+                partial(drawing.draw_live_match, live_match, ply), is_permanent=False
+            )
         if named_path := _NAMED_PICTURE_PATH.fullmatch(path):
             subject, name = named_path.groups()
             if subject == "map":
                 require_built_in_map(name)
                 return await _answer_with_picture(partial(drawing.draw_map, name), is_permanent=True)
             summary_and_rows = await (
-                self._load_rating_rows(name) if subject == "bot" else self._load_event_rows(name)
+                self._load_summary_and_ratings(name)
+                if subject == "bot"
+                else self._load_summary_and_standings(name)
             )
             if summary_and_rows is None:
                 raise NotFound(f"no {subject} called {name!r:.80} has finished matches")
@@ -199,7 +205,7 @@ class LinkPreviews:
             "no picture has this path: use one such as /picture/match/ID.png, /picture/map/NAME.png or /film/ID.gif"
         )
 
-    async def _load_rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
+    async def _load_summary_and_ratings(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and the rows of a bot's ratings for `draw_table`; None if the bot has no rating.
 
         Each row is (title of a game, rating as text, length of its bar from 0 to 1).
@@ -214,7 +220,9 @@ class LinkPreviews:
         ]
         return f"{sum(row.matches for row in rating_rows)} rated matches", rows
 
-    async def _load_event_rows(self, event_name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
+    async def _load_summary_and_standings(
+        self, event_name: str
+    ) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and the rows of an event's table for `draw_table`; None if there is no such event.
 
         Each row is (title of a bot, Elo with its error as text, length of its bar from 0 to 1).
@@ -241,23 +249,23 @@ def find_match_id(path: str, query: str) -> str:
     """
     if picture_path := _MATCH_PICTURE_PATH.fullmatch(unquote(path)):
         return picture_path[1]
-    view, parts = _split_address(path, query)
+    view, arguments = _parse_view_and_arguments(path, query)
     if (
         view not in ("match", "embed")
-        or not parts
-        or (view == "embed" and parts[0] == "event" and len(parts) > 1)
+        or not arguments
+        or (view == "embed" and arguments[0] == "event" and len(arguments) > 1)
     ):
         return ""
-    return parts[0] if MATCH_ID_PATTERN.fullmatch(parts[0]) else ""
+    return arguments[0] if MATCH_ID_PATTERN.fullmatch(arguments[0]) else ""
 
 
-def _split_address(path: str, query: str) -> tuple[str, list[str]]:
-    """Return the first part of a URL path, and a list of the other parts and the values of the query parameter `name`.
+def _parse_view_and_arguments(path: str, query: str) -> tuple[str, list[str]]:
+    """Return the first part of a URL path, and a list of its other parts and the values of the query parameter `name`.
 
-    The first part is empty for the path `/`. The parts are percent-decoded.
+    All parts are percent-decoded. The first one is empty for the path `/`.
     """
-    view, *parts = [unquote(part) for part in path.split("/") if part] or [""]
-    return view, parts + parse_qs(query).get("name", [])
+    view, *arguments = [unquote(part) for part in path.split("/") if part] or [""]
+    return view, arguments + parse_qs(query).get("name", [])
 
 
 async def _answer_with_picture(

@@ -1,6 +1,6 @@
-"""Responses to `GET /api/maps` and `GET /api/map/NAME`: the built-in maps, with measured results and solutions.
+"""Responses to `GET /api/maps` and `GET /api/map/NAME`: the built-in maps, with statistics of matches and solutions.
 
-The measurements and solutions come from tables in `maps/README.md`.
+The statistics and solutions come from tables in `maps/README.md`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from arena.server.edge.responses import Response
 from arena.server.web.routes import NotFound
 
 MAPS_README = Path(maps.__file__).with_name("README.md")
-"""File with the tables of measurements and solutions of the built-in maps."""
+"""File with the tables of statistics and solutions of the built-in maps."""
 
 
-class MapMeasurements(Struct, frozen=True):
+class MapStatistics(Struct, frozen=True):
     """Results of matches between equal engines on a map. Each field is a text to show, such as `48 ± 5 %`."""
 
     nodes: str
@@ -48,7 +48,7 @@ class MapSolution(Struct, frozen=True):
 
 
 class MapInfo(Struct, frozen=True):
-    """Built-in map, with its measurements and its solution."""
+    """Built-in map, with its statistics and its solution."""
 
     name: str
     description: str
@@ -61,7 +61,7 @@ class MapInfo(Struct, frozen=True):
     """Number of armies that a player needs to win."""
     ply_limit: int
     """Number of plies after which a match is drawn."""
-    measured: list[MapMeasurements]
+    measured: list[MapStatistics]
     """Results of matches between equal engines, one entry for each strength of the engines; empty if not measured."""
     solved: MapSolution | None
     """Solution; None if the map is not solved."""
@@ -77,7 +77,7 @@ def answer_maps_request() -> Response:
 
 def list_built_in_maps() -> list[MapInfo]:
     """Return all built-in maps, in the order of their names."""
-    measured, solved = read_measurements(MAPS_README), read_solutions(MAPS_README)
+    measured, solved = read_statistics(MAPS_README), read_solutions(MAPS_README)
     map_infos = []
     for name in list_map_names():
         file = load_map_file(name)
@@ -100,13 +100,13 @@ def list_built_in_maps() -> list[MapInfo]:
     return map_infos
 
 
-def read_measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
-    """Return the measurements of each map, by its name, from the two tables of measurements in `readme`.
+def read_statistics(readme: Path) -> dict[str, list[MapStatistics]]:
+    """Return the statistics of each map, by its name, from the two tables of statistics in `readme`.
 
     A row without the name of a map belongs to the map of the row above.
     """
     text = readme.read_text(encoding="utf-8")
-    by_map: dict[str, list[MapMeasurements]] = {}
+    by_map: dict[str, list[MapStatistics]] = {}
     name = ""
     for header_start, plies in (
         ("| map | nodes a move |", "plies, median"),
@@ -114,7 +114,7 @@ def read_measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
     ):
         for row in _read_table_rows(text, header_start):
             name = row["map"] or name
-            measured = MapMeasurements(row["nodes a move"], row["drawn"], row[plies], row["Maxie's share"])
+            measured = MapStatistics(row["nodes a move"], row["drawn"], row[plies], row["Maxie's share"])
             by_map.setdefault(name, []).append(measured)
     return by_map
 

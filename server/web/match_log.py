@@ -62,13 +62,13 @@ class MatchLog(Struct, frozen=True):
 
 
 async def load_log(
-    engine: Engine, match_id: str, bot_name: str = "", threads: anyio.CapacityLimiter | None = None
+    engine: Engine, match_id: str, bot_name: str = "", limiter: anyio.CapacityLimiter | None = None
 ) -> MatchLog:
     """Return the log of the one match whose id begins with `match_id`.
 
     match_id: id of the match, or the beginning of its id
     bot_name: name of a bot, to search only its matches; empty for all matches
-    threads: limit on the number of logs made in parallel; None for anyio's default
+    limiter: limit on the number of logs made in parallel; None for anyio's default
 
     Raises LogNotFound if no match or more than one is found, or if the game of the match is not known.
     """
@@ -90,7 +90,7 @@ async def load_log(
         return build_timeline(terms, journal_events if packed is None else unpack_events(packed))
 
     # A referee replays the match, which takes as long as some hundred moves of a running match.
-    entries, finish = await anyio.to_thread.run_sync(make_timeline, limiter=threads)
+    entries, finish = await anyio.to_thread.run_sync(make_timeline, limiter=limiter)
     return MatchLog(
         match=terms.match,
         game=terms.game.name,
@@ -106,7 +106,7 @@ async def load_log(
     )
 
 
-class MatchLogs:
+class MatchLogHandler:
     """Handler of `GET /api/log/MATCH`, which requires HTTP Basic authentication.
 
     A client gives a bot's name, and the bot's token or the secret of its session. An admin's token gives access to all
@@ -122,9 +122,9 @@ class MatchLogs:
         self._engine = engine
         self._admits_anyone = admits_anyone
         # Several replaying threads would only compete for the interpreter.
-        self._threads = anyio.CapacityLimiter(1)
+        self._limiter = anyio.CapacityLimiter(1)
 
-    async def answer_request(self, match_id: str, authorization: str) -> Response:
+    async def handle_request(self, match_id: str, authorization: str) -> Response:
         """Return the log of a match as JSON; a response with status 401 if `authorization` gives no access to it.
 
         match_id: id of the match, or the beginning of its id
@@ -149,7 +149,7 @@ class MatchLogs:
                 f"the id {match_id!r} is too short: give at least {MIN_MATCH_ID_PREFIX_LENGTH} characters of the id"
             )
         try:
-            log = await load_log(self._engine, match_id, "" if is_admin else name, self._threads)
+            log = await load_log(self._engine, match_id, "" if is_admin else name, self._limiter)
         except LogNotFound:
             log_for_owner = None if token is None else await self._load_log_for_owner(match_id, token.owner)
             if log_for_owner is None:
@@ -168,7 +168,7 @@ class MatchLogs:
         """Return the log of a match that one of the owner's bots played; None if there is no such match."""
         names = {bot.name for bot in (await load_owner(self._engine, owner_name)).bots}
         try:
-            log = await load_log(self._engine, match_id, "", self._threads)
+            log = await load_log(self._engine, match_id, "", self._limiter)
         except LogNotFound:
             return None
         return log if names & {log.maxie, log.minnie} else None

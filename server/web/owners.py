@@ -50,7 +50,7 @@ class OwnerEventEntry(Struct, frozen=True):
     """Names of the owner's bots that have entered the event."""
 
 
-class OwnerState(Struct, frozen=True):
+class OwnerPageState(Struct, frozen=True):
     """Response with an owner's bots, the owner's open invitation, and all unfinished events."""
 
     owner: str
@@ -69,7 +69,7 @@ class NewToken(Struct, frozen=True):
     token: str
 
 
-class OwnerPages:
+class OwnerPageHandler:
     """Handler of requests from owners of bots."""
 
     def __init__(self, engine: Engine, send_request: SendRequest) -> None:
@@ -88,7 +88,7 @@ class OwnerPages:
         """
         name = route_match.parameters.get("name", "")
         token: StoredToken | None = None
-        if route_match.route == "/api/join":
+        if route_match.route_key == "/api/join":
             owner = await invitations.find_invited_owner(self._engine, parse_bearer(authorization))
             why = "no such invitation is open: ask the host for a new one"
         else:
@@ -101,12 +101,12 @@ class OwnerPages:
         if ban is not None:
             return responses.make_text_response(f"removed: {ban.text}", HTTPStatus.FORBIDDEN)
         if "event" in route_match.parameters:
-            action: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
+            action: EventAction = "enter" if route_match.route_key == "/api/me/enter" else "withdraw"
             await self._change_entry(action, route_match.parameters["event"], owner, name)
         elif name:
             # A new token that is stored must reach its owner, even if the time limit of the request has passed.
             with anyio.CancelScope(shield=True):
-                new_token = await self._change_token_of_name(route_match.route, owner, token, name)
+                new_token = await self._change_bot_token(route_match.route_key, owner, token, name)
             return responses.make_json_response(NewToken(name, new_token))
         return responses.make_json_response(await self._load_state(owner))
 
@@ -143,10 +143,10 @@ class OwnerPages:
         if not answer.done:
             raise OperationRefused(answer.text)
 
-    async def _change_token_of_name(
-        self, route: str, owner_name: str, presented_token: StoredToken | None, name: str
+    async def _change_bot_token(
+        self, route: str, owner_name: str, presented_token: StoredToken | None, bot_name: str
     ) -> str:
-        """Register a name, retire it, or replace its token. Return the new token; empty if the name is retired.
+        """Register a bot's name, retire it, or replace its token. Return the new token; empty if the name is retired.
 
         route: URL path of the request, which decides the change
         presented_token: token with which the owner asks for the change; None for an invitation, which can only register names
@@ -154,13 +154,13 @@ class OwnerPages:
         Raises TokenError if the change is not possible.
         """
         if presented_token is None or route == "/api/token/create":
-            return await invitations.register_name_and_issue_token(self._engine, owner_name, name)
+            return await invitations.register_name_and_issue_token(self._engine, owner_name, bot_name)
         if route == "/api/token/rotate":
-            return await tokens.rotate_token(self._engine, name, presented_token)
-        await tokens.revoke_token(self._engine, name, presented_token)
+            return await tokens.rotate_token(self._engine, bot_name, presented_token)
+        await tokens.revoke_token(self._engine, bot_name, presented_token)
         return ""
 
-    async def _load_state(self, owner_name: str) -> OwnerState:
+    async def _load_state(self, owner_name: str) -> OwnerPageState:
         account = await load_owner(self._engine, owner_name)
         bots = [OwnedBotRow(bot.name, bot.created, bot.rotated, bot.revoked) for bot in account.bots]
         names = {bot.name for bot in account.bots}
@@ -173,4 +173,4 @@ class OwnerPages:
             )
             for entry in await events.load_unfinished_entries(self._engine)
         ]
-        return OwnerState(owner_name, bots, account.left, account.until, upcoming_events)
+        return OwnerPageState(owner_name, bots, account.left, account.until, upcoming_events)

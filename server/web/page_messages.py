@@ -1,7 +1,7 @@
 """Frames between the process that serves matches and its page process, over one socket.
 
-    to the page process      PageSetup, then PageRequest
-    from the page process    PageReady, then PageResponse
+    to the page process      PageProcessConfig, then PageRequest
+    from the page process    PageProcessReady, then PageResponse
 
 A frame is a length in four bytes, the highest byte first, followed by a msgpack message of that many bytes.
 """
@@ -19,17 +19,17 @@ from arena.server.web.event_progress import EventProgress
 from arena.server.web.routes import RouteMatch
 from arena.server.web.static_files import Templates
 
-TITLE_LOOKUP_SHARE_OF_TIME_LIMIT = 0.15
+TITLE_LOOKUP_TIME_SHARE = 0.15
 """Time limit for each of two steps that find an HTML page's title, as a share (0 to 1) of the time left for the page.
 
 The steps are the request for live data and the query of the store. If a step takes longer, the page has a general title.
 """
 
 
-class PageSetup(Struct, frozen=True, tag="setup"):
+class PageProcessConfig(Struct, frozen=True, tag="setup"):
     """First message to the page process (the child process that makes the web page's responses): its configuration."""
 
-    store: str
+    store_url: str
     """Database URL of the store."""
     games: list[str]
     """Custom games loaded in this server, each as `FILE.py:Class`."""
@@ -40,7 +40,7 @@ class PageSetup(Struct, frozen=True, tag="setup"):
     templates: Templates
 
 
-class LiveData(Struct, frozen=True):
+class LiveSnapshot(Struct, frozen=True):
     """Data on matches and events in progress that a response needs besides the data in the store.
 
     Fields that the response does not need have their defaults.
@@ -64,7 +64,7 @@ class PageRequest(Struct, frozen=True, tag="question"):
     """Scheme and host of the request, as in `https://arena.example`; empty if unknown or not needed."""
     authorization: str = ""
     """Authorization header; empty if the response does not depend on it."""
-    live: LiveData = LiveData()
+    live: LiveSnapshot = LiveSnapshot()
     """Live data on the match or the event of the request; set by `PageProcess` when it sends the request."""
     number: int = 0
     """Number of the request, which its response also has; set by `PageProcess` when it sends the request."""
@@ -83,12 +83,12 @@ class PageResponse(Struct, frozen=True, tag="reply"):
     """Description of an internal error, for the server's log; empty if there was none."""
 
 
-class PageReady(Struct, frozen=True, tag="ready"):
+class PageProcessReady(Struct, frozen=True, tag="ready"):
     """First message from the page process: it has started and accepts requests."""
 
 
-ToPageProcess = PageSetup | PageRequest
-FromPageProcess = PageReady | PageResponse
+ToPageProcess = PageProcessConfig | PageRequest
+FromPageProcess = PageProcessReady | PageResponse
 
 _encode = msgspec.msgpack.encode
 

@@ -26,12 +26,12 @@ from arena.server.web import page_messages
 from arena.server.web.event_progress import FindProgress
 from arena.server.web.link_previews import find_match_id
 from arena.server.web.page_messages import (
-    TITLE_LOOKUP_SHARE_OF_TIME_LIMIT,
+    TITLE_LOOKUP_TIME_SHARE,
     FromPageProcess,
-    LiveData,
+    LiveSnapshot,
+    PageProcessConfig,
     PageRequest,
     PageResponse,
-    PageSetup,
 )
 from arena.server.web.request_queue import TOO_MANY_REQUESTS_REASON, RequestQueue, ServerBusy
 from arena.server.web.routes import RouteMatch
@@ -43,9 +43,9 @@ MAX_PARALLEL_RESPONSES = 6
 """Maximum number of responses made in parallel, in addition to one response on a slow route."""
 START_TIMEOUT_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
-MAX_START_WAIT_SECONDS = 45.0
+REQUEST_START_WAIT_SECONDS = 45.0
 """Seconds for which a request may wait for the process to start, in addition to its own time limit."""
-MAX_SECONDS_PAST_REQUEST_TIME_LIMIT = 5.0
+REQUEST_GRACE_SECONDS = 5.0
 """Seconds past the time limit of an unanswered request after which the page process counts as hung and is killed."""
 RESTART_PAUSE_SECONDS = 5.0
 """Minimum pause in seconds before the next start, if the page process ended without having answered any request."""
@@ -58,25 +58,25 @@ class PageProcess:
 
     def __init__(
         self,
-        make_setup: Callable[[], PageSetup],
+        make_config: Callable[[], PageProcessConfig],
         page_client: PageClient,
         find_event_progress: FindProgress,
         clock: TimeSource,
     ) -> None:
         """Prepare the process, without starting it.
 
-        make_setup: function that returns the configuration to send to the process
+        make_config: function that returns the configuration to send to the process
         page_client: source of the list of matches in progress, and of spectators' views of them
         find_event_progress: function that returns the progress of an event that this server plays; None for any other event
         """
-        self._make_setup = make_setup
+        self._make_config = make_config
         self._page_client = page_client
         self._find_event_progress = find_event_progress
         self._clock = clock
         self._quick_queue = RequestQueue(MAX_PARALLEL_RESPONSES, clock)
         self._slow_queue = RequestQueue(1, clock)
-        self._start_task: asyncio.Task[_PageChild] | None = None
-        self._child: _PageChild | None = None
+        self._start_task: asyncio.Task[_ChildProcess] | None = None
+        self._child: _ChildProcess | None = None
         self._earliest_start_time = 0.0
         """Monotonic time in seconds before which the process is not started again."""
         self._is_closed = False
@@ -98,7 +98,7 @@ class PageProcess:
 
         Raises ServerBusy if too many requests wait, or if there is no response in time.
         """
-        route = request.route_match.route_properties
+        route = request.route_match.route
         end_time = self._clock.now() + route.max_seconds
         queue = self._slow_queue if route.is_slow else self._quick_queue
         try:
@@ -108,11 +108,9 @@ class PageProcess:
                 seconds_left = end_time - self._clock.now()
                 child = await self._ensure_started()
                 self.request_count += 1
-                start_time, live = self._clock.now(), LiveData()
-                with anyio.move_on_after(
-                    TITLE_LOOKUP_SHARE_OF_TIME_LIMIT * seconds_left if route.is_page else None
-                ):
-                    live = await self._load_live_data(request.route_match)
+                start_time, live = self._clock.now(), LiveSnapshot()
+                with anyio.move_on_after(TITLE_LOOKUP_TIME_SHARE * seconds_left if route.is_page else None):
+                    live = await self._load_live_snapshot(request.route_match)
                 seconds_left -= self._clock.now() - start_time
                 return await child.request_page(
                     msgspec.structs.replace(request, live=live, seconds_left=seconds_left)
@@ -120,10 +118,10 @@ class PageProcess:
         except TimeoutError:
             raise ServerBusy(TOO_MANY_REQUESTS_REASON) from None
 
-    async def _ensure_started(self) -> _PageChild:
+    async def _ensure_started(self) -> _ChildProcess:
         """Return the process once it has started. If the caller is cancelled, the start continues.
 
-        Raises ServerBusy if the process does not start within MAX_START_WAIT_SECONDS, or cannot be started now.
+        Raises ServerBusy if the process does not start within REQUEST_START_WAIT_SECONDS, or cannot be started now.
         """
         if self._start_task is None:
             if self._child is not None:
@@ -132,20 +130,20 @@ class PageProcess:
                 raise ServerBusy("the web page is temporarily unavailable: try again")
             self._start_task = asyncio.create_task(self._start())
         try:
-            with anyio.fail_after(MAX_START_WAIT_SECONDS):
+            with anyio.fail_after(REQUEST_START_WAIT_SECONDS):
                 return await asyncio.shield(self._start_task)
         except TimeoutError:
             raise ServerBusy("the web page is still starting: try again") from None
 
-    async def _start(self) -> _PageChild:
+    async def _start(self) -> _ChildProcess:
         try:
             server_socket, child_socket = socket.socketpair()
             with child_socket:
                 # In a thread, because starting a process may take some milliseconds.
                 process = await anyio.to_thread.run_sync(partial(_start_process, child_socket))
             reader, writer = await asyncio.open_connection(sock=server_socket)
-            self._child = child = _PageChild(process, writer)
-            child.write(self._make_setup())
+            self._child = child = _ChildProcess(process, writer)
+            child.write(self._make_config())
             child.reading_task = asyncio.create_task(self._read_messages(child, reader))
             if self._is_unavailable():  # closed meanwhile
                 child.kill()
@@ -160,7 +158,7 @@ class PageProcess:
     def _is_unavailable(self) -> bool:
         return self._is_closed or self._clock.now() < self._earliest_start_time
 
-    async def _read_messages(self, child: _PageChild, reader: asyncio.StreamReader) -> None:
+    async def _read_messages(self, child: _ChildProcess, reader: asyncio.StreamReader) -> None:
         """Handle the messages from the page process until the process ends."""
         try:
             while True:
@@ -183,15 +181,15 @@ class PageProcess:
                     "the page process ended (exit code %d): the next request starts another", exit_code
                 )
 
-    async def _load_live_data(self, route_match: RouteMatch) -> LiveData:
+    async def _load_live_snapshot(self, route_match: RouteMatch) -> LiveSnapshot:
         """Return the live data on the match or the event that a request is for; empty if it is for neither."""
-        if route_match.route == "/api/event":
+        if route_match.route_key == "/api/event":
             event = route_match.parameters["name"]
             listing = await self._page_client.request_listing_or_last_known()
             playing = sum(match.event == event for match in listing.matches)
-            return LiveData(None, playing, self._find_event_progress(event))
+            return LiveSnapshot(None, playing, self._find_event_progress(event))
         match_id = find_match_id(route_match.path, route_match.query)
-        if match_id or route_match.route == "/":
+        if match_id or route_match.route_key == "/":
             # The start page shows any Riskless match.
             live_matches = (await self._page_client.request_listing_or_last_known()).matches
             live_match = next(
@@ -202,8 +200,8 @@ class PageProcess:
                 ),
                 None,
             )
-            return LiveData(await self._page_client.request_view(live_match) if live_match else None)
-        return LiveData()
+            return LiveSnapshot(await self._page_client.request_view(live_match) if live_match else None)
+        return LiveSnapshot()
 
     def close(self) -> None:
         """Kill the process, and do not start it again."""
@@ -214,7 +212,7 @@ class PageProcess:
             self._child.process.wait()
 
 
-class _PageChild:
+class _ChildProcess:
     """Running page process, with the requests that wait for its responses."""
 
     def __init__(self, process: subprocess.Popen[bytes], writer: asyncio.StreamWriter) -> None:
@@ -240,7 +238,7 @@ class _PageChild:
         self._pending[number] = future
         self.write(msgspec.structs.replace(request, number=number))
         try:
-            with anyio.fail_after(max(0.0, request.seconds_left) + MAX_SECONDS_PAST_REQUEST_TIME_LIMIT):
+            with anyio.fail_after(max(0.0, request.seconds_left) + REQUEST_GRACE_SECONDS):
                 return await future
         except TimeoutError:
             self.kill()

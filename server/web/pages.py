@@ -37,9 +37,9 @@ from arena.server.store.errors import OperationRefused, describe_store_failure
 from arena.server.store.requests import SendRequest
 from arena.server.web import link_previews
 from arena.server.web.event_progress import FindProgress
-from arena.server.web.host_page import HostPage
-from arena.server.web.owners import OwnerPages
-from arena.server.web.page_messages import PageRequest, PageSetup
+from arena.server.web.host_page import AdminPageHandler
+from arena.server.web.owners import OwnerPageHandler
+from arena.server.web.page_messages import PageProcessConfig, PageRequest
 from arena.server.web.page_process import PageProcess
 from arena.server.web.renames import RenameQueue
 from arena.server.web.request_queue import RequestQueue, ServerBusy
@@ -55,7 +55,7 @@ MAX_CACHED_RESPONSES, MAX_CACHED_BYTES = 1024, 16 * 1024 * 1024
 """Maximum number of cached responses, and of bytes in all their bodies together."""
 MAX_POSTS_PER_ADDRESS = 64
 """Maximum number of waiting POSTs per address. It is high, because the students of a course may share an address."""
-MAX_CACHED_RESPONSE_COST_US = 200
+CACHED_RESPONSE_COST_MICROSECONDS = 200
 """Maximum cost, in µs, that a response from the cache takes from the work budget of the client's address."""
 HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """Pattern of a Host header that is safe to insert into a page."""
@@ -83,13 +83,13 @@ class ServerInfo(Struct, frozen=True):
     """True if the server itself uses TLS, so that its URLs begin with `https`."""
 
 
-class Pages:
-    """Handler of the HTTP requests to a server that are not WebSocket handshakes."""
+class WebApp:
+    """HTTP application of a server: the handler of all requests that are not WebSocket handshakes."""
 
     def __init__(
         self,
         info: ServerInfo,
-        store: Engine,
+        engine: Engine,
         page_client: PageClient,
         metrics: Metrics,
         work_budget: WorkBudget,
@@ -102,7 +102,7 @@ class Pages:
     ) -> None:
         """Set up the handler, without starting the page process.
 
-        store: database that the pages read and write
+        engine: engine of the database that the pages read and write
         page_client: source of live data for the pages
         metrics: metrics to render for `/metrics`
         work_budget: budget of each client address, from which the costs of its requests are taken
@@ -112,7 +112,7 @@ class Pages:
         origins: origins of other sites whose pages may read JSON responses (CORS); `*` for all
         """
         self._info = info
-        self._store = store.url.render_as_string(hide_password=False)
+        self._store_url = engine.url.render_as_string(hide_password=False)
         # A change locks the store exclusively, so one is made at a time.
         self._post_queue = RequestQueue(1, clock, MAX_POSTS_PER_ADDRESS)
         self._metrics = metrics
@@ -121,11 +121,11 @@ class Pages:
         self._origins = frozenset(origins)
         self._clock = clock
         self._files = load_page_files()
-        self.renames = RenameQueue(self._store)
+        self.renames = RenameQueue(self._store_url)
         """Queue of the bots' renames that hosts have requested. The caller must run `renames.run`."""
-        self._owners = OwnerPages(store, send_request)
-        self._host = HostPage(store, page_client, self.renames)
-        self.process = PageProcess(self._make_setup, page_client, find_event_progress, clock)
+        self._owners = OwnerPageHandler(engine, send_request)
+        self._host = AdminPageHandler(engine, page_client, self.renames)
+        self.process = PageProcess(self._make_config, page_client, find_event_progress, clock)
         """Process that makes the slow responses. The caller must close it."""
         self._cache = ResponseCache()
         self._wrong_tokens = AbuseCounter()
@@ -191,9 +191,9 @@ class Pages:
             return responses.make_bad_request_response(str(error))
         if route_match is None:
             return self._make_not_found_page(request)
-        route = route_match.route_properties
+        route = route_match.route
         if route.is_post or request.method == "POST":
-            return self._handle_post(route_match, request, address)
+            return self._admit_post(route_match, request, address)
         accepted_encodings = request.headers.get_all("Accept-Encoding")
         gzip = accepts_gzip(
             accepted_encodings[0] if len(accepted_encodings) == 1 else ",".join(accepted_encodings)
@@ -207,13 +207,15 @@ class Pages:
             )
         origin = self._find_origin(request) if route.is_page or route.has_absolute_urls else ""
         authorization = ",".join(request.headers.get_all("Authorization")) if route.is_personal else ""
-        key = route_match.key, gzip, origin, authorization
+        key = route_match.cache_key, gzip, origin, authorization
         now = self._clock.now()
         if authorization and (wait_seconds := self._wrong_tokens.get_refusal_seconds_left(address, now)) > 0:
             return responses.make_too_many_requests_response(wait_seconds)
         response = self._cache.get(key, now)
         wait_seconds = self._work_budget.spend_or_compute_wait(
-            address, route.cost if response is None else min(MAX_CACHED_RESPONSE_COST_US, route.cost), now
+            address,
+            route.cost if response is None else min(CACHED_RESPONSE_COST_MICROSECONDS, route.cost),
+            now,
         )
         if wait_seconds > 0:
             return responses.make_too_many_requests_response(wait_seconds)
@@ -242,11 +244,9 @@ class Pages:
             self._wrong_tokens.record_abuse(address, self._clock.now(), MAX_WRONG_TOKENS)
         return _make_not_modified_response(response, request)
 
-    def _handle_post(
-        self, route_match: RouteMatch, request: Request, address: str
-    ) -> Response | MakeResponse:
+    def _admit_post(self, route_match: RouteMatch, request: Request, address: str) -> Response | MakeResponse:
         """Return the response to a POST, or a function that makes it. Reject requests from pages of other sites."""
-        route = route_match.route_properties
+        route = route_match.route
         if not (route.is_post and request.method == "POST"):
             return responses.make_method_not_allowed_response("POST" if route.is_post else "GET, HEAD")
         refusal = find_origin_refusal(request)
@@ -259,10 +259,10 @@ class Pages:
         )
         if wait_seconds > 0:
             return responses.make_too_many_requests_response(wait_seconds)
-        return partial(self._answer_post, route_match, request, address)
+        return partial(self._run_post_in_turn, route_match, request, address)
 
-    async def _answer_post(self, route_match: RouteMatch, request: Request, address: str) -> Response:
-        route = route_match.route_properties
+    async def _run_post_in_turn(self, route_match: RouteMatch, request: Request, address: str) -> Response:
+        route = route_match.route
         end_time = self._clock.now() + route.max_seconds
         try:
             async with self._post_queue.wait_for_turn(address, route.cost, route.max_seconds):
@@ -292,7 +292,7 @@ class Pages:
 
     async def _dispatch_post(self, route_match: RouteMatch, request: Request) -> Response:
         authorization = ",".join(request.headers.get_all("Authorization"))
-        if route_match.route == "/api/host":
+        if route_match.route_key == "/api/host":
             return await self._host.handle_request(route_match.parameters, authorization)
         return await self._owners.handle_request(route_match, authorization)
 
@@ -302,8 +302,8 @@ class Pages:
         try:
             page_response = await self.process.answer_request(request, address, pending.is_abandoned)
         except ServerBusy as busy:
-            if request.route_match.route_properties.is_page:  # the plain page shows matches in progress too
-                return self._general_pages["embed" if request.route_match.route == "/embed/" else "index"]
+            if request.route_match.route.is_page:  # the plain page shows matches in progress too
+                return self._general_pages["embed" if request.route_match.route_key == "/embed/" else "index"]
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         finally:
             del self._pending_responses[key]
@@ -315,11 +315,15 @@ class Pages:
             self._cache.put(key, page_response.response, self._clock.now() + page_response.cache_seconds)
         return page_response.response
 
-    def _make_setup(self) -> PageSetup:
+    def _make_config(self) -> PageProcessConfig:
         """Return the configuration for the page process."""
         info = self._info
-        return PageSetup(
-            self._store, CATALOGUE.list_specs(), info.admits_anyone, info.admits_guests, self._files.templates
+        return PageProcessConfig(
+            self._store_url,
+            CATALOGUE.list_specs(),
+            info.admits_anyone,
+            info.admits_guests,
+            self._files.templates,
         )
 
     def _find_origin(self, request: Request) -> str:
@@ -341,7 +345,7 @@ class Pages:
 
     def _answer_from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response | None:
         """Return the response to a request for data in memory; None for a file that does not exist."""
-        match route_match.route:
+        match route_match.route_key:
             case "/web/":
                 return self._files.answer_file(route_match.path_rest, gzip=gzip)
             case "/sw.js":

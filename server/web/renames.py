@@ -48,7 +48,7 @@ class RenameWithState(Struct, frozen=True):
 
 
 class _RenameJob(Struct, frozen=True):
-    store: str
+    store_url: str
     """Database URL of the store."""
     change: NameChange
 
@@ -59,9 +59,9 @@ _decode_job = msgspec.json.Decoder(_RenameJob).decode
 class RenameQueue:
     """Queue of the renames that hosts have requested from this process, with the results of the latest ones."""
 
-    def __init__(self, store: str) -> None:
-        """Prepare an empty queue. `store`: database URL of the store."""
-        self._store = store
+    def __init__(self, store_url: str) -> None:
+        """Prepare an empty queue. `store_url`: database URL of the store."""
+        self._store_url = store_url
         self._problems: dict[NameChange, str | None] = {}
         """Value of `RenameWithState.problem` for each rename, in the order of the requests; None until the rename is over."""
         self._added = anyio.Event()
@@ -99,7 +99,7 @@ class RenameQueue:
 
     async def _run_rename_and_describe_failure(self, change: NameChange) -> str:
         """Rename a bot in a child process, and return the reason why it keeps its name; empty after success."""
-        job = msgspec.json.encode(_RenameJob(self._store, change)).decode()
+        job = msgspec.json.encode(_RenameJob(self._store_url, change)).decode()
         # The priority is normal. With a lower one, the child could keep the store locked while other processes run.
         command = make_supervised_command(sys.executable, "-P", "-m", CHILD_MODULE, niceness=0)
         pipe = subprocess.PIPE
@@ -129,7 +129,7 @@ async def _run_job() -> None:
     """Carry out the rename in the environment variable RENAME_JOB_VARIABLE. Called in the child process."""
     job = _decode_job(os.environ[RENAME_JOB_VARIABLE])
     try:
-        async with open_store(job.store) as engine:
+        async with open_store(job.store_url) as engine:
             await renaming.rename_bot(engine, job.change)
     except (NameInUse, TokenError, StoreError) as error:
         sys.stdout.write(f"{error}\n")

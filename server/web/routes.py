@@ -128,7 +128,7 @@ ROUTES: dict[str, Route] = {
 class RouteMatch(Struct, frozen=True):
     """Parsed target of a request: its URL path and query."""
 
-    route: str
+    route_key: str
     """Key of the route in `ROUTES`."""
     path: str
     """Path, still percent-encoded."""
@@ -138,13 +138,13 @@ class RouteMatch(Struct, frozen=True):
     """Query, still percent-encoded."""
     parameters: dict[str, str]
     """Decoded parameters of the query, if the route lists its parameters; otherwise empty."""
-    key: tuple[object, ...]
+    cache_key: tuple[object, ...]
     """Key for caching responses, equal for targets with the same meaning."""
 
     @property
-    def route_properties(self) -> Route:
+    def route(self) -> Route:
         """Entry of the route in `ROUTES`."""
-        return ROUTES[self.route]
+        return ROUTES[self.route_key]
 
     @property
     def name(self) -> str:

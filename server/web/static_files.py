@@ -34,16 +34,16 @@ MEDIA_TYPES = {
 }
 """Media types of the served files, by file extension. Files with other extensions are not served."""
 
-_POLICY_BEFORE_ANCESTORS = (
+_CSP_UP_TO_FRAME_ANCESTORS = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors "
 )
-CONTENT_SECURITY_POLICY = f"{_POLICY_BEFORE_ANCESTORS}'none'"
+CONTENT_SECURITY_POLICY = f"{_CSP_UP_TO_FRAME_ANCESTORS}'none'"
 """Content security policy of all pages but the embeddable one.
 
 The pages load files only from this server, connect only to this server, and cannot be embedded in other sites.
 """
-EMBEDDED_CONTENT_SECURITY_POLICY = f"{_POLICY_BEFORE_ANCESTORS}*"
+EMBEDDED_CONTENT_SECURITY_POLICY = f"{_CSP_UP_TO_FRAME_ANCESTORS}*"
 """Content security policy of the page that other sites may embed, with a single match or an event."""
 
 SECURITY_HEADERS = {
@@ -63,9 +63,9 @@ DIGEST_PLACEHOLDER = b"{{digest}}"
 """Placeholder in the page's files for the digest of all files."""
 HEAD_PLACEHOLDER = b"<!-- head -->"
 """Placeholder in HTML pages for the title and the link preview."""
-VIEWS_PLACEHOLDER = b"<!-- further -->"
+VIEWS_PRELOAD_PLACEHOLDER = b"<!-- views preload -->"
 """Placeholder in HTML pages for VIEWS_PRELOAD; on the start page, nothing takes its place."""
-INITIAL_PLACEHOLDER = b"<!-- first -->"
+INITIAL_HTML_PLACEHOLDER = b"<!-- first -->"
 """Placeholder in HTML pages for the elements shown before the scripts are loaded."""
 SCRIPT_PATHS_BY_PAGE = {
     "index.html": ("js/main.js", "js/main.bundle.js", "js/views.bundle.js"),
@@ -114,8 +114,8 @@ class Templates(Struct, frozen=True):
         # The head is inserted last, because it contains names of bots, which may look like a placeholder.
         html = (
             self.pages[template_name]
-            .replace(VIEWS_PLACEHOLDER, views_preload)
-            .replace(INITIAL_PLACEHOLDER, initial_html)
+            .replace(VIEWS_PRELOAD_PLACEHOLDER, views_preload)
+            .replace(INITIAL_HTML_PLACEHOLDER, initial_html)
             .replace(HEAD_PLACEHOLDER, head)
         )
         policy = (EMBEDDED_CONTENT_SECURITY_POLICY if is_embedded else CONTENT_SECURITY_POLICY).replace(
@@ -161,10 +161,10 @@ class StaticFiles:
             {page: html.replace(DIGEST_PLACEHOLDER, self.digest.encode()) for page, html in pages.items()},
         )
         worker = files.pop("sw.js", b"").replace(DIGEST_PLACEHOLDER, self.digest.encode())
-        self._worker = _make_variants(
+        self._worker = _make_plain_and_gzip_responses(
             MEDIA_TYPES[".js"], worker, {**SECURITY_HEADERS, "Cache-Control": "no-cache"}
         )
-        self._files = {name: _make_file_variants(name, body) for name, body in files.items()}
+        self._files = {name: _make_file_responses(name, body) for name, body in files.items()}
 
     def answer_service_worker(self, *, gzip: bool) -> Response:
         """Return the script of the service worker. It is served at `/sw.js`, so that it may handle all requests."""
@@ -186,15 +186,17 @@ def load_page_files() -> StaticFiles:
     return StaticFiles()
 
 
-def _make_file_variants(name: str, body: bytes) -> tuple[Response, Response]:
+def _make_file_responses(name: str, body: bytes) -> tuple[Response, Response]:
     media_type = MEDIA_TYPES[Path(name).suffix]
     # Browsers do not display files of other types as documents, so they need no policy.
     is_document = media_type.startswith(MEDIA_TYPES_THAT_MAY_RUN_SCRIPTS)
     security = SECURITY_HEADERS if is_document else {"X-Content-Type-Options": "nosniff"}
-    return _make_variants(media_type, body, {**security, "Cache-Control": CACHE_FOREVER})
+    return _make_plain_and_gzip_responses(media_type, body, {**security, "Cache-Control": CACHE_FOREVER})
 
 
-def _make_variants(media_type: str, body: bytes, headers: dict[str, str]) -> tuple[Response, Response]:
+def _make_plain_and_gzip_responses(
+    media_type: str, body: bytes, headers: dict[str, str]
+) -> tuple[Response, Response]:
     """Return two responses with the same content, the first uncompressed, the second for clients that accept gzip."""
     response = Response(HTTPStatus.OK, media_type, body, headers)
     return compress_if_accepted(response, accepts_gzip=False), compress_if_accepted(

@@ -43,9 +43,9 @@ from arena.server.store.queries import (
     load_startable_pairings,
 )
 from arena.server.web.analysis import parse_position, review_match
-from arena.server.web.event_progress import DueMatch, EventProgress
+from arena.server.web.event_progress import EventProgress, UnplayedMatch
 from arena.server.web.maps import require_built_in_map
-from arena.server.web.page_messages import LiveData
+from arena.server.web.page_messages import LiveSnapshot
 from arena.server.web.routes import (
     MATCH_ID_PATTERN,
     MAX_LISTED_BOTS,
@@ -57,17 +57,17 @@ from arena.server.web.routes import (
 from arena.server.web.static_files import CACHE_FOREVER
 from arena.solved.move_quality import MoveQuality, classify_moves_of_record
 
-RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
-RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
+RESULT_FILTERS = ("maxie", "minnie", DRAWN)
+RESULT_FILTERS_OF_BOT = (WON, LOST, *RESULT_FILTERS)
 """Values, besides end reasons, of the parameter `result` in a search for the matches of a bot.
 
-In a search that names no bot, they are RESULTS_WITHOUT_BOT.
+In a search that names no bot, they are RESULT_FILTERS.
 """
 _TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
 """Pattern of the time in a cursor, which marks a position in a list of matches."""
 MAX_LISTED_MATCHES = 50
 """Maximum number of matches in one response of a list or a search."""
-MAX_LISTED_DUE_MATCHES = 100
+MAX_LISTED_UNPLAYED_MATCHES = 100
 """Maximum number of unplayed matches of an event that a response lists."""
 
 
@@ -96,13 +96,13 @@ class EventPage(Struct, frozen=True):
     """Reason why the event was cancelled; empty if it was not."""
 
 
-class StorePages:
+class StoreDataHandler:
     """Handler of requests for data from the store."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def handle_request(self, route_match: RouteMatch, live: LiveData) -> Response:
+    async def handle_request(self, route_match: RouteMatch, live: LiveSnapshot) -> Response:
         """Return the response to a request.
 
         live: data that are not in the store, on the event that the request is for
@@ -110,11 +110,11 @@ class StorePages:
         Raises BadRequest for an invalid parameter, and NotFound if there is no such match, event or bot.
         """
         parameters, name = route_match.parameters, route_match.name
-        match route_match.route:
+        match route_match.route_key:
             case "/api/records":
-                return await self._list_records(parameters)
+                return await self._answer_records(parameters)
             case "/api/search":
-                return await self._search_matches(parameters)
+                return await self._answer_search(parameters)
             case "/api/versus":
                 return responses.make_json_response(
                     await load_head_to_head_scores(self._engine, parameters["bot"], parameters["opponent"])
@@ -122,20 +122,20 @@ class StorePages:
             case "/api/record/":
                 return await self._answer_record(name, is_download="download" in parameters)
             case "/api/truth/":
-                return await self._list_move_qualities(name)
+                return await self._answer_move_qualities(name)
             case "/api/review/":
                 return await review_match(await self._load_record(name))
             case "/api/openings/":
-                return await self._list_continuations(name, parameters)
+                return await self._answer_continuations(name, parameters)
             case "/api/table":
-                return await self._answer_table(parameters)
+                return await self._answer_ratings_or_event_table(parameters)
             case "/api/table.csv":
-                return await self._answer_table_csv(parameters["event"])
+                return await self._answer_event_table_csv(parameters["event"])
             case "/api/event":
                 return await self._answer_event(parameters["name"], live)
         return await self._answer_bot(name or parameters.get("name", ""))
 
-    async def _list_records(self, parameters: Mapping[str, str]) -> Response:
+    async def _answer_records(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches of a bot, a game or an event, the newest first."""
         game = parameters.get("game", "")
         if game and not CATALOGUE.is_known(game):
@@ -144,15 +144,15 @@ class StorePages:
             raise BadRequest(
                 "the parameter 'event' cannot be combined with 'bot' or 'game': use /api/search for that"
             )
-        return await self._search_matches(parameters)
+        return await self._answer_search(parameters)
 
-    async def _search_matches(self, parameters: Mapping[str, str]) -> Response:
+    async def _answer_search(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches that fit all given search terms, the newest first."""
         limit, before = _parse_limit(parameters), _parse_cursor(parameters)
         result = parameters.get("result", "")
         if parameters.get("opponent") and not parameters.get("bot"):
             raise BadRequest("the parameter 'opponent' needs 'bot': give both")
-        results = RESULTS_WITH_BOT if parameters.get("bot") else RESULTS_WITHOUT_BOT
+        results = RESULT_FILTERS_OF_BOT if parameters.get("bot") else RESULT_FILTERS
         if result and result not in (*results, *EndReason):
             raise BadRequest(
                 f"the parameter 'result' must be {', '.join(results)} or an end reason such as timeout, not {result!r:.40}"
@@ -195,12 +195,12 @@ class StorePages:
             headers["Content-Disposition"] = f'attachment; filename="{match_id.replace(":", "-")}.jsonl"'
         return responses.make_raw_json_response(f"{line}\n".encode(), headers)
 
-    async def _list_move_qualities(self, match_id: str) -> Response:
+    async def _answer_move_qualities(self, match_id: str) -> Response:
         """Return the quality of each move of a match on a solved map, as JSON; null for a match on any other map."""
         line = await self._load_record(match_id)
         return responses.make_json_response(await anyio.to_thread.run_sync(judge_moves_by_solved_table, line))
 
-    async def _list_continuations(self, map_name: str, parameters: Mapping[str, str]) -> Response:
+    async def _answer_continuations(self, map_name: str, parameters: Mapping[str, str]) -> Response:
         """Return the moves that were played in finished matches from a position on a built-in map."""
         require_built_in_map(map_name)
         game = Riskless(load_map(map_name))
@@ -222,7 +222,7 @@ class StorePages:
             raise make_match_not_found_error(match_id)
         return line
 
-    async def _answer_table(self, parameters: Mapping[str, str]) -> Response:
+    async def _answer_ratings_or_event_table(self, parameters: Mapping[str, str]) -> Response:
         """Return the table of the event in `parameters`; without an event, the ratings, cross-tables and events."""
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:
@@ -240,7 +240,7 @@ class StorePages:
             )
         return responses.make_json_response(await self._load_event_table(event))
 
-    async def _answer_table_csv(self, event_name: str) -> Response:
+    async def _answer_event_table_csv(self, event_name: str) -> Response:
         """Return the rows of an event's table as CSV."""
         table = await self._load_event_table(event_name)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", event_name)
@@ -255,21 +255,26 @@ class StorePages:
             raise _make_event_not_found_error(event_name)
         return table
 
-    async def _answer_event(self, event_name: str, live: LiveData) -> Response:
+    async def _answer_event(self, event_name: str, live: LiveSnapshot) -> Response:
         """Return the plan and the progress of an event, with its next matches and any sequential test (SPRT)."""
         match_count = await count_finished_matches(self._engine, event_name)
-        ladder = await find_stored_plan(self._engine, event_name)
-        if match_count is None and ladder is None and live.progress is None and not live.playing_count:
+        stored_plan = await find_stored_plan(self._engine, event_name)
+        if match_count is None and stored_plan is None and live.progress is None and not live.playing_count:
             raise _make_event_not_found_error(event_name)
-        plan = live.progress or (None if ladder is None else _make_progress_from_plan(event_name, ladder))
-        state: Mapping[str, Any] = {} if ladder is None else ladder.plan.get("state", {})
-        if ladder is not None and state.get("phase") in ("running", "paused"):
-            pairings = await load_startable_pairings(self._engine, event_name, ladder)
-            due = [_make_due_match(pairing, ladder) for pairing in pairings[:MAX_LISTED_DUE_MATCHES]]
-            plan = structs.replace(_make_progress_from_plan(event_name, ladder), due=due)
+        plan = live.progress or (
+            None if stored_plan is None else _make_progress_from_plan(event_name, stored_plan)
+        )
+        state: Mapping[str, Any] = {} if stored_plan is None else stored_plan.plan.get("state", {})
+        if stored_plan is not None and state.get("phase") in ("running", "paused"):
+            pairings = await load_startable_pairings(self._engine, event_name, stored_plan)
+            due = [
+                _make_unplayed_match(pairing, stored_plan)
+                for pairing in pairings[:MAX_LISTED_UNPLAYED_MATCHES]
+            ]
+            plan = structs.replace(_make_progress_from_plan(event_name, stored_plan), due=due)
         if plan is not None and len(plan.bots) > MAX_LISTED_BOTS:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_LISTED_BOTS]))
-        is_over = ladder is not None and ladder.finished is not None and not live.playing_count
+        is_over = stored_plan is not None and stored_plan.finished is not None and not live.playing_count
         return responses.make_json_response(
             EventPage(
                 event_name,
@@ -331,12 +336,12 @@ def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:
     return time, match
 
 
-def _make_progress_from_plan(event_name: str, ladder: StoredPlan) -> EventProgress:
+def _make_progress_from_plan(event_name: str, stored_plan: StoredPlan) -> EventProgress:
     """Return the progress of an event that another process plays or has played, from its stored plan."""
-    plan: Mapping[str, Any] = ladder.plan
+    plan: Mapping[str, Any] = stored_plan.plan
     return EventProgress(
         event=event_name,
-        kind=ladder.kind,
+        kind=stored_plan.kind,
         game=str(plan.get("game", "")),
         maps=[str(map) for map in plan.get("maps", ())],
         format=str(plan.get("format", "")),
@@ -349,10 +354,10 @@ def _make_progress_from_plan(event_name: str, ladder: StoredPlan) -> EventProgre
     )
 
 
-def _make_due_match(pairing: Pairing, ladder: StoredPlan) -> DueMatch:
-    maps = ladder.plan.get("maps", ())
+def _make_unplayed_match(pairing: Pairing, stored_plan: StoredPlan) -> UnplayedMatch:
+    maps = stored_plan.plan.get("maps", ())
     map = str(maps[pairing.pair.start]) if maps else ""
-    return DueMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)
+    return UnplayedMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)
 
 
 def _make_event_not_found_error(event_name: str) -> NotFound:

@@ -273,7 +273,7 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
         (host, "open_journal", open_simulated_journal),
         (host, "Edge", make_edge),
         (host, "EventLoopLag", make_simulated_loop_lag),
-        (host, "Pages", PageProcessStub),
+        (host, "WebApp", PageProcessStub),
         (host, "time", SimpleNamespace(time_ns=lambda: EPOCH_NS + world.now)),
         (roles, "_open_bus", lambda _settings: arena.exchange.open_bus(get_running_process())),
         (shell_module, "Core", make_core),

@@ -31,7 +31,7 @@ from arena.server.store.invitations import create_invitations
 from arena.server.store.ladders import claim_ladder
 from arena.server.store.requests import send_request
 from arena.server.web.analysis import analyse_position, review_match
-from arena.server.web.event_progress import DueMatch, EventProgress, SprtProgress
+from arena.server.web.event_progress import EventProgress, SprtProgress, UnplayedMatch
 from arena.server.web.routes import ROUTES, find_route, parse_target
 from tests.docs.pages import text_of
 from tests.games.own import EXAMPLES
@@ -153,7 +153,7 @@ PLAN: dict[str, Any] = {
 }
 LIVE = EventProgress(
     *("live", "match", "tictactoe", [], "round-robin", 2, "1+0", {"a": ""}, 1, 4),
-    due=[DueMatch("a", "b", "", 1)],
+    due=[UnplayedMatch("a", "b", "", 1)],
     sprt=SprtProgress(0.0, 5.0, "logistic", 0.1, -2.9, 2.9, "open", 3),
 )
 PATH4 = Riskless(load_map("path4"))
@@ -187,7 +187,7 @@ def test_the_guide_has_every_path_and_its_parameters() -> None:
     text, guide = text_of(PAGE), Guide(text_of(PAGE))
     queries = [parse_target(re.sub(r"=[A-Z]+", "=1", question)) for question in guide.questions]
     paths = {path for path in ROUTES if path.startswith("/api/")}
-    assert {asked.route for asked in queries if asked is not None} == paths
+    assert {asked.route_key for asked in queries if asked is not None} == paths
     for path in paths:
         words = (ROUTES[path].parameters or "").replace("!", "").split()
         assert [word for word in words if not re.search(rf"[`?&]{word}[`=]", text)] == [], path

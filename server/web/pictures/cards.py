@@ -30,7 +30,7 @@ FILM_BOX = Rectangle(8, 56, FILM_WIDTH - 16, FILM_HEIGHT - 68)
 """Rectangle of the board in each frame of a film (animated picture of a match)."""
 
 
-class MatchTexts(Struct, frozen=True):
+class MatchCaptions(Struct, frozen=True):
     """Texts about a match, for its pictures."""
 
     maxie: str
@@ -54,7 +54,7 @@ def render_arena_banner(game: AnyGame, position: Any, move: Any) -> str:
             render_text(CARD_MARGIN, 220, 64, "Riskless Arena", 460),
             render_text(CARD_MARGIN, 290, 34, "Bots fight over maps.", 460, MUTED),
             render_text(CARD_MARGIN, 340, 34, "Watch them, or play one.", 460, MUTED),
-            draw_position(game, position, box, move).full_svg,
+            draw_position(game, position, box, move).svg,
         ]
     )
 
@@ -81,7 +81,7 @@ def render_table_card(title: str, summary: str, rows: Sequence[tuple[str, str, f
 
 
 def render_match_card(
-    match: MatchTexts, game: AnyGame | None, position: Any, move: Any, ply: int, ply_count: int
+    match: MatchCaptions, game: AnyGame | None, position: Any, move: Any, ply: int, ply_count: int
 ) -> str:
     """Return the picture of a match after `ply` of its `ply_count` plies as SVG: the board and texts.
 
@@ -104,18 +104,18 @@ def render_map_card(file: MapFile) -> str:
         [
             render_text(CARD_MARGIN, 75, 50, make_map_title(map.name), 600),
             render_text(CARD_MARGIN, 115, 24, file.description or detail, WIDTH - 2 * CARD_MARGIN, MUTED),
-            draw_position(game, game.start(), box).full_svg,
+            draw_position(game, game.start(), box).svg,
             _render_brand(),
         ]
     )
 
 
-def render_film_background(match: MatchTexts, game: AnyGame) -> str:
+def render_film_background(match: MatchCaptions, game: AnyGame) -> str:
     """Return the background of all frames of a film as SVG: the players' names, and the board without pieces."""
     middle = FILM_WIDTH / 2
     names = [
         *_render_name_elements(match.maxie, 16, 30, 20, middle - 30, MAXIE),
-        *_render_name_elements(match.minnie, middle + 8, 30, 20, middle - 30, MINNIE, is_square=True),
+        *_render_name_elements(match.minnie, middle + 8, 30, 20, middle - 30, MINNIE, has_square_mark=True),
     ]
     background = draw_position(game, game.start(), FILM_BOX).background
     return _render_svg_document([*names, background], FILM_WIDTH, FILM_HEIGHT)
@@ -145,16 +145,16 @@ def _render_board_elements(game: AnyGame | None, position: Any, move: Any) -> li
         f'<rect x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="16" fill="#ffffff"/>',
         draw_position(
             game, position, Rectangle(box.x + 16, box.y + 16, box.width - 32, box.height - 32), move
-        ).full_svg,
+        ).svg,
         *_render_armies_bar_elements(game, position, SIDE_X, 420, SIDE_WIDTH - 20, 22),
     ]
 
 
-def _render_side_panel_elements(match: MatchTexts, progress_text: str) -> list[str]:
+def _render_side_panel_elements(match: MatchCaptions, progress_text: str) -> list[str]:
     return [
         *_render_name_elements(match.maxie, SIDE_X, 120, 40, SIDE_WIDTH - 20, MAXIE),
         render_text(SIDE_X, 175, 26, "against", SIDE_WIDTH, MUTED),
-        *_render_name_elements(match.minnie, SIDE_X, 230, 40, SIDE_WIDTH - 20, MINNIE, is_square=True),
+        *_render_name_elements(match.minnie, SIDE_X, 230, 40, SIDE_WIDTH - 20, MINNIE, has_square_mark=True),
         render_text(SIDE_X, 310, 26, match.conditions, SIDE_WIDTH, MUTED),
         render_text(SIDE_X, 355, 26, match.result, SIDE_WIDTH),
         render_text(SIDE_X, 395, 22, progress_text, SIDE_WIDTH, MUTED),
@@ -162,12 +162,12 @@ def _render_side_panel_elements(match: MatchTexts, progress_text: str) -> list[s
 
 
 def _render_name_elements(
-    name: str, x: float, y: float, size: float, width: float, colour: str, *, is_square: bool = False
+    name: str, x: float, y: float, size: float, width: float, colour: str, *, has_square_mark: bool = False
 ) -> list[str]:
     radius = 0.36 * size
     shape = (
         f'<rect x="{x:.1f}" y="{y - 2 * radius:.1f}" width="{2 * radius:.1f}" height="{2 * radius:.1f}" rx="3" fill="{colour}"/>'
-        if is_square
+        if has_square_mark
         else f'<circle cx="{x + radius:.1f}" cy="{y - radius:.1f}" r="{radius:.1f}" fill="{colour}"/>'
     )
     return [shape, render_text(x + 2.8 * radius, y, size, name, width - 2.8 * radius)]

@@ -24,7 +24,7 @@ from arena.protocol.record import BadRecord, parse_record_line
 from arena.protocol.values import Data
 from arena.server.web import titles
 from arena.server.web.pictures import cards
-from arena.server.web.pictures.cards import MatchTexts
+from arena.server.web.pictures.cards import MatchCaptions
 from arena.server.web.pictures.text_elements import FONT_FILE, FONT_NAME
 from arena.server.web.routes import NotFound
 
@@ -39,14 +39,14 @@ MAX_FILM_COLOURS = 64
 """Maximum number of colours in an animated picture."""
 
 
-class CannotDraw(NotFound):
+class PictureUnavailable(NotFound):
     """Raised when a match cannot be drawn, or lacks the requested ply; the message is a one-line reason."""
 
 
-class DrawnMatch(Struct, frozen=True):
+class PicturedMatch(Struct, frozen=True):
     """Board, moves and result of a match, as the pictures need them."""
 
-    texts: MatchTexts
+    captions: MatchCaptions
     game: str
     setup: Mapping[str, Data]
     moves: Sequence[Data]
@@ -68,38 +68,41 @@ def draw_record(record_line: str, ply: int | None = None) -> bytes:
     record_line: record of the match, as one line of JSON
     ply: number of plies played before the position; None for the end of the match
 
-    Raises CannotDraw if the match lacks this ply, or cannot be rendered.
+    Raises PictureUnavailable if the match lacks this ply, or cannot be rendered.
     """
     match = _make_match_from_record(record_line)
     if ply is not None and ply < len(match.moves):
-        match = replace(match, texts=replace(match.texts, result=""))
+        match = replace(match, captions=replace(match.captions, result=""))
     return _draw_match(match, ply)
 
 
-def draw_view(view: View, ply: int | None = None) -> bytes:
+def draw_live_match(live_match: View, ply: int | None = None) -> bytes:
     """Draw a position of a match in progress, as PNG.
 
     ply: number of plies played before the position; None for the current position
 
-    Raises CannotDraw if the match lacks this ply, or cannot be rendered.
+    Raises PictureUnavailable if the match lacks this ply, or cannot be rendered.
     """
-    texts = MatchTexts(
-        *titles.make_bot_titles(view.players), titles.make_live_match_title(view), "in progress"
+    captions = MatchCaptions(
+        *titles.make_bot_titles(live_match.players), titles.make_live_match_title(live_match), "in progress"
     )
-    return _draw_match(DrawnMatch(texts, view.game, view.setup, [move.move for move in view.moves]), ply)
+    return _draw_match(
+        PicturedMatch(captions, live_match.game, live_match.setup, [move.move for move in live_match.moves]),
+        ply,
+    )
 
 
-def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
+def _draw_match(match: PicturedMatch, ply: int | None) -> bytes:
     ply_count = len(match.moves)
     shown_ply = ply_count if ply is None else ply
     if shown_ply > ply_count:
-        raise CannotDraw(
+        raise PictureUnavailable(
             f"the ply must be from 0 to {ply_count}, the number of plies played, not {shown_ply}"
         )
     game = _make_game(match)
     position = _replay_positions(game, match.moves[:shown_ply])[-1] if game is not None else None
     move = match.moves[shown_ply - 1] if shown_ply else None
-    return _render_png(cards.render_match_card(match.texts, game, position, move, shown_ply, ply_count))
+    return _render_png(cards.render_match_card(match.captions, game, position, move, shown_ply, ply_count))
 
 
 def draw_arena_banner(record_line: str) -> bytes:
@@ -107,7 +110,7 @@ def draw_arena_banner(record_line: str) -> bytes:
 
     record_line: record of the match, as one line of JSON
 
-    Raises CannotDraw if the match cannot be rendered.
+    Raises PictureUnavailable if the match cannot be rendered.
     """
     match = _make_match_from_record(record_line)
     game = _require_game(match)
@@ -120,14 +123,14 @@ def draw_film(record_line: str) -> bytes:
 
     record_line: record of the match, as one line of JSON
 
-    Raises CannotDraw if the match cannot be rendered.
+    Raises PictureUnavailable if the match cannot be rendered.
     """
     match = _make_match_from_record(record_line)
     game = _require_game(match)
     positions = _replay_positions(game, match.moves)
     last = len(positions) - 1
     plies = choose_highlight_plies(game, positions)
-    background = _render_image(cards.render_film_background(match.texts, game))
+    background = _render_image(cards.render_film_background(match.captions, game))
     frames = []
     for ply in plies:
         share = ply / last if last else 1.0
@@ -164,7 +167,7 @@ def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]
         return list(range(last + 1))
     if not isinstance(game, Riskless):
         return [last * frame // (MAX_FILM_FRAMES - 1) for frame in range(MAX_FILM_FRAMES)]
-    shares = [_compute_maxie_share(position.armies) for position in positions]
+    shares = [_compute_maxie_army_share(position.armies) for position in positions]
     window = MAX_FILM_FRAMES - 1
     share_changes = [
         abs(shares[window_start + window] - shares[window_start])
@@ -174,7 +177,7 @@ def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]
     return sorted({*range(window_start, window_start + window), last})
 
 
-def _compute_maxie_share(armies: Sequence[int]) -> float:
+def _compute_maxie_army_share(armies: Sequence[int]) -> float:
     """Return the first player's (Maxie's) share of all armies, from 0 to 1.
 
     armies: number of armies on each territory; negative on Minnie's territories
@@ -183,7 +186,7 @@ def _compute_maxie_share(armies: Sequence[int]) -> float:
     return sum(n for n in armies if n > 0) / army_sum if army_sum else 0.5
 
 
-def _make_game(match: DrawnMatch) -> AnyGame | None:
+def _make_game(match: PicturedMatch) -> AnyGame | None:
     """Return the game of a match; None if the game is unknown."""
     try:
         return make_game(match.game, match.setup)
@@ -191,33 +194,33 @@ def _make_game(match: DrawnMatch) -> AnyGame | None:
         return None
 
 
-def _require_game(match: DrawnMatch) -> AnyGame:
+def _require_game(match: PicturedMatch) -> AnyGame:
     game = _make_game(match)
     if game is None:
-        raise CannotDraw(
+        raise PictureUnavailable(
             f"positions of {match.game!r:.40} cannot be drawn: this server does not know the game or its setup"
         )
     return game
 
 
-def _make_match_from_record(record_line: str) -> DrawnMatch:
+def _make_match_from_record(record_line: str) -> PicturedMatch:
     try:
         record = parse_record_line(record_line)
     except BadRecord as error:
-        raise CannotDraw(f"the match cannot be rendered: {error}") from None
+        raise PictureUnavailable(f"the match cannot be rendered: {error}") from None
     conditions = titles.make_match_title(record.game, str(record.setup.get("map", "")), record.time_control)
     players = record.players
-    texts = MatchTexts(
+    captions = MatchCaptions(
         *titles.make_bot_titles(players), conditions, titles.make_result_title(players, record.result)
     )
-    return DrawnMatch(texts, record.game, record.setup, [move.move for move in record.moves])
+    return PicturedMatch(captions, record.game, record.setup, [move.move for move in record.moves])
 
 
 def _replay_positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:
     try:
         return list_positions(game, moves)
     except GameError as error:
-        raise CannotDraw(f"the match cannot be rendered: {error}") from None
+        raise PictureUnavailable(f"the match cannot be rendered: {error}") from None
 
 
 def _render_png(svg: str) -> bytes:

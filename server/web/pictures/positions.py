@@ -12,7 +12,7 @@ from arena.games.riskless import Riskless
 from arena.maps.map_file import MapFile
 from arena.maps.picture import MAXIE, MINNIE, PICTURE_STYLE, make_map_picture
 
-MIN_MARK_SCALE = 1.1
+MIN_PIXELS_PER_MAP_UNIT = 1.1
 """Minimum scale of armies and arrows, in pixels per unit of the map. On a map of a smaller scale, they are enlarged."""
 
 
@@ -26,7 +26,7 @@ class Rectangle(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DrawnPosition:
+class PositionSvg:
     """SVG of a position in two layers: a background, which is the same for all positions of a match, and the rest."""
 
     background: str
@@ -35,12 +35,12 @@ class DrawnPosition:
     """SVG of the upper layer, with the pieces or armies."""
 
     @property
-    def full_svg(self) -> str:
+    def svg(self) -> str:
         """SVG of both layers together."""
         return self.background + self.foreground
 
 
-def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any = None) -> DrawnPosition:
+def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any = None) -> PositionSvg:
     """Draw a position within the rectangle `box`. On a map, also draw `move`, the move that led to the position.
 
     A game without a declared board is drawn as text.
@@ -52,18 +52,18 @@ def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any
         return _draw_grid(board, marks, box)
     if isinstance(board, Points):
         return _draw_points(board, marks, box)
-    return DrawnPosition("", _draw_text(game.picture(position), box))
+    return PositionSvg("", _draw_text(game.picture(position), box))
 
 
-def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> DrawnPosition:
+def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> PositionSvg:
     picture = make_map_picture(MapFile(game.map))
     width, height = picture.size_px
     frame = _render_svg_start_tag(width, height, box)
-    mark_scale = max(1.0, MIN_MARK_SCALE / min(box.width / width, box.height / height))
+    mark_scale = max(1.0, MIN_PIXELS_PER_MAP_UNIT / min(box.width / width, box.height / height))
     arrow = "" if move is None else picture.render_arrow(move[0], move[1], mark_scale)
     areas = picture.render_areas(position.armies, mark_scale)
     marks = f"{areas}{arrow}{picture.render_marks(position.armies, mark_scale)}"
-    return DrawnPosition(
+    return PositionSvg(
         f"{frame}{PICTURE_STYLE}{picture.ground_svg}</svg>", f"{frame}{PICTURE_STYLE}{marks}</svg>"
     )
 
@@ -76,7 +76,7 @@ def _render_svg_start_tag(width: float, height: float, box: Rectangle) -> str:
     )
 
 
-def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> DrawnPosition:
+def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> PositionSvg:
     side = 60.0
     background, foreground = [], []
     for cell in range(grid.cell_count):
@@ -91,10 +91,10 @@ def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> DrawnPo
             _render_mark(marks[cell] if cell < len(marks) else "", x + side / 2, y + side / 2, 0.34 * side)
         )
     frame = _render_svg_start_tag(grid.columns * side, grid.rows * side, box)
-    return DrawnPosition(f"{frame}{''.join(background)}</svg>", f"{frame}{''.join(foreground)}</svg>")
+    return PositionSvg(f"{frame}{''.join(background)}</svg>", f"{frame}{''.join(foreground)}</svg>")
 
 
-def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> DrawnPosition:
+def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> PositionSvg:
     xs, ys = zip(*points.places, strict=True)
     widest = max(max(xs) - min(xs), max(ys) - min(ys)) or 1.0
     scale, margin = 400 / widest, 30.0
@@ -108,7 +108,7 @@ def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> D
     frame = _render_svg_start_tag(
         (max(xs) - min(xs)) * scale + 2 * margin, (max(ys) - min(ys)) * scale + 2 * margin, box
     )
-    return DrawnPosition(f"{frame}{lines}{dots}</svg>", f"{frame}{pieces}</svg>")
+    return PositionSvg(f"{frame}{lines}{dots}</svg>", f"{frame}{pieces}</svg>")
 
 
 def _render_mark(mark: Player | str, x: float, y: float, radius: float) -> str:

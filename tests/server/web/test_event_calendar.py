@@ -15,7 +15,7 @@ from arena.server.core.calendar import plan_next_event
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.settings import PoolGame
 from arena.server.host import Host
-from arena.server.web.event_calendar import LISTED_DATES_PER_SERIES, list_dated_events, render_ical
+from arena.server.web.event_calendar import LISTED_DATES_PER_SERIES, list_calendar_events, render_ical
 from tests.server.matches import game_of
 from tests.server.played import insert_event
 from tests.server.web.test_pages import get
@@ -71,7 +71,7 @@ def unescape(text: str) -> str:
 
 
 def calendar(*states: EventState, origin: str = "https://arena.example") -> list[dict[str, str]]:
-    return read_calendar(render_ical(list_dated_events(states), origin, NOW))
+    return read_calendar(render_ical(list_calendar_events(states), origin, NOW))
 
 
 def test_the_times_of_an_event_are_in_utc() -> None:

@@ -11,9 +11,9 @@ from arena.server.host import Host, open_host
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.web.event_progress import EventProgress
-from arena.server.web.page_messages import LiveData
+from arena.server.web.page_messages import LiveSnapshot
 from arena.server.web.routes import MAX_LISTED_BOTS, parse_target
-from arena.server.web.store_pages import StorePages
+from arena.server.web.store_pages import StoreDataHandler
 from tests.server.core.test_event import begin_event
 from tests.server.played import MAXIE_WINS, day, events, insert_event, store_match
 from tests.server.web.test_pages import get, get_json, play
@@ -93,7 +93,7 @@ async def load_event(host: Host) -> Any:
     """Return the response for the event `cup`, without the cache of the page process."""
     route_match = parse_target("/api/event?name=cup")
     assert route_match is not None
-    response = await StorePages(host.engine).handle_request(route_match, LiveData())
+    response = await StoreDataHandler(host.engine).handle_request(route_match, LiveSnapshot())
     return json.loads(response.body)
 
 

@@ -22,7 +22,7 @@ from arena.server.store.aggregates.match_counting import add_new_matches_to_aggr
 from arena.server.store.database import open_store, set_writer, write
 from arena.server.store.directives import load_directives
 from arena.server.store.renaming import NameChange
-from arena.server.web.host_page import HostPage
+from arena.server.web.host_page import AdminPageHandler
 from arena.server.web.renames import RenameQueue, RenameWithState
 from tests.server.databases import on_sqlite
 from tests.server.matches import spec
@@ -109,7 +109,7 @@ async def test_a_ban_is_stored_even_if_the_time_limit_passes_meanwhile(database:
             await store_is_free.wait()
             return await write(engine, operation)
 
-        page = HostPage(set_writer(engine, write_later), EmptyPageClient(), RenameQueue(database))
+        page = AdminPageHandler(set_writer(engine, write_later), EmptyPageClient(), RenameQueue(database))
 
         async def ban() -> None:
             with time_limit:

@@ -19,7 +19,7 @@ from arena.protocol.messages import Played, View
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players, Thinking
 from arena.server.host import Host
-from arena.server.web.initial_page import PITCH_ELEMENT, HeroMatch, InitialPage, load_demo, render_hero
+from arena.server.web.initial_page import PITCH_ELEMENT, HeroMatch, StartPage, load_demo, render_hero
 from tests.server.web.test_pages import get, live_match
 
 CONTROL = TimeControl.parse("1/move")
@@ -132,7 +132,7 @@ def test_the_last_position_of_a_match_stays_after_its_end() -> None:
     shown, _ = random_match("m2", 3)
     moves = list(shown.moves)
     view = View("m", "e", shown.game, dict(shown.setup), shown.players, CONTROL, moves, Clocks(1, 1), "maxie")
-    page = InitialPage()
+    page = StartPage()
     assert page.render(view) == render_hero(shown)
     assert page.render(None) == render_hero(replace(shown, is_live=False)), (
         "the last match stays, no longer live"
@@ -140,7 +140,7 @@ def test_the_last_position_of_a_match_stays_after_its_end() -> None:
 
 
 def test_the_built_in_match_is_shown_at_first() -> None:
-    made = InitialPage().render(None)
+    made = StartPage().render(None)
     assert made == render_hero(load_demo())
     picture = parse_page(made)
     assert picture.find(".//svg") is not None

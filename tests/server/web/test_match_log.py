@@ -11,7 +11,7 @@ from arena.server.host import Host
 from arena.server.store import tokens
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
-from arena.server.web.match_log import LogNotFound, MatchLogs
+from arena.server.web.match_log import LogNotFound, MatchLogHandler
 from tests.server.journals import make_close_match, make_open_match
 from tests.server.matches import record
 from tests.server.web.test_pages import get
@@ -29,11 +29,11 @@ async def test_a_session_secret_gives_access_to_its_matches_and_a_token_to_all(d
             await journal.commit([SaveSession("anna", hash_secret(session)), make_open_match(match)])
             await journal.commit([make_close_match(record(match))])
         token = await tokens.create_token(engine, "bert", "bot")
-        logs = MatchLogs(engine, admits_anyone=False)
+        logs = MatchLogHandler(engine, admits_anyone=False)
 
         async def status(match: str, name: str, secret: str) -> HTTPStatus:
             try:
-                return (await logs.answer_request(match, basic(name, secret))).status
+                return (await logs.handle_request(match, basic(name, secret))).status
             except LogNotFound:
                 return HTTPStatus.NOT_FOUND
 

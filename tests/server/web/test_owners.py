@@ -35,7 +35,7 @@ from arena.server.store.errors import OperationRefused
 from arena.server.store.requests import send_request
 from arena.server.store.tokens import TokenError
 from arena.server.web.credentials import find_valid_token
-from arena.server.web.owners import OwnerPages
+from arena.server.web.owners import OwnerPageHandler
 from arena.server.web.routes import ROUTES, parse_target
 from tests.server.peer import dial
 from tests.server.web.test_event_calendar import CUP_PLAN
@@ -198,7 +198,7 @@ async def test_an_edge_changes_tokens_and_reaches_the_core_of_an_event(
     )
     old = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     async with open_store(host.engine.url.render_as_string(hide_password=False)) as engine:
-        pages = OwnerPages(engine, partial(send_request, engine))
+        pages = OwnerPageHandler(engine, partial(send_request, engine))
 
         async def post_to_edge(path: str, authorization: str) -> tuple[int, str]:
             route_match = parse_target(f"/api/{path}")
@@ -229,7 +229,7 @@ async def test_a_token_changed_meanwhile_is_not_changed_again(database: str, wor
             await tokens.rotate_token(engine, "tiger")
             return await write(engine, operation)
 
-        pages = OwnerPages(set_writer(engine, rotate_and_write), partial(send_request, engine))
+        pages = OwnerPageHandler(set_writer(engine, rotate_and_write), partial(send_request, engine))
         for name in ("lion", "tiger"):
             route_match = parse_target(f"/api/token/{word}?name={name}")
             assert route_match is not None
@@ -254,7 +254,7 @@ async def test_a_stored_token_reaches_its_owner_even_if_the_time_for_the_answer_
                 await checkpoint()
                 return result
 
-            pages = OwnerPages(set_writer(engine, write_late), partial(send_request, engine))
+            pages = OwnerPageHandler(set_writer(engine, write_late), partial(send_request, engine))
             answer = await pages.handle_request(route_match, tiger)
         assert answer.status == 200
         assert await find_valid_token(engine, basic("tiger", json.loads(answer.body)["token"]))

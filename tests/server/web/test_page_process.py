@@ -56,14 +56,14 @@ from arena.server.web import owners, page_process
 from arena.server.web.__main__ import MIN_CACHE_SECONDS, RequestHandler
 from arena.server.web.credentials import find_valid_token
 from arena.server.web.page_messages import (
-    TITLE_LOOKUP_SHARE_OF_TIME_LIMIT,
-    LiveData,
+    TITLE_LOOKUP_TIME_SHARE,
+    LiveSnapshot,
+    PageProcessConfig,
     PageRequest,
     PageResponse,
-    PageSetup,
 )
 from arena.server.web.page_process import PageProcess
-from arena.server.web.pages import Pages, ServerInfo
+from arena.server.web.pages import ServerInfo, WebApp
 from arena.server.web.routes import ROUTES, parse_target
 from testkit.virtual_time import CLOCK
 from tests.server.databases import Postgresql
@@ -106,7 +106,7 @@ async def url(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def pages(url: str) -> AsyncIterator[Pages]:
+async def pages(url: str) -> AsyncIterator[WebApp]:
     engine = make_engine(url)
     pages = make_pages(engine)
     yield pages
@@ -114,8 +114,8 @@ async def pages(url: str) -> AsyncIterator[Pages]:
     await close_engine(engine)
 
 
-def make_pages(engine: Engine) -> Pages:
-    return Pages(
+def make_pages(engine: Engine) -> WebApp:
+    return WebApp(
         ServerInfo("test", admits_anyone=True),
         engine,
         EmptyPageClient(),
@@ -126,14 +126,14 @@ def make_pages(engine: Engine) -> Pages:
     )
 
 
-async def get(pages: Pages, path: str, **headers: str) -> tuple[int, str]:
+async def get(pages: WebApp, path: str, **headers: str) -> tuple[int, str]:
     fields = [(name.replace("_", "-"), value) for name, value in headers.items()]
     answer = await await_response(pages(Request(path, Headers(fields)), "192.0.2.1"))
     assert answer is not None
     return int(answer.status), answer.body.decode(errors="replace")
 
 
-async def test_a_slow_query_runs_in_the_page_process(pages: Pages, url: str) -> None:
+async def test_a_slow_query_runs_in_the_page_process(pages: WebApp, url: str) -> None:
     """The serving process runs no code of the store for the query, and only a few functions of its own."""
     with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as store, store:
         store.execute("ALTER TABLE standings RENAME TO old_standings")
@@ -178,10 +178,10 @@ async def test_matches_go_on_while_a_request_waits(host: Host) -> None:
 
 
 async def test_a_request_does_not_wait_for_a_slow_start_which_continues(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch
+    pages: WebApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as impatient:
-        impatient.setattr(page_process, "MAX_START_WAIT_SECONDS", 0.0)
+        impatient.setattr(page_process, "REQUEST_START_WAIT_SECONDS", 0.0)
         for _ in range(2):
             assert await get(pages, "/api/maps") == (503, "the web page is still starting: try again\n")
     while pages.process.pid is None:
@@ -191,7 +191,9 @@ async def test_a_request_does_not_wait_for_a_slow_start_which_continues(
     assert pages.process.pid == pid
 
 
-async def test_a_killed_page_process_is_started_again(pages: Pages, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_killed_page_process_is_started_again(
+    pages: WebApp, caplog: pytest.LogCaptureFixture
+) -> None:
     assert (await get(pages, "/api/maps"))[0] == 200
     pid = pages.process.pid
     assert pid is not None
@@ -216,9 +218,9 @@ async def test_a_killed_page_process_is_started_again(pages: Pages, caplog: pyte
 
 
 async def test_a_page_process_that_never_answers_is_killed(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch
+    pages: WebApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.server.web.page_process.MAX_SECONDS_PAST_REQUEST_TIME_LIMIT", 0.1)
+    monkeypatch.setattr("arena.server.web.page_process.REQUEST_GRACE_SECONDS", 0.1)
     assert (await get(pages, "/api/maps"))[0] == 200
     pid = pages.process.pid
     assert pid is not None
@@ -264,7 +266,7 @@ def is_running(pid: int) -> bool:
     return state != "Z"
 
 
-async def test_a_closed_page_process_is_not_started_again(pages: Pages) -> None:
+async def test_a_closed_page_process_is_not_started_again(pages: WebApp) -> None:
     assert (await get(pages, "/api/maps"))[0] == 200
     pid = pages.process.pid
     assert pid is not None
@@ -301,8 +303,8 @@ async def test_a_core_that_does_not_answer_delays_one_page_for_a_short_time(
             start_time = CLOCK.now()
             await process.answer_request(PageRequest(route_match, gzip=False), "192.0.2.1", lambda: False)
             delay = CLOCK.now() - start_time
-            assert given[-1].seconds_left == pytest.approx(route_match.route_properties.max_seconds - delay)
-            assert given[-1].live == LiveData()
+            assert given[-1].seconds_left == pytest.approx(route_match.route.max_seconds - delay)
+            assert given[-1].live == LiveSnapshot()
             return delay
 
         for path in (
@@ -315,19 +317,19 @@ async def test_a_core_that_does_not_answer_delays_one_page_for_a_short_time(
         ):
             assert await find_delay(path) == 0, path
         assert not arena.core.list_received(MessageReceived)
-        assert await find_delay("/match/m1") == pytest.approx(10 * TITLE_LOOKUP_SHARE_OF_TIME_LIMIT)
+        assert await find_delay("/match/m1") == pytest.approx(10 * TITLE_LOOKUP_TIME_SHARE)
         for path in ("/match?name=m1", "/match/m2/7", "/embed/m1", "/picture/match/m1.png", "/"):
             assert await find_delay(path) == 0, path
         await asyncio.sleep(PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS)
         assert await find_delay("/picture/match/m1/3.png") == pytest.approx(CORE_ANSWER_TIMEOUT_SECONDS)
 
 
-def refuse_to_start() -> PageSetup:
+def refuse_to_start() -> PageProcessConfig:
     raise AssertionError("no page process is needed")
 
 
 async def test_a_fault_of_the_page_process_is_logged_by_its_parent(
-    pages: Pages, url: str, caplog: pytest.LogCaptureFixture
+    pages: WebApp, url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as store, store:
         store.execute("DROP TABLE standings")
@@ -343,29 +345,29 @@ async def test_the_page_process_cannot_write_to_the_store(url: str) -> None:
                 await connection.execute(sa.text("DELETE FROM matches"))
 
 
-async def test_the_cache_time_depends_on_cpu_time_and_not_on_waiting(pages: Pages, url: str) -> None:
+async def test_the_cache_time_depends_on_cpu_time_and_not_on_waiting(pages: WebApp, url: str) -> None:
     """Otherwise, a busy machine would show old lists for longer."""
     moments = count(step=60 * 10**9)
     clock = TimeSource(now_ns=lambda: next(moments), cpu_time_ns=lambda: 0)
     routes = parse_target("/api/records")
     assert routes is not None
     async with open_store_readonly(url) as engine:
-        handler = RequestHandler(pages._make_setup(), engine, clock)
+        handler = RequestHandler(pages._make_config(), engine, clock)
         reply = await handler.handle_request(PageRequest(routes, gzip=False, seconds_left=60))
     assert (reply.response.status, reply.cache_seconds) == (200, MIN_CACHE_SECONDS)
 
 
-async def test_a_response_ready_at_its_time_limit_is_sent(pages: Pages, url: str) -> None:
+async def test_a_response_ready_at_its_time_limit_is_sent(pages: WebApp, url: str) -> None:
     routes = parse_target("/api/maps")
     assert routes is not None
     async with open_store_readonly(url) as engine:
-        handler = RequestHandler(pages._make_setup(), engine, TimeSource())
+        handler = RequestHandler(pages._make_config(), engine, TimeSource())
         reply = await handler.handle_request(PageRequest(routes, gzip=True, seconds_left=0))
     assert (reply.response.status, reply.response.headers["Content-Encoding"]) == (200, "gzip")
 
 
 async def test_only_ten_of_a_hundred_wrong_tokens_are_looked_up(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch
+    pages: WebApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_up, statuses = list[str](), Counter[int]()
 
@@ -387,7 +389,7 @@ async def test_only_ten_of_a_hundred_wrong_tokens_are_looked_up(
     assert set(statuses) <= {401, 429, 503}
 
 
-async def post_wrong_token(pages: Pages) -> tuple[int, str]:
+async def post_wrong_token(pages: WebApp) -> tuple[int, str]:
     request = Request("/api/token/rotate?name=tiger", Headers(Authorization=basic("tiger", "x")), "POST")
     answer = await await_response(pages(request, "192.0.2.1"))
     assert answer is not None
@@ -412,7 +414,7 @@ async def test_a_post_fails_long_before_a_database_command_times_out(
         assert (await post_wrong_token(pages))[0] == 401
 
 
-async def test_a_cached_response_costs_little(pages: Pages) -> None:
+async def test_a_cached_response_costs_little(pages: WebApp) -> None:
     path, headers = "/api/table", {"Accept_Encoding": "gzip", "Host": "localhost"}
     assert (await get(pages, path, **headers))[0] == 200
     request = Request(path, Headers([(name.replace("_", "-"), value) for name, value in headers.items()]))

@@ -30,11 +30,11 @@ from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.web import request_queue
-from arena.server.web.page_messages import LiveData
+from arena.server.web.page_messages import LiveSnapshot
 from arena.server.web.page_process import MAX_PARALLEL_RESPONSES
-from arena.server.web.pages import Pages, ResponseCache
+from arena.server.web.pages import ResponseCache, WebApp
 from arena.server.web.routes import ROUTES, parse_target
-from arena.server.web.store_pages import StorePages
+from arena.server.web.store_pages import StoreDataHandler
 from tests.server.databases import Postgresql
 from tests.server.edge.rig import await_response
 from tests.server.matches import game_of, spec
@@ -58,9 +58,9 @@ async def get(
     return await asyncio.to_thread(fetch)
 
 
-def get_pages(host: Host) -> Pages:
+def get_pages(host: Host) -> WebApp:
     pages = host.edge.pages
-    assert isinstance(pages, Pages)
+    assert isinstance(pages, WebApp)
     return pages
 
 
@@ -325,13 +325,13 @@ async def test_a_request_that_takes_too_long_gets_a_503_and_its_query_is_cancell
         assert await get_status(pages, "/api/records") == 200
 
 
-async def get_status(pages: Pages, path: str) -> int:
+async def get_status(pages: WebApp, path: str) -> int:
     answer = await await_response(pages(Request(path, Headers([])), "127.0.0.1"))
     assert answer is not None
     return answer.status
 
 
-async def expect_busy(pages: Pages, path: str) -> None:
+async def expect_busy(pages: WebApp, path: str) -> None:
     answer = await await_response(pages(Request(path, Headers([])), "127.0.0.1"))
     assert answer is not None
     assert (answer.status, answer.body) == (503, b"the store is busy: try again\n")
@@ -340,14 +340,14 @@ async def expect_busy(pages: Pages, path: str) -> None:
 async def test_a_list_of_matches_reads_no_records(host: Host) -> None:
     ids = await play(host, 3)
     statements: list[str] = []
-    pages = StorePages(host.engine)
+    pages = StoreDataHandler(host.engine)
     sa.event.listen(
         host.engine.sync_engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2])
     )
     for bot in ("", "anna", "bert"):
         asked = parse_target(f"/api/records?limit=50&game=tictactoe&bot={bot}")
         assert asked is not None
-        data = json.loads((await pages.handle_request(asked, LiveData())).body)
+        data = json.loads((await pages.handle_request(asked, LiveSnapshot())).body)
         assert [each["match"] for each in data["matches"]] == ids[::-1]
     assert len((await get_json(host, "bot/anna"))["matches"]) == 3
     # Meanwhile, the server itself may read packed records.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.games.catalogue import make_game
 from arena.maps.loader import load_map_file
 from arena.server.web.pictures import cards
-from arena.server.web.pictures.cards import MAX_SHOWN_TABLE_ROWS, MatchTexts
+from arena.server.web.pictures.cards import MAX_SHOWN_TABLE_ROWS, MatchCaptions
 
 NAMES = st.text(max_size=64)
 
@@ -23,7 +23,7 @@ def size(svg: str) -> tuple[str | None, str | None]:
 @given(NAMES, NAMES)
 def test_a_card_is_well_formed_for_any_names_of_bots(maxie: str, minnie: str) -> None:
     game = make_game("tictactoe", {})
-    match = MatchTexts(maxie, minnie, "Tic-tac-toe, 1+0", f"{maxie} won with three in a row")
+    match = MatchCaptions(maxie, minnie, "Tic-tac-toe, 1+0", f"{maxie} won with three in a row")
     assert size(cards.render_match_card(match, game, game.start(), None, 0, 5)) == ("1200", "630")
     assert size(cards.render_match_card(match, None, None, None, 0, 5)) == ("1200", "630")
     assert size(cards.render_film_background(match, game)) == ("600", "450")

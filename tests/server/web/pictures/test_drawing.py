@@ -44,7 +44,9 @@ def test_only_the_picture_of_the_end_tells_the_result(monkeypatch: pytest.Monkey
 
 
 def test_a_ply_beyond_the_end_has_no_picture() -> None:
-    with pytest.raises(drawing.CannotDraw, match=r"must be from 0 to 3, the number of plies played, not 4"):
+    with pytest.raises(
+        drawing.PictureUnavailable, match=r"must be from 0 to 3, the number of plies played, not 4"
+    ):
         drawing.draw_record(line(most=3), 4)
 
 
@@ -78,26 +80,26 @@ def live_view() -> View:
 
 
 def test_a_match_in_progress_is_drawn_from_the_public_view() -> None:
-    assert image(drawing.draw_view(live_view())).size == (WIDTH, HEIGHT)
+    assert image(drawing.draw_live_match(live_view())).size == (WIDTH, HEIGHT)
 
 
 def test_each_picture_of_a_match_in_progress_says_that_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
     monkeypatch.setattr(drawing, "_render_png", drawn.append)
     for ply in (0, 1, None):
-        drawing.draw_view(live_view(), ply)
+        drawing.draw_live_match(live_view(), ply)
     assert ["in progress" in svg for svg in drawn] == [True] * 3
 
 
 def test_a_match_of_an_unknown_game_has_a_card_without_board_and_no_film() -> None:
     record_line = line("tictactoe", most=3).replace('"tictactoe"', '"nobodys-game"')
     assert image(drawing.draw_record(record_line, 2)).format == "PNG"
-    with pytest.raises(drawing.CannotDraw, match="cannot be drawn"):
+    with pytest.raises(drawing.PictureUnavailable, match="cannot be drawn"):
         drawing.draw_film(record_line)
 
 
 def test_an_invalid_record_is_reported_in_one_line() -> None:
-    with pytest.raises(drawing.CannotDraw, match="cannot be rendered"):
+    with pytest.raises(drawing.PictureUnavailable, match="cannot be rendered"):
         drawing.draw_film("{}")
 
 

@@ -32,7 +32,7 @@ def test_every_army_is_in_the_foreground_with_its_number(name: str) -> None:
     pieces = [draw_position(game, position, BOX) for position in match.positions[::7]]
     assert len({each.background for each in pieces}) == 1
     for position, piece in zip(match.positions[::7], pieces, strict=True):
-        parse_svg(piece.full_svg)
+        parse_svg(piece.svg)
         for kind, held in (
             ("maxie", [n for n in position.armies if n > 0]),
             ("minnie", [-n for n in position.armies if n < 0]),
@@ -65,7 +65,7 @@ def test_the_number_of_drawn_pieces_is_that_of_the_board(name: str) -> None:
     game = make_game(CATALOGUE.register(str(EXAMPLES / "connect4.py")) if name == "connect4" else name, {})
     for position in random_match(game, 5).positions:
         piece = draw_position(game, position, BOX)
-        parse_svg(piece.full_svg)
+        parse_svg(piece.svg)
         picture = game.picture(position).upper()
         letters = "WB" if name == "hexapawn" else "XO"
         lines = [line for line in picture.splitlines() if not line.strip().startswith(("A B", "A  B"))]
