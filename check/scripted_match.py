@@ -92,9 +92,10 @@ class ScriptedMatch:
                     continue
             break
         if not isinstance(message, Ready) or message.match != self.id:
-            raise ProtocolFault(
-                f"the bot must answer `start` with `ready` for the same match, not {get_message_type_name(message)}"
+            answer = (
+                "`ready` for another match" if isinstance(message, Ready) else get_message_type_name(message)
             )
+            raise ProtocolFault(f"the bot must answer `start` with `ready` for the same match, not {answer}")
 
     async def send_turn_message(self, **unknown_fields: object) -> None:
         """Send the `turn` for the next ply, and start the bot's clock."""
@@ -185,7 +186,7 @@ class ScriptedMatch:
         """Send the `end` message with the match's result. If the match is not over, the opponent resigns and the bot wins."""
         outcome = self.game.outcome(self.position)
         winner = self.seat if outcome is None else outcome.winner
-        reason = EndReason.RESIGNATION if outcome is None else EndReason(outcome.word)
+        reason = EndReason.RESIGNATION if outcome is None else EndReason(outcome.reason_code)
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         seat = None if winner is None else SEATS[winner]
         await self.bot_connection.send_message(

@@ -13,7 +13,7 @@ from easyAI import Negamax, TranspositionTable, TwoPlayerGame
 from arena import Bot, plan
 
 
-class Rules(TwoPlayerGame):
+class EasyAIGame(TwoPlayerGame):
     """Position of a match in the interface that easyAI needs: the search makes moves on this object and takes them back."""
 
     def __init__(self, game, position, stop):
@@ -51,9 +51,11 @@ class EasyAI(Bot):
         best, depth = self.game.moves(position)[0], 0
         while depth < 99 and clock.elapsed(time.monotonic()) < budget.soft:
             depth += 1
-            rules = Rules(self.game, position, lambda: clock.elapsed(time.monotonic()) > budget.hard)
+            easyai_game = EasyAIGame(
+                self.game, position, lambda: clock.elapsed(time.monotonic()) > budget.hard
+            )
             try:
-                best = Negamax(depth, tt=table)(rules)
+                best = Negamax(depth, tt=table)(easyai_game)
             except TimeoutError:
                 break
         return best

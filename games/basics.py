@@ -105,13 +105,13 @@ class Outcome:
             )
 
     @property
-    def word(self) -> str:
+    def reason_code(self) -> str:
         """Return the reason as one word, such as `four_in_a_row`, for messages, records and tables."""
         return str(self.reason).replace(" ", "_")
 
     def __str__(self) -> str:
         result_text = f"{self.winner} wins" if self.winner else "draw"
-        return f"{result_text} ({self.word.replace('_', ' ')}{self.margin_text})"
+        return f"{result_text} ({self.reason_code.replace('_', ' ')}{self.margin_text})"
 
     @property
     def margin_text(self) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from arena.games.core import AnyGame, BadGame, Game, UnknownGame
-from arena.games.digest import compute_rules_digest, make_fixed_choices
+from arena.games.digest import compute_rules_digest, make_seeded_chooser
 from arena.games.hexapawn import Hexapawn
 from arena.games.loading import (
     GameClass,
@@ -93,9 +93,9 @@ class Catalogue:
         if self.is_builtin(game.name) or game.name in self._default_digests:
             return
         default_game = game.from_setup({})
-        for fault in check_rules(default_game, make_fixed_choices(seed=1), RULE_CHECK_MATCH_COUNT):
+        for violation in check_rules(default_game, make_seeded_chooser(seed=1), RULE_CHECK_MATCH_COUNT):
             raise BadGame(
-                f"{spec}: its rules are faulty ({fault.rule}: {fault.why}); "
+                f"{spec}: its rules are faulty ({violation.rule}: {violation.why}); "
                 f"`arena check --game {spec}` lists all faults"
             )
         self._default_digests[game.name] = self.get_rules_digest(default_game)

@@ -30,7 +30,7 @@ from arena.games.basics import (
     UnknownGame,
     require_integer,
 )
-from arena.games.boards import Board, make_piece_marks
+from arena.games.boards import Board, make_text_marks
 
 __all__ = [
     "MAXIE",
@@ -192,7 +192,7 @@ class Game(ABC, Generic[P, M]):
         """Return a position as lines of text for the terminal. Default: the board, or one line if there is no board."""
         if self.board is None:
             return self.position_to_text(position)
-        return self.board.draw_text(make_piece_marks(self.marks(position)))
+        return self.board.draw_text(make_text_marks(self.marks(position)))
 
     # conversions
 

@@ -32,12 +32,12 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
     positions_left = MAX_DIGESTED_POSITIONS
     for match_number in range(MAX_DIGESTED_MATCHES):
         position = game.start()
-        choose_index = make_fixed_choices(match_number + 1)
+        choose_index = make_seeded_chooser(match_number + 1)
         while positions_left > 0:
             positions_left -= 1
             outcome = game.outcome(position)
             if outcome is not None:
-                digest.update(_encode_plain_data([outcome.winner, outcome.word]))
+                digest.update(_encode_plain_data([outcome.winner, outcome.reason_code]))
                 break
             moves = game.moves(position)
             digest.update(
@@ -48,7 +48,7 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
     return digest.hexdigest()[:DIGEST_HEX_DIGITS]
 
 
-def make_fixed_choices(seed: int) -> Callable[[int], int]:
+def make_seeded_chooser(seed: int) -> Callable[[int], int]:
     """Return a function `choose_index`: `choose_index(n)` returns a pseudo-random number from 0 to n - 1.
 
     The sequence of its numbers depends only on `seed`, and is the same on every machine.

@@ -23,14 +23,14 @@ Move = tuple[int, int]
 MAX_BOARD_SIDE = 26
 """Maximum width and height of a board, in squares: a column's name is a letter from a to z."""
 EMPTY_CELL = "."
-"""Character of an empty square in `Pawns.squares`."""
+"""Character of an empty square in `HexapawnPosition.squares`."""
 PAWN_LETTERS = {Player.MAXIE: "W", Player.MINNIE: "B"}
-"""Character of each player's pawns in `Pawns.squares`."""
+"""Character of each player's pawns in `HexapawnPosition.squares`."""
 PLAYER_BY_PAWN_LETTER = {pawn: player for player, pawn in PAWN_LETTERS.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Pawns:
+class HexapawnPosition:
     """A position: W, B or `.` for each square, the player to move, and the number of plies played."""
 
     squares: str
@@ -38,7 +38,7 @@ class Pawns:
     ply: int
 
 
-class Hexapawn(Game[Pawns, Move]):
+class Hexapawn(Game[HexapawnPosition, Move]):
     """Rules of Hexapawn. Moves are in the order of their pawns' squares; for each pawn forward, taking left, taking right."""
 
     name = "hexapawn"
@@ -67,17 +67,17 @@ class Hexapawn(Game[Pawns, Move]):
     def setup(self) -> dict[str, Plain]:
         return {"width": self.width, "height": self.height}
 
-    def start(self) -> Pawns:
+    def start(self) -> HexapawnPosition:
         middle_rows = EMPTY_CELL * (self.width * (self.height - 2))
-        return Pawns("W" * self.width + middle_rows + "B" * self.width, Player.MAXIE, 0)
+        return HexapawnPosition("W" * self.width + middle_rows + "B" * self.width, Player.MAXIE, 0)
 
-    def player(self, position: Pawns) -> Player:
+    def player(self, position: HexapawnPosition) -> Player:
         return position.player
 
-    def moves(self, position: Pawns) -> Sequence[Move]:
+    def moves(self, position: HexapawnPosition) -> Sequence[Move]:
         return () if self._find_breakthrough_winner(position) else self._list_pawn_moves(position)
 
-    def _list_pawn_moves(self, position: Pawns) -> list[Move]:
+    def _list_pawn_moves(self, position: HexapawnPosition) -> list[Move]:
         squares, width = position.squares, self.width
         own, enemy = PAWN_LETTERS[position.player], PAWN_LETTERS[position.player.opponent]
         forward = width * position.player.sign
@@ -94,18 +94,18 @@ class Hexapawn(Game[Pawns, Move]):
                 moves.append((source, ahead + 1))
         return moves
 
-    def _find_breakthrough_winner(self, position: Pawns) -> Player | None:
+    def _find_breakthrough_winner(self, position: HexapawnPosition) -> Player | None:
         if "W" in position.squares[-self.width :]:
             return Player.MAXIE
         return Player.MINNIE if "B" in position.squares[: self.width] else None
 
-    def successor(self, position: Pawns, move: Move) -> Pawns:
+    def successor(self, position: HexapawnPosition, move: Move) -> HexapawnPosition:
         source, target = move
         squares = list(position.squares)
         squares[target], squares[source] = squares[source], EMPTY_CELL
-        return Pawns("".join(squares), position.player.opponent, position.ply + 1)
+        return HexapawnPosition("".join(squares), position.player.opponent, position.ply + 1)
 
-    def outcome(self, position: Pawns) -> Outcome | None:
+    def outcome(self, position: HexapawnPosition) -> Outcome | None:
         breakthrough_winner = self._find_breakthrough_winner(position)
         if breakthrough_winner is not None:
             return Outcome(breakthrough_winner, RuleEndReason.BREAKTHROUGH)
@@ -115,11 +115,11 @@ class Hexapawn(Game[Pawns, Move]):
             else Outcome(position.player.opponent, RuleEndReason.NO_MOVES)
         )
 
-    def estimate(self, position: Pawns) -> int:
+    def estimate(self, position: HexapawnPosition) -> int:
         """Return the number of Maxie's pawns minus the number of Minnie's."""
         return position.squares.count("W") - position.squares.count("B")
 
-    def broken_rule(self, position: Pawns, move: Move) -> str | None:
+    def broken_rule(self, position: HexapawnPosition, move: Move) -> str | None:
         source, target = move
         square_count = len(position.squares)
         if not (0 <= source < square_count and 0 <= target < square_count):
@@ -157,7 +157,7 @@ class Hexapawn(Game[Pawns, Move]):
             f"{text.strip()!r:.40} is not a move: type two squares from a1 to {last_square}, e.g. 'a1 a2'"
         )
 
-    def position_from_data(self, data: object) -> Pawns:
+    def position_from_data(self, data: object) -> HexapawnPosition:
         if not isinstance(data, Mapping) or set(data) != {"squares", "player", "ply"}:
             raise BadData(
                 "a position of hexapawn must be an object with the keys `squares`, `player` and `ply`"
@@ -181,15 +181,15 @@ class Hexapawn(Game[Pawns, Move]):
         ply = require_integer(data["ply"], "ply", 0, 2 * size * size)
         if ply % 2 != (player == "minnie"):
             raise BadData(f"at ply {ply} it is not {player}'s turn: maxie has the even plies")
-        return Pawns(squares, Player(player), ply)
+        return HexapawnPosition(squares, Player(player), ply)
 
-    def position_to_text(self, position: Pawns) -> str:
+    def position_to_text(self, position: HexapawnPosition) -> str:
         """Return the rows from the top, the player to move, and the number of plies played: `BBB/.../WWW maxie 0`."""
         row_starts = reversed(range(0, len(position.squares), self.width))
         rows = "/".join(position.squares[start : start + self.width] for start in row_starts)
         return f"{rows} {position.player.value} {position.ply}"
 
-    def position_from_text(self, text: str) -> Pawns:
+    def position_from_text(self, text: str) -> HexapawnPosition:
         words = text.split()
         rows = words[0].upper().split("/") if words else []
         if len(words) != 3 or len(rows) != self.height or not words[2].isdecimal() or len(words[2]) > 6:
@@ -200,8 +200,8 @@ class Hexapawn(Game[Pawns, Move]):
         squares = "".join(reversed(rows))
         return self.position_from_data({"squares": squares, "player": words[1], "ply": int(words[2])})
 
-    def marks(self, position: Pawns) -> Sequence[Player | str]:
+    def marks(self, position: HexapawnPosition) -> Sequence[Player | str]:
         return [PLAYER_BY_PAWN_LETTER.get(square, "") for square in position.squares]
 
-    def picture(self, position: Pawns) -> str:
+    def picture(self, position: HexapawnPosition) -> str:
         return self.board.draw_text(position.squares)

@@ -28,7 +28,7 @@ from arena.games.core import (
 )
 from arena.games.riskless_map import RisklessMap
 
-EXPECTED_PLIES_FACTOR_OF_FIGHTS = 4.0
+EXPECTED_PLIES_FIGHT_FACTOR = 4.0
 """Factor by which fights lengthen a match: expected plies left, divided by the plies to the goal without fights."""
 MIN_EXPECTED_PLIES = 24.0
 """Minimum of the expected plies left, so that engines keep time for a long fight. The ply limit may reduce it."""
@@ -151,13 +151,13 @@ class Riskless(Game[RisklessPosition, Move]):
 
         Without fights, a player reaches the goal by training: one army per occupied territory and ply. Fights make the
         median match between equals two and a half times as long (italy, world, grid:5x5, ring:12). The factor
-        EXPECTED_PLIES_FACTOR_OF_FIGHTS is higher, so that engines keep time for long matches.
+        EXPECTED_PLIES_FIGHT_FACTOR is higher, so that engines keep time for long matches.
         """
         goal, plies = self.map.armies_to_win, float(self.map.ply_limit)
         for sign in (1, -1):
             own_armies = [sign * n for n in position.armies if sign * n > 0]
             plies = min(
-                plies, EXPECTED_PLIES_FACTOR_OF_FIGHTS * (goal - sum(own_armies)) / max(1, len(own_armies))
+                plies, EXPECTED_PLIES_FIGHT_FACTOR * (goal - sum(own_armies)) / max(1, len(own_armies))
             )
         return min(max(plies, MIN_EXPECTED_PLIES), self.map.ply_limit - position.ply)
 

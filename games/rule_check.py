@@ -1,6 +1,6 @@
 """Check of a custom game's rules: in random matches, each position is tested for what every game must fulfil.
 
-`games.core.Game` describes what a game must fulfil. A fault names the broken rule, the observed behaviour, and the moves
+`games.core.Game` describes what a game must fulfil. A violation names the rule, the observed behaviour, and the moves
 that lead there, so that the game's author can replay them.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from arena.games.basics import MAXIE, Outcome, Player
@@ -41,21 +40,19 @@ RULE_TEXTS = {
 """Required behaviour of a game, by the name of the rule."""
 
 
-@dataclass(frozen=True)
-class RuleFault:
-    """Rule that a game breaks: its name in RULE_TEXTS, the fault (`why`), and the moves from the start that lead to the fault."""
+class RuleViolation(Exception):
+    """Violation of a rule by a game. Raised and caught inside this module, and returned by `check_rules`.
 
-    rule: str
-    why: str
-    moves: tuple[str, ...] = ()
+    rule  name of the rule in RULE_TEXTS
+    why   description of the violation, in one line
+    """
 
-
-class _RuleViolation(Exception):
-    """Raised inside this module when a game breaks the rule that is called `rule` in RULE_TEXTS."""
-
-    def __init__(self, rule: str, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, rule: str, why: str) -> None:
+        super().__init__(why)
         self.rule = rule
+        self.why = why
+        self.moves: tuple[str, ...] = ()
+        """Moves from the start that lead to the violation, as text."""
 
 
 def check_rules(
@@ -63,50 +60,51 @@ def check_rules(
     choose_index: Callable[[int], int],
     match_count: int,
     on_match_end: Callable[[int], None] = lambda _plies: None,
-) -> list[RuleFault]:
-    """Play random matches, and return the faults that they show in the game's rules: the first fault for each rule.
+) -> list[RuleViolation]:
+    """Play random matches, and return the violations that they show: the first one of each rule.
 
     choose_index  function: `choose_index(n)` returns a random number from 0 to n - 1
     match_count   number of random matches
     on_match_end  function that is called after each match with its number of plies
     """
-    faults_by_rule: dict[str, RuleFault] = {}
+    violations_by_rule: dict[str, RuleViolation] = {}
 
-    def record_broken_rule(violation: _RuleViolation, moves: Sequence[str] = ()) -> None:
-        faults_by_rule.setdefault(violation.rule, RuleFault(violation.rule, str(violation), tuple(moves)))
+    def record_violation(violation: RuleViolation, moves: Sequence[str] = ()) -> None:
+        violation.moves = tuple(moves)
+        violations_by_rule.setdefault(violation.rule, violation)
 
-    digest_error: _RuleViolation | None = None
+    digest_violation: RuleViolation | None = None
     for check_rule in (_check_start, _check_digest):
         try:
             check_rule(game)
-        except _RuleViolation as violation:
+        except RuleViolation as violation:
             if check_rule is _check_digest and violation.__cause__ is not None:
-                digest_error = violation
+                digest_violation = violation
             else:
-                record_broken_rule(violation)
+                record_violation(violation)
     known_moves: dict[Any, None] = {}
     for _ in range(match_count):
-        if not _play_checked_match(game, choose_index, record_broken_rule, known_moves, on_match_end):
+        if not _play_checked_match(game, choose_index, record_violation, known_moves, on_match_end):
             break
-    # A broken rule may also make the digest raise an error. Then only the rule is reported.
-    if digest_error is not None and not faults_by_rule:
-        record_broken_rule(digest_error)
-    return list(faults_by_rule.values())
+    # A violation of another rule may also make the digest raise an error. Then only the other rule is reported.
+    if digest_violation is not None and not violations_by_rule:
+        record_violation(digest_violation)
+    return list(violations_by_rule.values())
 
 
 def _play_checked_match(
     game: Game[Any, Any],
     choose_index: Callable[[int], int],
-    record_broken_rule: Callable[[_RuleViolation, Sequence[str]], None],
+    record_violation: Callable[[RuleViolation, Sequence[str]], None],
     known_moves: dict[Any, None],
     on_match_end: Callable[[int], None],
 ) -> bool:
-    """Play one random match, and record the game's faults that it shows.
+    """Play one random match, and record the violations that it shows.
 
-    choose_index        function: `choose_index(n)` returns a random number from 0 to n - 1
-    record_broken_rule  called with each fault and the moves that lead to it
-    known_moves         moves seen so far, which are tried as illegal moves in other positions; new ones are added
-    on_match_end        called after the match with its number of plies
+    choose_index      function: `choose_index(n)` returns a random number from 0 to n - 1
+    record_violation  called with each violation and the moves that lead to it
+    known_moves       moves seen so far, which are tried as illegal moves in other positions; new ones are added
+    on_match_end      called after the match with its number of plies
 
     Return False if the match could not be played to its end. More matches would then find nothing new.
     """
@@ -117,8 +115,8 @@ def _play_checked_match(
             for check_rule in (_check_turn, _check_estimate, _check_position, _check_board):
                 try:
                     check_rule(game, position, ply)
-                except _RuleViolation as violation:
-                    record_broken_rule(violation, played_moves)
+                except RuleViolation as violation:
+                    record_violation(violation, played_moves)
             moves = _check_moves(game, position)
             if not moves:
                 on_match_end(ply)
@@ -126,16 +124,16 @@ def _play_checked_match(
             for check_moves_rule in (_check_legality, _check_move_data, _check_move_text, _check_squares):
                 try:
                     check_moves_rule(game, position, moves, known_moves)
-                except _RuleViolation as violation:
-                    record_broken_rule(violation, played_moves)
+                except RuleViolation as violation:
+                    record_violation(violation, played_moves)
             move = moves[choose_index(len(moves))]
             position = _check_successor(game, position, move, ply)
             played_moves.append(_format_move(game, move))
-    except _RuleViolation as violation:
-        record_broken_rule(violation, played_moves)
+    except RuleViolation as violation:
+        record_violation(violation, played_moves)
         return False
     why = f"a random match is not over after {MAX_RANDOM_MATCH_PLIES:,} plies: give the game an end, as a limit of plies"
-    record_broken_rule(_RuleViolation("end", why), played_moves)
+    record_violation(RuleViolation("end", why), played_moves)
     return False
 
 
@@ -143,14 +141,14 @@ def _check_start(game: Game[Any, Any]) -> None:
     start = _call_game_method("start", game.start)
     player, ply = _call_game_method("start", game.player, start), _call_game_method("start", game.ply, start)
     if player is not MAXIE or ply != 0:
-        raise _RuleViolation(
+        raise RuleViolation(
             "start",
             f"at the start position it is {player}'s turn at ply {ply!r}: it must be Maxie's turn at ply 0",
         )
     setup = _call_game_method("start", game.setup)
     rebuilt_game = _call_game_method("start", type(game).from_setup, json.loads(_to_json("start", setup)))
     if rebuilt_game.start() != start or rebuilt_game.setup() != setup:
-        raise _RuleViolation(
+        raise RuleViolation(
             "start",
             f"from_setup({_make_excerpt(setup)}) makes a game whose start() or setup() differs from that of the game with this "
             "setup: both must be the same",
@@ -159,7 +157,7 @@ def _check_start(game: Game[Any, Any]) -> None:
 
 def _check_digest(game: Game[Any, Any]) -> None:
     if _call_game_method("digest", compute_rules_digest, game) != compute_rules_digest(game):
-        raise _RuleViolation(
+        raise RuleViolation(
             "digest",
             "the rules gave two results for the same calls: they must not depend on chance or on earlier calls",
         )
@@ -171,11 +169,11 @@ def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
         _call_game_method("turns", game.ply, position),
     )
     if not isinstance(player, Player):
-        raise _RuleViolation(
+        raise RuleViolation(
             "turns", f"player(position) is {_make_excerpt(player)}: it must be MAXIE or MINNIE"
         )
     if reported_ply != ply or isinstance(reported_ply, bool) or not isinstance(reported_ply, int):
-        raise _RuleViolation(
+        raise RuleViolation(
             "turns",
             f"ply(position) is {_make_excerpt(reported_ply)} after {ply} moves: it must be the number of moves",
         )
@@ -184,7 +182,7 @@ def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
 def _check_estimate(game: Game[Any, Any], position: Any, _: int) -> None:
     estimate = _call_game_method("estimate", game.estimate, position)
     if isinstance(estimate, bool) or not isinstance(estimate, int):
-        raise _RuleViolation(
+        raise RuleViolation(
             "estimate", f"estimate(position) is {_make_excerpt(estimate)}: it must be a whole number"
         )
 
@@ -194,30 +192,30 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
     try:
         hash(position)
     except TypeError as error:
-        raise _RuleViolation(
+        raise RuleViolation(
             rule,
             f"a position must be hashable: use @dataclass(frozen=True), and tuples instead of lists: {error}",
         ) from None
     data = json.loads(_to_json(rule, _call_game_method(rule, game.position_to_data, position)))
     parsed_position = _call_game_method(rule, game.position_from_data, data)
     if parsed_position != position:
-        raise _RuleViolation(
+        raise RuleViolation(
             rule,
             f"position_to_data({_make_excerpt(position)}) is {_make_excerpt(data)}, but position_from_data makes {_make_excerpt(parsed_position)} of it",
         )
     if hash(parsed_position) != hash(position):
-        raise _RuleViolation(
+        raise RuleViolation(
             rule,
             f"two equal positions have different hashes, but must have the same one: {_make_excerpt(position)}",
         )
     text = _call_game_method(rule, game.position_to_text, position)
     if not isinstance(text, str) or "\n" in text or not text.strip():
-        raise _RuleViolation(
+        raise RuleViolation(
             rule, f"position_to_text(position) is {_make_excerpt(text)}: it must be one line of text"
         )
     parsed_position = _call_game_method(rule, game.position_from_text, f" {text} ")
     if parsed_position != position:
-        raise _RuleViolation(
+        raise RuleViolation(
             rule,
             f"position_from_text({_make_excerpt(text)}) is {_make_excerpt(parsed_position)}, not the position that has this text, {_make_excerpt(position)}",
         )
@@ -227,21 +225,21 @@ def _check_board(game: Game[Any, Any], position: Any, _: int) -> None:
     if game.board is not None:
         _check_marks(game, position, game.board.cell_count)
     if not str(_call_game_method("board", game.picture, position)).strip():
-        raise _RuleViolation("board", "picture(position) is empty: it must draw the board")
+        raise RuleViolation("board", "picture(position) is empty: it must draw the board")
 
 
 def _check_marks(game: Game[Any, Any], position: Any, cell_count: int) -> None:
     marks = _call_game_method("board", game.marks, position)
     if len(marks) != cell_count:
         hint = "" if marks else ": write marks, which returns one mark for each cell"
-        raise _RuleViolation("board", f"marks(position) has {len(marks)} marks for {cell_count} cells{hint}")
+        raise RuleViolation("board", f"marks(position) has {len(marks)} marks for {cell_count} cells{hint}")
     invalid_marks = [
         mark
         for mark in marks
         if not isinstance(mark, str) or (not isinstance(mark, Player) and len(mark) > MAX_MARK_CHARACTERS)
     ]
     if invalid_marks:
-        raise _RuleViolation(
+        raise RuleViolation(
             "board",
             f"a mark is {_make_excerpt(invalid_marks[0])}: it must be a Player, or a text of at most {MAX_MARK_CHARACTERS} characters",
         )
@@ -250,31 +248,31 @@ def _check_marks(game: Game[Any, Any], position: Any, cell_count: int) -> None:
 def _check_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
     outcome = _call_game_method("outcome", game.outcome, position)
     if outcome is not None and not isinstance(outcome, Outcome):
-        raise _RuleViolation(
+        raise RuleViolation(
             "outcome", f"outcome(position) is {_make_excerpt(outcome)}: it must be None or an Outcome"
         )
     if outcome is not None and outcome.winner is not None and not isinstance(outcome.winner, Player):
-        raise _RuleViolation(
+        raise RuleViolation(
             "outcome",
             f"the winner is {_make_excerpt(outcome.winner)}: it must be MAXIE, MINNIE or None for a draw",
         )
     moves = list(_call_game_method("moves", game.moves, position))
     if outcome is not None and moves:
-        raise _RuleViolation(
+        raise RuleViolation(
             "end",
             f"outcome(position) is {outcome}, but moves(position) has {len(moves)} moves: it must be empty when the match is over",
         )
     if outcome is None and not moves:
-        raise _RuleViolation(
+        raise RuleViolation(
             "end", "moves(position) is empty, but outcome(position) is None: return who wins, or a draw"
         )
     if list(_call_game_method("moves", game.moves, position)) != moves:
-        raise _RuleViolation(
+        raise RuleViolation(
             "moves",
             "moves(position) returned other moves, or another order, the second time: it must return the same each time",
         )
     if len(_call_game_method("moves", set, moves)) != len(moves):
-        raise _RuleViolation(
+        raise RuleViolation(
             "moves", "moves(position) contains the same move twice: it must list each move once"
         )
     return moves
@@ -284,19 +282,19 @@ def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -
     texts_before = repr(position), repr(move)
     position_after = _call_game_method("successor", game.successor, position, move)
     if (repr(position), repr(move)) != texts_before:
-        raise _RuleViolation(
+        raise RuleViolation(
             "successor",
             f"successor has changed its argument: {texts_before[0][:MAX_EXCERPT_CHARACTERS]} is now {_make_excerpt(position)}; it must return a new position",
         )
     second_result = _call_game_method("successor", game.successor, position, move)
     if second_result != position_after:
-        raise _RuleViolation(
+        raise RuleViolation(
             "successor",
             f"successor(position, move) returned {_make_excerpt(position_after)}, then {_make_excerpt(second_result)}: "
             "equal arguments must give equal positions",
         )
     if _call_game_method("turns", game.ply, position_after) != ply + 1:
-        raise _RuleViolation(
+        raise RuleViolation(
             "turns",
             f"ply(position) is {_make_excerpt(game.ply(position_after))} after {ply + 1} moves: it must be the number of moves",
         )
@@ -305,7 +303,7 @@ def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -
         and _call_game_method("outcome", game.outcome, position_after) is None
     )
     if moves_twice and _call_game_method("turns", game.compiled) is not None:
-        raise _RuleViolation(
+        raise RuleViolation(
             "turns",
             f"the player of move {ply + 1} also makes the next one: with a compiled kernel, players must take turns",
         )
@@ -318,7 +316,7 @@ def _check_legality(
     for move in moves:
         why = _call_game_method("legality", game.explain_illegal_move, position, move)
         if why is not None:
-            raise _RuleViolation(
+            raise RuleViolation(
                 "legality",
                 f"{_format_move(game, move)} is in moves(position), but the game refuses it: {why}",
             )
@@ -327,7 +325,7 @@ def _check_legality(
             move not in moves
             and _call_game_method("legality", game.explain_illegal_move, position, move) is None
         ):
-            raise _RuleViolation(
+            raise RuleViolation(
                 "legality", f"{_format_move(game, move)} is not in moves(position), but the game accepts it"
             )
     if len(known_moves) < 500:
@@ -342,11 +340,11 @@ def _check_move_data(
         restored_move = _call_game_method("move data", game.move_from_data, data)
         call_text = f"move_from_data({_make_excerpt(data)})"
         if restored_move != move:
-            raise _RuleViolation(
+            raise RuleViolation(
                 "move data", f"{call_text} is {_make_excerpt(restored_move)}, not {_make_excerpt(move)}"
             )
         if hash(restored_move) != hash(move):
-            raise _RuleViolation(
+            raise RuleViolation(
                 "move data",
                 f"{call_text} is equal to {_make_excerpt(move)}, but has another hash: equal moves must have equal hashes",
             )
@@ -359,12 +357,12 @@ def _check_move_text(
     for move in moves:
         text = _call_game_method("move text", game.move_to_text, move)
         if not isinstance(text, str) or not text.strip() or "\n" in text:
-            raise _RuleViolation(
+            raise RuleViolation(
                 "move text",
                 f"move_to_text({_make_excerpt(move)}) is {_make_excerpt(text)}: it must be one line of text",
             )
         if text in move_by_text:
-            raise _RuleViolation(
+            raise RuleViolation(
                 "move text",
                 f"the moves {_make_excerpt(move)} and {_make_excerpt(move_by_text[text])} have the same text {text!r:.40}: move_to_text must tell them apart",
             )
@@ -372,7 +370,7 @@ def _check_move_text(
     for text, move in move_by_text.items():
         restored_move = _call_game_method("move text", game.move_from_text, f" {text} ")
         if restored_move != move:
-            raise _RuleViolation(
+            raise RuleViolation(
                 "move text",
                 f"move_from_text({text!r:.40}) is {_make_excerpt(restored_move)}, not the move that has this text, {_make_excerpt(move)}",
             )
@@ -385,25 +383,25 @@ def _check_squares(
     for move in moves:
         squares = _call_game_method("board", game.squares, position, move)
         if not all(isinstance(cell, int) and 0 <= cell < cell_count for cell in squares):
-            raise _RuleViolation(
+            raise RuleViolation(
                 "board",
                 f"squares(position, {_make_excerpt(move)}) is {_make_excerpt(squares)}: the cells are 0 to {cell_count - 1}",
             )
 
 
 def _call_game_method(rule: str, game_method: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a method of the game. Turn any exception into a _RuleViolation that names the line at fault.
+    """Return the result of a method of the game. Turn any exception into a RuleViolation that names the line at fault.
 
     rule  name of the rule that is broken if the method raises an exception
     """
     try:
         return game_method(*arguments)
-    except _RuleViolation:
+    except RuleViolation:
         raise
     except Exception as error:
         message = str(error).partition("\n")[0]
         name = getattr(game_method, "__name__", "a method")
-        raise _RuleViolation(
+        raise RuleViolation(
             rule, f"{name} raised {type(error).__name__}: {message}{_format_error_line(error)}"
         ) from error
 
@@ -423,7 +421,7 @@ def _to_json(rule: str, data: Any) -> str:
     try:
         return json.dumps(data, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise _RuleViolation(rule, f"{_make_excerpt(data)} is not plain data: {error}") from None
+        raise RuleViolation(rule, f"{_make_excerpt(data)} is not plain data: {error}") from None
 
 
 def _format_move(game: Game[Any, Any], move: Any) -> str:

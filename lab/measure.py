@@ -290,7 +290,7 @@ def summarize_unequal_pairs(
         raise ValueError("cannot estimate an Elo difference without a pair of matches: play at least one")
     pairs = len(matches) // 2
     _, mean, variance = compute_count_mean_and_variance(counts)
-    pairs_needed = compute_pairs_to_distinguish(counts)
+    pairs_needed = compute_pairs_needed(counts)
     return UnequalStrengthPairs(
         nodes=(strong_nodes_per_move, weak_nodes_per_move),
         pairs=pairs,
@@ -302,7 +302,7 @@ def summarize_unequal_pairs(
     )
 
 
-def compute_pairs_to_distinguish(pair_score_counts: Sequence[float]) -> float:
+def compute_pairs_needed(pair_score_counts: Sequence[float]) -> float:
     """Return the number of pairs of matches that would show, at a confidence of 95 %, that the strong searcher is stronger.
 
     pair_score_counts  number of pairs in which the strong searcher scored 0, ½, 1, 1½ and 2 points, in this order

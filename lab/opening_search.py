@@ -40,8 +40,8 @@ TRANSPOSITION_TABLE_MB = 1
 """Size of a searcher's transposition table, in MiB."""
 REPLY_NODES_DIVISOR = 4
 """Divisor of `OpeningCriteria.nodes`: the search of each reply to an opening gets this part of the nodes."""
-TEST_MATCH_NODE_QUARTERS = (3, 5)
-"""Nodes per move in the first and the second match at a strength, in quarters of the strength's nodes.
+TEST_MATCH_NODE_FACTORS = (0.75, 1.25)
+"""Nodes per move in the first and the second match at a strength, divided by the strength's nodes.
 
 The two numbers differ, because equal engines with equal nodes would play the same match twice.
 """
@@ -171,8 +171,8 @@ def _is_even_in_play(
     seats = dict.fromkeys(Player, searcher)
     for nodes in criteria.strengths:
         matches = [
-            play_match(game, position, seats, max(1, nodes * quarters // 4))
-            for quarters in TEST_MATCH_NODE_QUARTERS
+            play_match(game, position, seats, max(1, int(nodes * factor)))
+            for factor in TEST_MATCH_NODE_FACTORS
         ]
         points = sum(get_match_points(match.winner, Player.MAXIE) for match in matches)
         if abs(points - len(matches) / 2) > 0.5:

@@ -31,7 +31,7 @@ TICTACTOE_RANDOM_START_PLIES_RANGE = (0, 3)
 """Minimum and maximum number of random plies before a match of tic-tac-toe from which weights are learned."""
 LEARNING_TRANSPOSITION_TABLE_MB = 2
 """Size in MiB of each searcher's transposition table, in matches from which weights are learned."""
-MAX_ATTEMPTS_PER_LENGTH = 20
+MAX_RANDOM_START_ATTEMPTS = 20
 """Number of attempts to play random plies that do not end the match. If all fail, half as many plies are tried."""
 PLY_LIMIT_REASON = "cut"
 """End reason of a match that was stopped at its maximum number of plies."""
@@ -66,7 +66,7 @@ class PlayedMatch:
     winner: Player | None
     """Player who won the match; None for a draw."""
     reason: str
-    """Reason for the end of the match: the game's (`Outcome.word`), REPETITION_DETAIL_PREFIX or PLY_LIMIT_REASON."""
+    """Reason for the end of the match: the game's (`Outcome.reason_code`), REPETITION_DETAIL_PREFIX or PLY_LIMIT_REASON."""
     positions: tuple[Any, ...]
     reports: tuple[SearchReport[Any], ...]
 
@@ -77,7 +77,7 @@ def make_random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> A
     If random matches often end sooner, return a position after half as many plies, and so on.
     """
     while True:
-        for _ in range(MAX_ATTEMPTS_PER_LENGTH):
+        for _ in range(MAX_RANDOM_START_ATTEMPTS):
             position = game.start()
             for _ in range(plies):
                 moves = game.moves(position)
@@ -129,7 +129,7 @@ def play_match(
         position = game.successor(position, report.move)
     if outcome is None:
         return PlayedMatch(None, PLY_LIMIT_REASON, tuple(positions), tuple(reports))
-    return PlayedMatch(outcome.winner, outcome.word, tuple(positions), tuple(reports))
+    return PlayedMatch(outcome.winner, outcome.reason_code, tuple(positions), tuple(reports))
 
 
 def search_mean_value_of_last_two_depths(

@@ -27,17 +27,17 @@ class BotPool(Protocol):
 
         connection_name  name that `reserve_connection` returned
         made_move        True if the bot made a move, False if it made none when it had to, None if it never had to
-        loss_verb        `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
+        loss_verb        `resigned` or `crashed` if the bot lost the match in this way; otherwise empty
         """
 
     def get_reported_search_threads(self, bot: str) -> int:
         """Return the number of search threads that the bot reported to the server; 0 if it reported none."""
 
-    def is_lost(self, bot: str) -> bool:
+    def has_dropped_out(self, bot: str) -> bool:
         """Return True if the bot will never play again."""
 
     async def wait_for_change(self) -> None:
-        """Wait until a bot becomes free, connects, returns, or is lost."""
+        """Wait until a bot becomes free, connects, returns, or drops out."""
 
     def raise_if_refused(self) -> None:
         """Raise BotRefused if a bot cannot be started, which ends the event."""

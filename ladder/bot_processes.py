@@ -74,7 +74,7 @@ class BotProcesses:
             None,
         )
 
-    def is_lost(self, bot: str) -> bool:
+    def has_dropped_out(self, bot: str) -> bool:
         return all(process.state is BotState.LOST for process in self._processes[bot])
 
     async def wait_for_change(self) -> None:
@@ -124,7 +124,7 @@ async def open_bot_processes(
     folder          working folder of the bots; None for the current folder
     restart_policy  limits for the bots' processes, such as the number of restarts
     games           custom games that the bots need, as FILE.py:Class
-    on_notice       called for each crash, hang and lost bot, and for the first resignations; the text names the bot and
+    on_notice       called for each crash, each hang and each bot that drops out, and for the first resignations; the text names the bot and
                     ends with the last lines of its output
 
     The processes may still be starting when the block begins; see `BotProcesses.wait_until_connected`.

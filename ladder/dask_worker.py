@@ -117,13 +117,13 @@ async def _play_job(
 async def _play_match(terms: MatchTerms, host: MatchHost, pool: BotPool) -> Record:
     """Play a match as soon as its bots are free, and return its record.
 
-    A lost bot, which will not be restarted, forfeits the match once the other bot is free.
+    A bot that dropped out, which will not be restarted, forfeits the match once the other bot is free.
 
     Raises BotRefused if a bot cannot be started.
     """
     while True:
         pool.raise_if_refused()
-        bots = [bot for bot in (terms.players.maxie, terms.players.minnie) if not pool.is_lost(bot)]
+        bots = [bot for bot in (terms.players.maxie, terms.players.minnie) if not pool.has_dropped_out(bot)]
         names = reserve_connections(pool, bots)
         if names is not None:
             break

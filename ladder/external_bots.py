@@ -1,7 +1,7 @@
 """Bots of an event that connect by themselves, from other machines or containers.
 
 The runner uses them through the same interface as bots that the ladder starts (ladder.bot_pool.BotPool). The ladder cannot
-restart them. So a bot is lost if it is away too long, or loses several matches in a row without making a move. A bot is
+restart them. So a bot drops out if it is away too long, or loses several matches in a row without making a move. A bot is
 away while it is disconnected, or connected but takes no more matches.
 """
 
@@ -50,9 +50,9 @@ class ExternalBotSettings:
 
 @dataclass
 class ExternalBot:
-    """State of a bot that connects by itself: away or not, playing or not, lost or not."""
+    """State of a bot that connects by itself: away or not, playing or not, dropped out or not."""
 
-    is_lost: bool = False
+    has_dropped_out: bool = False
     """True if the bot plays no more matches: it made no move in several, or was away for too long."""
     is_playing: bool = False
     """True from the start of a match until the match is over."""
@@ -62,12 +62,12 @@ class ExternalBot:
     @property
     def is_free(self) -> bool:
         """Return True if the bot is not away and can begin a match."""
-        return not (self.is_playing or self.is_lost or self._away_since is not None)
+        return not (self.is_playing or self.has_dropped_out or self._away_since is not None)
 
     def record_match(self, *, made_move: bool) -> None:
         """Record whether the bot made a move in its last match."""
         self._silent_matches = 0 if made_move else self._silent_matches + 1
-        self.is_lost = self.is_lost or self._silent_matches >= MAX_MATCHES_WITHOUT_MOVE
+        self.has_dropped_out = self.has_dropped_out or self._silent_matches >= MAX_MATCHES_WITHOUT_MOVE
 
     def record_presence(self, now: float, *, is_present: bool) -> None:
         """Record whether the bot is present, that is not away, at time `now` (monotonic, in seconds)."""
@@ -76,7 +76,7 @@ class ExternalBot:
         elif self._away_since is None:
             self._away_since = now
         else:
-            self.is_lost = self.is_lost or now - self._away_since > MAX_DISCONNECTED_SECONDS
+            self.has_dropped_out = self.has_dropped_out or now - self._away_since > MAX_DISCONNECTED_SECONDS
 
 
 @dataclass
@@ -122,8 +122,8 @@ class ExternalBots:
     def get_reported_search_threads(self, bot: str) -> int:
         return self._host.get_reported_search_threads(bot)
 
-    def is_lost(self, bot: str) -> bool:
-        return self._bots[bot].is_lost
+    def has_dropped_out(self, bot: str) -> bool:
+        return self._bots[bot].has_dropped_out
 
     async def wait_for_change(self) -> None:
         await self._changed.wait()
@@ -149,7 +149,7 @@ class ExternalBots:
             for name, bot in self._bots.items():
                 bot.record_presence(now, is_present=name in connected)
             self._notify_changed()
-            # Look once a second even without a change: a bot that stays away is lost after MAX_DISCONNECTED_SECONDS.
+            # Look once a second even without a change: a bot that stays away drops out after MAX_DISCONNECTED_SECONDS.
             with anyio.move_on_after(1):
                 await self._host.wait_for_change()
 
@@ -228,7 +228,7 @@ def _describe_missing_bots(
     return f"{len(connected)} of {settings.min_bots} bots connected within {waited_seconds:g} s: {connected_text}"
 
 
-async def wait_until_bots_can_learn_of_end(host: Host, game: str, settings: ExternalBotSettings) -> None:
+async def wait_for_bots_of_finished_event(host: Host, game: str, settings: ExternalBotSettings) -> None:
     """Wait for the bots of an event that has no match left, so that they learn that the event is over.
 
     The server tells the connected bots when it closes. Without a server, they would keep trying to connect.

@@ -54,7 +54,7 @@ class Ladder:
     """`ladder`, or `match` for two bots."""
     openings: Openings = field(default_factory=ListedOpenings)
     test: Sprt | None = None
-    """Sequential test of two bots, which ends the match when it is decided."""
+    """Sequential test of two bots, which ends the event as soon as it is decided; None to play all matches."""
     usable_cores: Sequence[int] = field(default_factory=list_usable_cores)
     """Numbers of the cores that this process may use."""
     restart_policy: RestartPolicy = field(default_factory=RestartPolicy)

@@ -27,7 +27,7 @@ from arena.ladder.external_bots import (
     ExternalBotSettings,
     TooFewBots,
     gather_bots,
-    wait_until_bots_can_learn_of_end,
+    wait_for_bots_of_finished_event,
 )
 from arena.ladder.ladder import Ladder
 from arena.ladder.pinning import CorePinning
@@ -114,7 +114,7 @@ async def run_ladder(
                     observer.show_notice(
                         f"the event cannot be resumed: waiting at {host.url} to tell {external.min_bots} bots so"
                     )
-                    await wait_until_bots_can_learn_of_end(host, ladder.plan.game, external)
+                    await wait_for_bots_of_finished_event(host, ladder.plan.game, external)
                 raise
 
 

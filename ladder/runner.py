@@ -42,7 +42,7 @@ MAX_OVERTAKING_MATCHES = 8
 """Maximum number of later matches that may start while the earliest match of the schedule waits for free threads."""
 
 LOSS_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
-"""Verb for the way in which a bot gave up a match, by end reason. The bot has usually printed an explanation."""
+"""Verb for the way in which a bot lost a match, for end reasons of which the bot has usually printed an explanation."""
 
 
 class MatchHost(Protocol):
@@ -124,8 +124,8 @@ class MatchRunner:
         """Start the matches whose bots and threads are free. Return True if any was started."""
         any_started = False
         for pairing in schedule.list_startable_pairings():
-            # A lost bot forfeits, and its opponent must be connected to win.
-            bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.is_lost(bot)]
+            # A bot that dropped out forfeits, and its opponent must be connected to win.
+            bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.has_dropped_out(bot)]
             match_load = self._threads.compute_match_load(pairing.maxie, pairing.minnie)
             if (
                 len(bots) == 2
@@ -221,9 +221,9 @@ async def play_with_time_limit(terms: MatchTerms, host: MatchHost) -> Record:
 
 
 def make_forfeit_record(terms: MatchTerms, pool: BotPool) -> Record:
-    """Return the record of a match that a lost bot, which plays no more, forfeits; no winner if both bots are lost."""
+    """Return the record of a match that a bot forfeits because it dropped out; no winner if both bots dropped out."""
     players = terms.players
-    absent_bots = [bot for bot in (players.maxie, players.minnie) if pool.is_lost(bot)]
+    absent_bots = [bot for bot in (players.maxie, players.minnie) if pool.has_dropped_out(bot)]
     winner: Seat | None = None
     if len(absent_bots) == 1:
         winner = "minnie" if absent_bots[0] == players.maxie else "maxie"

@@ -275,7 +275,7 @@ class Referee:
         effects: list[RefereeEffect] = [NotifyPlayer(player, message)]
         outcome = game.outcome(position)
         if outcome is not None:
-            reason = EndReason(outcome.word)
+            reason = EndReason(outcome.reason_code)
             return effects + self._finish_match(
                 outcome.winner, reason, reason.meaning + outcome.margin_text, now_ns
             )

@@ -26,10 +26,10 @@ from arena.protocol.values import Opening
 from arena.solved.header import BadTable
 from arena.solved.solution import load_solution
 
-_EARLY_END_REASONS = frozenset(EndReason) - {
+_REASONS_OUTSIDE_RULES = frozenset(EndReason) - {
     EndReason(reason.value) for reason in RuleEndReason if reason is not RuleEndReason.LEAF
 }
-"""End reasons that do not come from the rules of a game."""
+"""End reasons that do not come from the rules of a game. EndReason has no LEAF, because no match is played on an explicit tree."""
 
 _MOVER_LOSES_REASONS = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
 """End reasons with which the player to move always loses."""
@@ -201,7 +201,9 @@ def _list_opening_positions(terms: MatchTerms) -> list[object]:
             raise BadRecord(f"the opening of the record is wrong: ply {ply}: {error}") from None
     outcome = game.outcome(positions[-1])
     if terms.opening and outcome is not None:
-        raise BadRecord(f"the opening of the record is wrong: it already ends the game ({outcome.word})")
+        raise BadRecord(
+            f"the opening of the record is wrong: it already ends the game ({outcome.reason_code})"
+        )
     return positions
 
 
@@ -232,7 +234,7 @@ def _check_result(record: Record, referee: Referee) -> None:
         raise BadRecord(
             f"the record says that the match was adjudicated, but its rules ({rules_text}) do not end it"
         )
-    if result.reason not in _EARLY_END_REASONS:
+    if result.reason not in _REASONS_OUTSIDE_RULES:
         raise BadRecord(
             f"the record gives {result.reason.value} as the end reason, but the match is not over after {referee.ply} plies"
         )

@@ -12,7 +12,7 @@ from arena.bots.compiled.intrinsics import get, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, CompiledGame, Kernel, Weights, Words
 from arena.bots.evaluators.tictactoe import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
-from arena.games.tictactoe import MARK_BY_PLAYER, WINNING_LINES, Board, TicTacToe
+from arena.games.tictactoe import MARK_BY_PLAYER, WINNING_LINES, TicTacToe, TicTacToePosition
 
 _LINE_COUNT = len(WINNING_LINES)
 _FULL_BOARD_MASK = (1 << 9) - 1
@@ -21,7 +21,7 @@ _FULL_BOARD_MASK = (1 << 9) - 1
 def compile_game(game: TicTacToe, weights: Weights) -> CompiledGame:
     """Return the game in the form that its compiled kernel reads."""
 
-    def pack(position: Board) -> Words:
+    def pack(position: TicTacToePosition) -> Words:
         own = game.player(position)
         masks = [
             sum(1 << cell for cell, mark in enumerate(position.cells) if mark == MARK_BY_PLAYER[player])
@@ -29,7 +29,7 @@ def compile_game(game: TicTacToe, weights: Weights) -> CompiledGame:
         ]
         return np.array(masks, np.int64)
 
-    def plies_left(position: Board) -> int:
+    def plies_left(position: TicTacToePosition) -> int:
         return 9 - game.ply(position)
 
     lines = [sum(1 << cell for cell in line) for line in WINNING_LINES]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.bots.evaluators.linear import FeatureFunction
-from arena.games.tictactoe import EMPTY_CELL, WINNING_LINES, Board, TicTacToe
+from arena.games.tictactoe import EMPTY_CELL, WINNING_LINES, TicTacToe, TicTacToePosition
 
 FEATURE_NAMES = ("open", "ones", "twos", "center")
 """Names of the features. Each is computed for both players, and its value is Maxie's minus Minnie's:
@@ -20,10 +20,10 @@ center  marks in the middle cell, which lies on four lines
 """
 
 
-def make_feature_function(_: TicTacToe) -> FeatureFunction[Board]:
+def make_feature_function(_: TicTacToe) -> FeatureFunction[TicTacToePosition]:
     """Return the function that computes the features of a position of this game."""
 
-    def count_features(position: Board) -> Sequence[int]:
+    def count_features(position: TicTacToePosition) -> Sequence[int]:
         cells = position.cells
         counts = [0, 0, 0]
         for a, b, c in WINNING_LINES:

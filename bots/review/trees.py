@@ -1,6 +1,7 @@
 """Explicit trees to search, by name: those of the project, and JSON files.
 
-A file contains {"tree": node, "player": "maxie", "source": "…"} or just a node, as `games.explicit` describes.
+A file contains {"tree": node, "player": "maxie", "source": "…"}, or just a node. `games.explicit` describes a node.
+`player` is the player who moves at the root, and `source` tells where the tree comes from.
 """
 
 from __future__ import annotations

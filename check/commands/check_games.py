@@ -12,10 +12,10 @@ from msgspec import Struct
 from arena.console import CommandError, UsageError, err, out, print_table, write_json
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
-from arena.games.rule_check import RULE_TEXTS, RuleFault, check_rules
+from arena.games.rule_check import RULE_TEXTS, RuleViolation, check_rules
 
 MAX_SHOWN_MOVES = 12
-"""Maximum number of moves printed for a fault: the last moves before it. With --json, all moves are written."""
+"""Maximum number of moves printed for a violation: the last moves before it. With --json, all moves are written."""
 
 
 class RuleFinding(Struct, frozen=True):
@@ -28,9 +28,9 @@ class RuleFinding(Struct, frozen=True):
     asked: str
     """Behaviour that the rule requires of a game, in one line."""
     why: str = ""
-    """Description of the fault that was found; empty if there is none."""
+    """Description of the violation that was found; empty if there is none."""
     moves: list[str] = []
-    """Moves from the start to the fault, as text; empty if there is none."""
+    """Moves from the start to the violation, as text; empty if there is none."""
 
 
 def check_games(game_specs: Sequence[str], match_count: int, seed: int, json: Path | None) -> None:
@@ -66,23 +66,23 @@ def _check_game(game_spec: str, match_count: int, seed: int) -> list[RuleFinding
     except GameError as error:
         raise UsageError(f"--game: {error}") from None
     match_lengths: list[int] = []
-    faults = check_rules(game, Random(seed).randrange, match_count, match_lengths.append)
-    faults_by_rule = {fault.rule: fault for fault in faults}
+    violations = check_rules(game, Random(seed).randrange, match_count, match_lengths.append)
+    violations_by_rule = {violation.rule: violation for violation in violations}
     if game.is_too_long(max(match_lengths, default=0)):
         err.print(
             f"{game_spec}: warning: a random match took {max(match_lengths):,} plies, but a match is a draw after {game.ply_limit:,}:"
             " raise ply_limit, or let the rules end matches sooner"
         )
     return [
-        _make_finding(game.name, rule, requirement, faults_by_rule.get(rule))
+        _make_finding(game.name, rule, requirement, violations_by_rule.get(rule))
         for rule, requirement in RULE_TEXTS.items()
     ]
 
 
-def _make_finding(game: str, rule: str, requirement: str, fault: RuleFault | None) -> RuleFinding:
-    if fault is None:
+def _make_finding(game: str, rule: str, requirement: str, violation: RuleViolation | None) -> RuleFinding:
+    if violation is None:
         return RuleFinding(game, rule, "passed", requirement)
-    return RuleFinding(game, rule, "failed", requirement, fault.why, list(fault.moves))
+    return RuleFinding(game, rule, "failed", requirement, violation.why, list(violation.moves))
 
 
 def _format_last_moves(moves: Sequence[str]) -> str:

@@ -17,12 +17,12 @@ PAWN = {MAXIE: "W", MINNIE: "B"}
 
 
 @dataclass(frozen=True)
-class Pawns:
+class BreakthroughPosition:
     squares: str  # from a1 row by row; Maxie's pawns start in the first two rows and walk up
     ply: int
 
 
-class Breakthrough(Game[Pawns, tuple[int, int]]):
+class Breakthrough(Game[BreakthroughPosition, tuple[int, int]]):
     """Rules of Breakthrough. A move is (source, target) as square numbers.
 
     Moves are in the order of their sources, and for each source to the left, straight ahead, to the right.
@@ -52,7 +52,7 @@ class Breakthrough(Game[Pawns, tuple[int, int]]):
 
     def start(self):
         two = 2 * self.columns
-        return Pawns("W" * two + EMPTY * (self.columns * self.rows - 2 * two) + "B" * two, 0)
+        return BreakthroughPosition("W" * two + EMPTY * (self.columns * self.rows - 2 * two) + "B" * two, 0)
 
     def moves(self, position):
         return () if self.outcome(position) else tuple(self._pawn_moves(position))
@@ -76,7 +76,7 @@ class Breakthrough(Game[Pawns, tuple[int, int]]):
         source, target = move
         squares = list(position.squares)
         squares[target], squares[source] = squares[source], EMPTY
-        return Pawns("".join(squares), position.ply + 1)
+        return BreakthroughPosition("".join(squares), position.ply + 1)
 
     def outcome(self, position):
         squares = position.squares

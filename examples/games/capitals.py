@@ -61,7 +61,7 @@ class Capitals(Riskless):
             if position.armies[capital] * player.sign < 0:
                 return Outcome(player.opponent, "capital")
         outcome, lead = super().outcome(position), sum(position.armies)
-        if outcome is not None and outcome.word == "both_armies" and lead:
+        if outcome is not None and outcome.reason_code == "both_armies" and lead:
             return Outcome(MAXIE if lead > 0 else MINNIE, "armies")
         return outcome
 

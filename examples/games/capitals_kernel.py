@@ -24,14 +24,14 @@ MAX_ARMIES = 0x7FFF
 GATHER_BITS_FACTOR = 1 << 48 | 1 << 33 | 1 << 18 | 1 << 3
 """Factor of a multiplication that moves the lowest bits of a word's four territories to the word's bits 48 to 51."""
 CAP, OVER, GOAL, ROWS, GARRISON, CATCH_UP, TERRITORY = range(7)
-FIRST_ROADS_START = 7
-NEIGHBOUR_SETS_START = FIRST_ROADS_START + MAX_TERRITORIES + 1
+ROAD_OFFSETS_START = 7
+NEIGHBOUR_SETS_START = ROAD_OFFSETS_START + MAX_TERRITORIES + 1
 ROAD_ENDS_START = NEIGHBOUR_SETS_START + MAX_TERRITORIES
 """Indices into the array `rules`, which holds the map and the constants for compiled code.
 
 GARRISON, CATCH_UP and TERRITORY hold the constants of capitals.py. Three indices begin a longer part of the array:
 
-FIRST_ROADS_START     for each territory, the number of its first road
+ROAD_OFFSETS_START     for each territory, the number of its first road
 NEIGHBOUR_SETS_START  for each territory, the set of its neighbours as bits
 ROAD_ENDS_START       for each road, its source and its target
 """
@@ -47,7 +47,7 @@ def _compile(game: capitals.Capitals) -> CompiledGame:
     roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
     numbers = {road: number for number, road in enumerate(roads)}
     rules = np.zeros(ROAD_ENDS_START + 2 * len(roads), np.int64)
-    rules[:FIRST_ROADS_START] = (
+    rules[:ROAD_OFFSETS_START] = (
         map.territory_cap,
         (MAX_ARMIES - map.territory_cap) * ONE_IN_EACH_TERRITORY,
         map.armies_to_win,
@@ -56,10 +56,10 @@ def _compile(game: capitals.Capitals) -> CompiledGame:
         capitals.CATCH_UP_ARMIES,
         capitals.TERRITORY_VALUE_ARMIES,
     )
-    rules[FIRST_ROADS_START:NEIGHBOUR_SETS_START] = len(roads)
+    rules[ROAD_OFFSETS_START:NEIGHBOUR_SETS_START] = len(roads)
     rules[ROAD_ENDS_START:] = [v for road in roads for v in road]
     for v, near in enumerate(map.neighbours):
-        rules[FIRST_ROADS_START + v] = numbers[v, near[0]]
+        rules[ROAD_OFFSETS_START + v] = numbers[v, near[0]]
         rules[NEIGHBOUR_SETS_START + v] = np.uint64(sum(1 << w for w in near)).view(np.int64)
 
     def pack(position: Any) -> Any:
@@ -97,13 +97,13 @@ def make_kernel() -> Kernel:
         put(mem, side + (territory >> 2), rest | (number << shift))
 
     @inlined
-    def mark_occupied(word: Any) -> Any:
-        """Return four 16-bit fields, one per territory: 1 if the territory has armies in `word`, else 0."""
-        return ((word + MAX_ARMIES * ONE_IN_EACH_TERRITORY) >> 15) & ONE_IN_EACH_TERRITORY
+    def get_occupied_mask(packed_armies: Any) -> Any:
+        """Return four 16-bit fields, one per territory: 1 if the territory has armies in `packed_armies`, else 0."""
+        return ((packed_armies + MAX_ARMIES * ONE_IN_EACH_TERRITORY) >> 15) & ONE_IN_EACH_TERRITORY
 
     @inlined
-    def train_word(rules: Any, word: Any) -> Any:
-        more = word + mark_occupied(word)
+    def train_armies(rules: Any, packed_armies: Any) -> Any:
+        more = packed_armies + get_occupied_mask(packed_armies)
         return more - (((more + get(rules, OVER)) >> 15) & ONE_IN_EACH_TERRITORY)
 
     @inlined
@@ -120,7 +120,9 @@ def make_kernel() -> Kernel:
         """Return the territories of the side whose armies begin at mem[side], as bits: bit n is 1 for territory n."""
         found = 0
         for row in range(get(rules, ROWS)):
-            found |= (((mark_occupied(get(mem, side + row)) * GATHER_BITS_FACTOR) >> 48) & 15) << (4 * row)
+            found |= (((get_occupied_mask(get(mem, side + row)) * GATHER_BITS_FACTOR) >> 48) & 15) << (
+                4 * row
+            )
         return found
 
     @inlined
@@ -130,16 +132,16 @@ def make_kernel() -> Kernel:
         while left != 0:
             v = lowest_bit(left)
             left &= left - 1
-            for road in range(get(rules, FIRST_ROADS_START + v), get(rules, FIRST_ROADS_START + v + 1)):
+            for road in range(get(rules, ROAD_OFFSETS_START + v), get(rules, ROAD_OFFSETS_START + v + 1)):
                 put(mem, out + count, road)
                 count += 1
         return count
 
     @inlined
-    def add_garrison(rules: Any, mem: Any, side: Any, capital: Any, territories_behind: Any) -> None:
+    def add_garrison(rules: Any, mem: Any, side: Any, capital: Any, territory_deficit: Any) -> None:
         own = get_armies(mem, side, capital)
         if own > 0:
-            more = own + get(rules, GARRISON) + get(rules, CATCH_UP) * territories_behind
+            more = own + get(rules, GARRISON) + get(rules, CATCH_UP) * territory_deficit
             put_armies(mem, side, capital, min(more, get(rules, CAP)))
 
     @inlined
@@ -149,8 +151,8 @@ def make_kernel() -> Kernel:
         cap = get(rules, CAP)
         others = out + WORDS_PER_SIDE  # the mover's armies: the position is seen by the opponent
         for row in range(get(rules, ROWS)):
-            put(mem, others + row, train_word(rules, get(mem, pos + row)))
-            put(mem, out + row, train_word(rules, get(mem, pos + WORDS_PER_SIDE + row)))
+            put(mem, others + row, train_armies(rules, get(mem, pos + row)))
+            put(mem, out + row, train_armies(rules, get(mem, pos + WORDS_PER_SIDE + row)))
         left = (
             get_armies(mem, pos, source)
             + get_armies(mem, pos, target)
@@ -161,10 +163,10 @@ def make_kernel() -> Kernel:
         put_armies(mem, out, target, min(1 - left, cap) if left < 0 else 0)
         own = get(mem, pos + CAPITALS_WORD_INDEX) & 255
         foe = get(mem, pos + CAPITALS_WORD_INDEX) >> 8
-        territories_behind = popcount(find_territories(rules, mem, out)) - popcount(
+        territory_deficit = popcount(find_territories(rules, mem, out)) - popcount(
             find_territories(rules, mem, others)
         )
-        add_garrison(rules, mem, others, own, max(territories_behind, 0))
+        add_garrison(rules, mem, others, own, max(territory_deficit, 0))
         add_garrison(rules, mem, out, foe, 0)
         put(mem, out + CAPITALS_WORD_INDEX, foe | (own << 8))
 

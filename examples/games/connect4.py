@@ -24,16 +24,16 @@ LINES = tuple(list_lines())
 
 
 @dataclass(frozen=True)
-class Discs:
+class ConnectFourPosition:
     cells: str = EMPTY * COLUMNS * ROWS  # from a1 at the bottom left, row by row
 
 
-class ConnectFour(Game[Discs, int]):
+class ConnectFour(Game[ConnectFourPosition, int]):
     name = "connect4"
     board = Grid(COLUMNS, ROWS, a1_below=True)
 
     def start(self):
-        return Discs()
+        return ConnectFourPosition()
 
     def ply(self, position):
         return COLUMNS * ROWS - position.cells.count(EMPTY)
@@ -47,7 +47,7 @@ class ConnectFour(Game[Discs, int]):
 
     def successor(self, position, move):
         cells = position.cells
-        return Discs(cells[:move] + DISC[self.player(position)] + cells[move + 1 :])
+        return ConnectFourPosition(cells[:move] + DISC[self.player(position)] + cells[move + 1 :])
 
     def outcome(self, position):
         cells = position.cells

@@ -18,8 +18,8 @@ FIXED_MEMORY_BYTES = 400 << 20
 """Bytes of memory that solving any map takes: Python, the compiled code, and blocks of the table that are being written."""
 CHECKPOINT_BYTES_PER_BOARD = 8
 """Bytes of memory per representative board while a checkpoint is written, for its code, compressed code, and a copy."""
-SURVEY_SECONDS_PER_BOARD = 50e-9
-"""CPU seconds per board for the survey, the solver's first pass over all boards. Measured with the map `m1`."""
+CLASSIFICATION_SECONDS_PER_BOARD = 50e-9
+"""CPU seconds per board for the classification, the solver's first pass over all boards. Measured with the map `m1`."""
 PACK_SECONDS_PER_BOARD = 400e-9
 """CPU seconds per board for compressing the finished table. Measured with the map `m1`."""
 RETROGRADE_SECONDS_PER_BOARD = 2e-6
@@ -35,7 +35,7 @@ class SolvingCost:
 
     boards: BoardNumbering
     representatives: int
-    """Number of representative boards, including finished ones."""
+    """Number of representative boards, one for each set of symmetric boards, including finished boards."""
 
     @property
     def peak_memory_bytes(self) -> int:
@@ -52,7 +52,7 @@ class SolvingCost:
     def estimate_seconds(self, core_count: int) -> float:
         """Return the estimated duration of solving on `core_count` CPU cores, in seconds."""
         cpu_seconds = (
-            SURVEY_SECONDS_PER_BOARD + PACK_SECONDS_PER_BOARD
+            CLASSIFICATION_SECONDS_PER_BOARD + PACK_SECONDS_PER_BOARD
         ) * self.boards.count + RETROGRADE_SECONDS_PER_BOARD * self.representatives
         return 2 + cpu_seconds / core_count
 

@@ -82,8 +82,8 @@ RISKLESS_SOLVER_GAME = SolverGame("riskless", write_successors, write_code)
 
 
 @cache
-def make_survey_kernel() -> Any:
-    """Return the compiled function `survey_boards`, which makes the first pass over all boards."""
+def make_classification_kernel() -> Any:
+    """Return the compiled function `classify_boards`, which makes the first pass over all boards."""
 
     @inlined
     def status(rules: Any, scratch: Any, armies_start: Any) -> Any:
@@ -117,31 +117,31 @@ def make_survey_kernel() -> Any:
                 return False
         return True
 
-    def survey_boards(
-        rules: Any, scratch: Any, codes: Any, marks: Any, counts: Any, first: Any, last: Any
+    def classify_boards(
+        rules: Any, scratch: Any, codes: Any, representative_bits: Any, counts: Any, first: Any, last: Any
     ) -> Any:
         """Find the finished boards in range(first, last), and the representatives of symmetric boards among the others.
 
-        first    first board's number, which must be a multiple of 8
-        codes    set to 2 for a finished board that is lost, and to 3 for one that is won
-        marks    one bit per board, the lowest bit first: 1 for an unfinished representative
-        counts   [0] increases by the number of unfinished boards, [1] by the number of representatives among them
+        first                first board's number, which must be a multiple of 8
+        codes                set to 2 for a finished board that is lost, and to 3 for one that is won
+        representative_bits  one bit per board, the lowest bit first: 1 for an unfinished representative
+        counts               [0] increases by the number of unfinished boards, [1] by the number of representatives among them
         """
         armies_start = rules[IMAGES] - rules[ROADS] - rules[TERRITORIES] - 1
         decode_board(rules, scratch, armies_start, first)
-        mark = 0
+        eight_bits = 0
         for board_number in range(first, last):
             outcome = status(rules, scratch, armies_start)
             if outcome == PLAYING:
                 counts[0] += 1
                 if is_representative(rules, scratch, armies_start, board_number):
                     counts[1] += 1
-                    mark |= 1 << (board_number & 7)
+                    eight_bits |= 1 << (board_number & 7)
             elif outcome != DRAWN:
                 codes[board_number] = outcome
             if board_number & 7 == 7 or board_number == last - 1:
-                marks[board_number >> 3] = mark
-                mark = 0
+                representative_bits[board_number >> 3] = eight_bits
+                eight_bits = 0
             territory = rules[TERRITORIES] - 1
             scratch[armies_start + territory] += 1
             while scratch[armies_start + territory] > rules[CAP] and territory > 0:
@@ -149,22 +149,22 @@ def make_survey_kernel() -> Any:
                 territory -= 1
                 scratch[armies_start + territory] += 1
 
-    return compile_solver_kernel(survey_boards, "survey")
+    return compile_solver_kernel(classify_boards, "classify")
 
 
 @cache
 def make_unfinished_representatives_kernel() -> Any:
-    """Return the compiled function `list_unfinished_representatives`, which lists the numbers of the boards that `survey_boards` marked."""
+    """Return the compiled function `list_unfinished_representatives`, which lists the numbers of the unfinished representatives."""
 
     def list_unfinished_representatives(
-        marks: Any, undecided_numbers: Any, first: Any, last: Any, undecided_index: Any
+        representative_bits: Any, undecided_numbers: Any, first: Any, last: Any, undecided_index: Any
     ) -> Any:
-        """Write the numbers of the marked boards in range(first, last) to `undecided_numbers`, from the index `undecided_index` on.
+        """Write the numbers of the boards in range(first, last) whose bit is 1 to `undecided_numbers`, from the index `undecided_index` on.
 
         Return the index after the last of them.
         """
         for board_number in range(first, last):
-            if (marks[board_number >> 3] >> (board_number & 7)) & 1:
+            if (representative_bits[board_number >> 3] >> (board_number & 7)) & 1:
                 undecided_numbers[undecided_index] = board_number
                 undecided_index += 1
         return undecided_index

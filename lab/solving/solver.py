@@ -1,7 +1,7 @@
 """Solver of `arena solve`: it solves all boards of a map on all cores, and writes the table to a file.
 
-The work has three phases: a survey of all boards, one step for each ply, and compression. From time to time the results are
-saved to a checkpoint. If the solver is killed and started again, it repeats the survey and resumes from the checkpoint.
+The work has three phases: classification of all boards, one step for each ply, and compression. From time to time the results are
+saved to a checkpoint. If the solver is killed and started again, it repeats the classification and resumes from the checkpoint.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from arena.lab.solving.cost import count_bytes_per_board_number
 from arena.lab.solving.layers import RetrogradeAnalysis
 from arena.lab.solving.riskless_solver_game import (
     RISKLESS_SOLVER_GAME,
+    make_classification_kernel,
     make_restore_kernel,
-    make_survey_kernel,
     make_unfinished_representatives_kernel,
 )
 from arena.lab.solving.rules_array import count_scratch_words, make_rules_array
@@ -73,7 +73,7 @@ class Solver:
         """
         with ThreadPoolExecutor(self.threads, "solve") as workers:
             self._allocate_arrays()
-            self._survey_boards(workers)
+            self._classify_boards(workers)
             self._decide_all(workers)
             header = self._make_header()
             blocks = self._pack_blocks(workers, header)
@@ -86,7 +86,7 @@ class Solver:
         self._rules = make_rules_array(self.boards)
         self._words = count_scratch_words(self.boards)
         self._codes = np.zeros(count, np.uint16)
-        self._marks = np.zeros(-(-count // 8), np.uint8)
+        self._representative_bits = np.zeros(-(-count // 8), np.uint8)
         self._ranges = [
             (first, min(first + BOARDS_PER_PART, count)) for first in range(0, count, BOARDS_PER_PART)
         ]
@@ -99,16 +99,25 @@ class Solver:
             self.on_progress(phase_name, done, total)
             yield result
 
-    def _survey_boards(self, workers: Executor) -> None:
-        survey = make_survey_kernel()
+    def _classify_boards(self, workers: Executor) -> None:
+        classify = make_classification_kernel()
 
-        def survey_range(index: int) -> npt.NDArray[np.int64]:
+        def classify_range(range_index: int) -> npt.NDArray[np.int64]:
             counts = np.zeros(2, np.int64)
             scratch = np.zeros(self._words, np.int64)
-            survey(self._rules, scratch, self._codes, self._marks, counts, *self._ranges[index])
+            classify(
+                self._rules,
+                scratch,
+                self._codes,
+                self._representative_bits,
+                counts,
+                *self._ranges[range_index],
+            )
             return counts
 
-        counts = np.array(list(self._map_with_progress(workers, "survey", survey_range, len(self._ranges))))
+        counts = np.array(
+            list(self._map_with_progress(workers, "classify", classify_range, len(self._ranges)))
+        )
         self._open = int(counts[:, 0].sum())
         self._ends = np.cumsum(counts[:, 1])
         undecided_numbers = np.zeros(
@@ -125,7 +134,7 @@ class Solver:
         gather = make_unfinished_representatives_kernel()
         undecided_starts = [0, *map(int, self._ends[:-1])]
         for (first, last), undecided_start in zip(self._ranges, undecided_starts, strict=True):
-            gather(self._marks, self._layers.undecided_numbers, first, last, undecided_start)
+            gather(self._representative_bits, self._layers.undecided_numbers, first, last, undecided_start)
         self._layers.parts = list(zip(undecided_starts, map(int, self._ends), strict=True))
 
     def _decide_all(self, workers: Executor) -> None:
@@ -169,7 +178,9 @@ class Solver:
         """Return the numbers of the unfinished representative boards in range `range_index` of all boards."""
         undecided_start = int(self._ends[range_index - 1]) if range_index else 0
         numbers = np.zeros(int(self._ends[range_index]) - undecided_start, np.int64)
-        make_unfinished_representatives_kernel()(self._marks, numbers, *self._ranges[range_index], 0)
+        make_unfinished_representatives_kernel()(
+            self._representative_bits, numbers, *self._ranges[range_index], 0
+        )
         return numbers
 
     def _load_checkpoint(self, workers: Executor) -> bool:
@@ -239,12 +250,14 @@ class Solver:
         def pack_block(block: int) -> bytes:
             first = block * BOARDS_IN_BLOCK
             codes = self._codes[first : first + BOARDS_IN_BLOCK].astype(code_type)
-            mark_bytes = self._marks[first // 8 : (first + BOARDS_IN_BLOCK) // 8 + 1]
-            mark_flags = np.unpackbits(mark_bytes, bitorder="little")[: len(codes)]
-            if not mark_flags.any():
+            representative_bytes = self._representative_bits[first // 8 : (first + BOARDS_IN_BLOCK) // 8 + 1]
+            is_representative = np.unpackbits(representative_bytes, bitorder="little")[: len(codes)]
+            if not is_representative.any():
                 return b""
             # Other boards get the code of the representative before them, which compresses to almost nothing.
-            representative_indexes = np.maximum.accumulate(np.where(mark_flags, np.arange(len(codes)), 0))
+            representative_indexes = np.maximum.accumulate(
+                np.where(is_representative, np.arange(len(codes)), 0)
+            )
             return zstd.compress(codes[representative_indexes].tobytes(), level)
 
         return list(self._map_with_progress(workers, "pack", pack_block, header.block_count))

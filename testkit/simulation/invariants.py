@@ -240,8 +240,10 @@ class InvariantMonitor:
         label, reason_text = f"match {record.match:.8}", f"as {reason.value}: {record.result.detail}"
         if outcome is not None:
             winner = None if outcome.winner is None else str(outcome.winner)
-            is_expected = reason.value == outcome.word and (record.result.winner or None) == winner
-            self.require_true(is_expected, f"{label} is over by {outcome.word}, but ended {reason_text}")
+            is_expected = reason.value == outcome.reason_code and (record.result.winner or None) == winner
+            self.require_true(
+                is_expected, f"{label} is over by {outcome.reason_code}, but ended {reason_text}"
+            )
             return
         if reason is EndReason.SERVER_FAULT:
             was_frozen = self.arena.fault_counts["server freeze"] > 0

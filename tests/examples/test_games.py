@@ -57,7 +57,7 @@ def test_connect_four_ends_as_the_picture_shows(seed: int) -> None:
     outcome = FOUR.outcome(match.positions[-1])
     assert outcome is not None
     assert outcome.winner is winner_by_picture(match.positions[-1].cells)
-    assert outcome.word == ("four_in_a_row" if outcome.winner else "board_full")
+    assert outcome.reason_code == ("four_in_a_row" if outcome.winner else "board_full")
 
 
 DOTS = game_of("dots")
@@ -133,7 +133,7 @@ def test_breakthrough_ends_in_a_breakthrough_or_with_all_taken(seed: int) -> Non
     mover = game.player(match.positions[-2])
     assert outcome.winner is mover
     reached = target // 8 == (7 if mover is MAXIE else 0)
-    assert reached or outcome.word == "all_taken"
+    assert reached or outcome.reason_code == "all_taken"
     assert abs(target % 8 - source % 8) <= 1
 
 
@@ -188,7 +188,7 @@ def test_a_match_of_capitals_is_riskless_with_garrisons(seed: int, name: str) ->
     assert all(all(each) for each in held[:-1])
     outcome = game.outcome(last)
     assert outcome is not None
-    if outcome.word == "capital":
+    if outcome.reason_code == "capital":
         assert held[-1] == [outcome.winner is player for player in game.capitals]
 
 

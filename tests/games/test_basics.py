@@ -8,13 +8,13 @@ from arena.protocol.codes import EndReason
 
 def test_a_reason_in_words_is_one_word_on_the_wire() -> None:
     outcome = Outcome(MAXIE, "four in a row")
-    assert outcome.word == "four_in_a_row"
+    assert outcome.reason_code == "four_in_a_row"
     assert str(outcome) == "maxie wins (four in a row)"
-    assert EndReason(outcome.word).meaning == "four in a row"
+    assert EndReason(outcome.reason_code).meaning == "four in a row"
 
 
 def test_a_shared_reason_is_its_own_word() -> None:
-    assert {Outcome(None, reason).word for reason in RuleEndReason} == {
+    assert {Outcome(None, reason).reason_code for reason in RuleEndReason} == {
         reason.value for reason in RuleEndReason
     }
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.core import BadData, IllegalMove, Outcome, Player, RuleEndReason
-from arena.games.hexapawn import Hexapawn, Pawns
+from arena.games.hexapawn import Hexapawn, HexapawnPosition
 
 
 @st.composite
-def positions(draw: st.DrawFn) -> tuple[Hexapawn, Pawns]:
+def positions(draw: st.DrawFn) -> tuple[Hexapawn, HexapawnPosition]:
     game = Hexapawn(draw(st.integers(1, 6)), draw(st.integers(3, 6)))
     position = game.start()
     for _ in range(draw(st.integers(0, 12))):
@@ -24,7 +24,7 @@ def positions(draw: st.DrawFn) -> tuple[Hexapawn, Pawns]:
     return game, position
 
 
-def text(game: Hexapawn, position: Pawns) -> list[str]:
+def text(game: Hexapawn, position: HexapawnPosition) -> list[str]:
     return [game.move_to_text(move) for move in game.moves(position)]
 
 
@@ -53,7 +53,9 @@ def test_ends(position: str, outcome: Outcome) -> None:
 
 
 @given(made=positions())
-def test_every_pair_of_squares_is_legal_or_has_a_reason_why_not(made: tuple[Hexapawn, Pawns]) -> None:
+def test_every_pair_of_squares_is_legal_or_has_a_reason_why_not(
+    made: tuple[Hexapawn, HexapawnPosition],
+) -> None:
     game, position = made
     legal = set(game.moves(position))
     size = game.width * game.height

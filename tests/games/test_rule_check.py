@@ -12,7 +12,7 @@ import pytest
 from arena.games import rule_check
 from arena.games.core import AnyGame, Game
 from arena.games.loading import load_game_class
-from arena.games.rule_check import RULE_TEXTS, RuleFault, check_rules
+from arena.games.rule_check import RULE_TEXTS, RuleViolation, check_rules
 from tests.games.own import GAME_FILES, nim
 from tests.games.setups import EVERY_GAME
 
@@ -29,18 +29,18 @@ def _limit_plies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rule_check, "MAX_RANDOM_MATCH_PLIES", 300)
 
 
-def broken_rules(game: Game[Any, Any], matches: int = 20) -> dict[str, RuleFault]:
-    return {fault.rule: fault for fault in check_rules(game, Random(1).randrange, matches)}
+def find_violations(game: Game[Any, Any], matches: int = 20) -> dict[str, RuleViolation]:
+    return {violation.rule: violation for violation in check_rules(game, Random(1).randrange, matches)}
 
 
 @pytest.mark.parametrize("game", SMALL.values(), ids=SMALL)
 def test_nothing_is_wrong_with_the_games_of_the_project(game: AnyGame) -> None:
-    assert not broken_rules(game, 3)
+    assert not find_violations(game, 3)
 
 
 @pytest.mark.parametrize("file", GAME_FILES, ids=lambda file: file.stem)
 def test_nothing_is_wrong_with_the_examples(file: Path) -> None:
-    assert not broken_rules(load_game_class(file, "").from_setup({}), 2)
+    assert not find_violations(load_game_class(file, "").from_setup({}), 2)
 
 
 BROKEN = {
@@ -234,19 +234,19 @@ def test_a_broken_rule_is_found_and_described(name: str, tmp_path: Path) -> None
         )()
     else:
         game = load_game_class(nim(tmp_path, *changes), "")()
-    found = broken_rules(game)
+    found = find_violations(game)
     assert rule in found, found
     assert rule in RULE_TEXTS
     assert re.search(why, found[rule].why), found[rule].why
     assert "\n" not in found[rule].why
 
 
-def test_a_fault_is_reported_with_the_moves_that_lead_to_it(tmp_path: Path) -> None:
+def test_a_violation_is_reported_with_the_moves_that_lead_to_it(tmp_path: Path) -> None:
     file = nim(tmp_path, ("return None if position.left else", "return None if position.left > 4 else"))
-    fault = broken_rules(load_game_class(file, "")())["end"]
-    assert 9 - sum(map(int, fault.moves)) in (1, 2, 3, 4)
+    violation = find_violations(load_game_class(file, "")())["end"]
+    assert 9 - sum(map(int, violation.moves)) in (1, 2, 3, 4)
 
 
 def test_a_broken_rule_is_not_reported_as_a_failure_of_the_digest(tmp_path: Path) -> None:
     file = nim(tmp_path, ('else Outcome(self.player(position).opponent, "the last one")', 'else "maxie"'))
-    assert set(broken_rules(load_game_class(file, "")())) == {"outcome"}
+    assert set(find_violations(load_game_class(file, "")())) == {"outcome"}

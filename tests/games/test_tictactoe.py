@@ -7,13 +7,13 @@ from itertools import product
 import pytest
 
 from arena.games.core import BadData, IllegalMove, Outcome, Player, RuleEndReason
-from arena.games.tictactoe import Board, TicTacToe
+from arena.games.tictactoe import TicTacToe, TicTacToePosition
 
 GAME = TicTacToe()
 
 
 @cache
-def count_matches(board: Board) -> tuple[int, Counter[tuple[str, str | None]]]:
+def count_matches(board: TicTacToePosition) -> tuple[int, Counter[tuple[str, str | None]]]:
     """Return the number of nodes of the game tree below `board`, and its numbers of matches by length and by winner."""
     outcome = GAME.outcome(board)
     if outcome is not None:
@@ -27,7 +27,7 @@ def count_matches(board: Board) -> tuple[int, Counter[tuple[str, str | None]]]:
 
 
 @cache
-def reachable() -> frozenset[Board]:
+def reachable() -> frozenset[TicTacToePosition]:
     seen = {GAME.start()}
     frontier = [GAME.start()]
     while frontier:

@@ -21,7 +21,7 @@ from arena.lab.measure import (
     _MeasurementTask,
     _play_task_matches,
     choose_nodes_per_move,
-    compute_pairs_to_distinguish,
+    compute_pairs_needed,
     count_matches,
     estimate_share,
     measure_maps,
@@ -125,13 +125,13 @@ def test_the_interval_of_the_needed_pairs_just_excludes_one_half() -> None:
     scores = [points / 2 for points in pairs]
     mean = sum(scores) / len(scores)
     variance = sum((score - mean) ** 2 for score in scores) / len(scores)
-    error = 1.959964 * math.sqrt(variance / compute_pairs_to_distinguish(count_pair_scores(pairs)))
+    error = 1.959964 * math.sqrt(variance / compute_pairs_needed(count_pair_scores(pairs)))
     assert mean - error == pytest.approx(0.5, abs=1e-6)
 
 
 @pytest.mark.parametrize("points", [[1.0, 1.0], [0.0, 2.0], [0.5, 1.0]])
 def test_an_engine_that_is_not_ahead_is_never_distinguished(points: list[float]) -> None:
-    assert compute_pairs_to_distinguish(count_pair_scores(points)) == math.inf
+    assert compute_pairs_needed(count_pair_scores(points)) == math.inf
 
 
 M1 = Riskless(load_map("m1"))

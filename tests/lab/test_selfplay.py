@@ -55,7 +55,7 @@ def test_a_match_is_a_sequence_of_legal_moves_to_its_end() -> None:
     if outcome is None:
         assert (ladder.winner, ladder.reason) == (None, REPETITION_DETAIL_PREFIX)
     else:
-        assert (ladder.winner, ladder.reason) == (outcome.winner, outcome.word)
+        assert (ladder.winner, ladder.reason) == (outcome.winner, outcome.reason_code)
 
 
 def test_a_match_can_be_cut_short() -> None:

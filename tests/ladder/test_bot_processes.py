@@ -16,7 +16,7 @@ from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 
 async def until_lost(fleet: BotProcesses, name: str) -> None:
     with anyio.fail_after(500):
-        while not fleet.is_lost(name):
+        while not fleet.has_dropped_out(name):
             await fleet.wait_for_change()
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.games.core import AnyGame
-from arena.games.tictactoe import Board, TicTacToe
+from arena.games.tictactoe import TicTacToe, TicTacToePosition
 from arena.ladder.event_openings import (
     ListedOpenings,
     RandomOpenings,
@@ -39,7 +39,7 @@ def test_a_game_that_has_few_is_not_searched_for_others_again_and_again() -> Non
     calls: list[int] = []
 
     class Counted(TicTacToe):
-        def start(self) -> Board:
+        def start(self) -> TicTacToePosition:
             calls.append(1)
             return super().start()
 

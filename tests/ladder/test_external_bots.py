@@ -17,7 +17,7 @@ from arena.ladder.external_bots import (
     ExternalBotSettings,
     TooFewBots,
     gather_bots,
-    wait_until_bots_can_learn_of_end,
+    wait_for_bots_of_finished_event,
 )
 from arena.ladder.runner import MatchRunner
 from arena.ladder.threads import ThreadAllocation
@@ -96,7 +96,7 @@ async def here(host: Host, *names: str) -> AsyncIterator[AsyncExitStack]:
 
 
 async def changed_until_lost(bots: ExternalBots, bot: str) -> None:
-    while not bots.is_lost(bot):
+    while not bots.has_dropped_out(bot):
         await bots.wait_for_change()
 
 
@@ -149,7 +149,7 @@ async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
 @pytest.mark.parametrize(("bots", "seconds"), [(1, 5), (2, 60)])
 @virtual
 async def test_the_wait_for_bots_ends_soon_or_without_an_error(bots: int, seconds: float) -> None:
-    waiting = wait_until_bots_can_learn_of_end(FakeHost("a"), "tictactoe", terms(bots))  # type: ignore[arg-type]
+    waiting = wait_for_bots_of_finished_event(FakeHost("a"), "tictactoe", terms(bots))  # type: ignore[arg-type]
     assert await elapsed(waiting) == pytest.approx(seconds)
 
 
@@ -214,10 +214,10 @@ async def test_a_bot_without_moves_is_lost_but_not_one_that_moves_in_between(hos
         for answered in (False, True, False, None):
             assert bots.reserve_connection("a") == "a"
             bots.finish_match("a", "a", made_move=answered)
-            assert not bots.is_lost("a")
+            assert not bots.has_dropped_out("a")
         bots.reserve_connection("a")
         bots.finish_match("a", "a", made_move=False)
-        assert bots.is_lost("a")
+        assert bots.has_dropped_out("a")
         assert bots.reserve_connection("a") is None
 
 
@@ -230,7 +230,7 @@ async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
         host.disconnect("b")
         assert 30 < await elapsed(changed_until_lost(bots, "b")) < 32
         assert bots.reserve_connection("b") is None
-        assert not bots.is_lost("a")
+        assert not bots.has_dropped_out("a")
 
 
 @virtual
@@ -283,7 +283,7 @@ def test_only_silent_matches_in_a_row_lose_a_bot(answered: list[bool]) -> None:
     for each in answered:
         known.record_match(made_move=each)
     marks = "".join("x" if each else "s" for each in answered)
-    assert known.is_lost == ("s" * MAX_MATCHES_WITHOUT_MOVE in marks)
+    assert known.has_dropped_out == ("s" * MAX_MATCHES_WITHOUT_MOVE in marks)
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.booleans())))
@@ -297,5 +297,5 @@ def test_only_a_bot_that_is_away_for_long_without_a_break_is_lost(looks: list[tu
         expected = expected or away > MAX_DISCONNECTED_SECONDS
         known.record_presence(now, is_present=here)
         before = here
-        assert known.is_lost == expected
+        assert known.has_dropped_out == expected
         assert known.is_free == (here and not expected)

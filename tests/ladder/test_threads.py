@@ -72,7 +72,7 @@ class FakeBotPool:
     def get_reported_search_threads(self, bot: str) -> int:
         return self.reported.get(bot, 0)
 
-    def is_lost(self, bot: str) -> bool:
+    def has_dropped_out(self, bot: str) -> bool:
         return False
 
     async def wait_for_change(self) -> None:

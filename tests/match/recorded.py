@@ -21,7 +21,7 @@ def random_record(game: AnyGame, seed: int = 0, plies: int | None = None) -> tup
         result = Result("maxie", EndReason.RESIGNATION, "")
     else:
         winner: Any = outcome.winner.value if outcome.winner else None
-        result = Result(winner, EndReason(outcome.word), "")
+        result = Result(winner, EndReason(outcome.reason_code), "")
     players = Players("one", "two")
     record = Record(FORMAT, "id", "test", game.name, game.setup(), players, "1/move", "now", moves, result)
     return record, list(match.positions)

@@ -109,7 +109,7 @@ def test_a_match_of_legal_moves_is_believed_and_a_longer_shorter_or_stolen_one_i
         moves.append(game.move_to_data(move))
         position = game.successor(position, move)
     winner: Seat | None = outcome.winner.value if outcome.winner else None
-    match_record = record(moves=moves, winner=winner, reason=EndReason(outcome.word), game="riskless")
+    match_record = record(moves=moves, winner=winner, reason=EndReason(outcome.reason_code), game="riskless")
     verify_record(match_record)
     twice = [*match_record.moves, RecordedMove(moves[-1], 1.0)]
     with pytest.raises(BadRecord, match="was over before this ply"):

@@ -64,7 +64,7 @@ def random_game(game: AnyGame, chance: random.Random) -> tuple[list[Any], list[d
                 "board": data.get("armies") or data.get("cells") or data.get("squares"),
                 "moves": moves,
                 "outcome": outcome
-                and {"winner": outcome.winner and outcome.winner.value, "reason": outcome.word},
+                and {"winner": outcome.winner and outcome.winner.value, "reason": outcome.reason_code},
             }
         )
         if not moves:

@@ -14,7 +14,7 @@ from arena.bots.evaluators.linear import BadWeights, load_weights, make_linear_e
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Riskless, RisklessPosition
-from arena.games.tictactoe import Board, TicTacToe
+from arena.games.tictactoe import TicTacToe, TicTacToePosition
 from arena.maps.loader import load_map
 from tests.solved.conftest import make_path_map
 
@@ -51,7 +51,7 @@ def test_the_projects_weights_prefer_the_better_position() -> None:
 def test_a_weights_file_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("[weights]\nopen = 0\nones = 0\ntwos = 7\ncenter = 0\n", encoding="utf-8")
-    assert evaluator_for(TicTacToe(), str(path))(Board("XX..O....")) == 7
+    assert evaluator_for(TicTacToe(), str(path))(TicTacToePosition("XX..O....")) == 7
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from arena.bots.evaluators.outcomes import (
 from arena.games.core import Player
 from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Riskless, RisklessPosition
-from arena.games.tictactoe import Board, TicTacToe
+from arena.games.tictactoe import TicTacToe, TicTacToePosition
 from arena.maps.loader import load_map
 
 
@@ -29,7 +29,7 @@ def test_the_example_of_the_lecture() -> None:
 def test_the_value_of_a_position_is_the_mean_result_of_its_category(tmp_path: Path) -> None:
     file = tmp_path / "mine-outcomes.toml"
     game = TicTacToe()
-    board = Board("XX..O....")  # it is O's turn; X has more open lines with two marks
+    board = TicTacToePosition("XX..O....")  # it is O's turn; X has more open lines with two marks
     category_of = make_category_function(game)
     file.write_text(format_outcomes(["made by hand"], {category_of(board): (1, 4, 5)}), encoding="utf-8")
     evaluate = evaluator_for(game, str(file))
@@ -53,7 +53,7 @@ def test_the_projects_outcomes_prefer_the_player_ahead(game: Any) -> None:
     if isinstance(game, Riskless):
         ahead: object = RisklessPosition((9, 9, 9, 0, 0, -1), Player.MINNIE, 4)
     else:
-        ahead = Board("X...X.O..")
+        ahead = TicTacToePosition("X...X.O..")
     assert evaluate(ahead) > 0
 
 

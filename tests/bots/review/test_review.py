@@ -72,7 +72,7 @@ def by_chance(game: AnyGame, seed: int, plies: int) -> Replay:
     result = Result("maxie", EndReason.RESIGNATION)
     if outcome is not None:
         winner: Any = outcome.winner.value if outcome.winner else None
-        result = Result(winner, EndReason(outcome.word))
+        result = Result(winner, EndReason(outcome.reason_code))
     return verify_record(structs.replace(record, moves=moves, result=result))
 
 

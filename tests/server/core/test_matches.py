@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from arena.games.core import Player
-from arena.games.tictactoe import Board, TicTacToe
+from arena.games.tictactoe import TicTacToe, TicTacToePosition
 from arena.match.referee_events import (
     MatchOpened,
     MoveReceived,
@@ -297,7 +297,7 @@ def test_an_analysis_is_shortened_before_it_is_stored() -> None:
 class Broken(TicTacToe):
     """Game of a user that raises an exception at move 8."""
 
-    def successor(self, position: Board, move: int) -> Board:
+    def successor(self, position: TicTacToePosition, move: int) -> TicTacToePosition:
         if move == 8:
             raise RuntimeError("no idea")
         return super().successor(position, move)
@@ -306,7 +306,7 @@ class Broken(TicTacToe):
 class NoStart(TicTacToe):
     """Game of a user whose start position raises an exception."""
 
-    def start(self) -> Board:
+    def start(self) -> TicTacToePosition:
         raise RuntimeError("no start")
 
 

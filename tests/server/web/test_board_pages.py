@@ -44,7 +44,7 @@ async def test_a_response_has_every_position_of_a_match(seed: int) -> None:
             assert shown["move"] == {"text": FOUR.move_to_text(move), "squares": [move]}
     outcome = FOUR.outcome(match.positions[-1])
     assert outcome is not None
-    assert response["positions"][-1]["over"] == {"winner": outcome.winner, "reason": outcome.word}
+    assert response["positions"][-1]["over"] == {"winner": outcome.winner, "reason": outcome.reason_code}
     assert response["legal"] == []
 
 
