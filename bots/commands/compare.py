@@ -65,7 +65,8 @@ def _make_json_fields(comparison: Comparison, reached_depths: list[ReachedDepths
                 },
                 "q": round(comparison.compute_branching_factor(depth) or 0, 3),
                 **{
-                    name: comparison.compute_expected_leaves(depth, share) for share, name in REFERENCE_POWERS
+                    name: comparison.compute_expected_leaves(depth, exponent_factor)
+                    for exponent_factor, name in REFERENCE_POWERS
                 },
             }
             for depth in depths
@@ -83,9 +84,12 @@ def _print_leaves_by_depth(comparison: Comparison) -> None:
         for name, counts in comparison.leaves_to_max_depth.items()
     ]
     rows.append(["q", *(f"{comparison.compute_branching_factor(depth) or 0:.2f}" for depth in depths)])
-    for share, name in REFERENCE_POWERS:
+    for exponent_factor, name in REFERENCE_POWERS:
         rows.append(
-            [name, *(f"{comparison.compute_expected_leaves(depth, share) or 0:,}" for depth in depths)]
+            [
+                name,
+                *(f"{comparison.compute_expected_leaves(depth, exponent_factor) or 0:,}" for depth in depths),
+            ]
         )
     out.print("Leaves by depth p", style="bold")
     print_table({"p": "left", **dict.fromkeys(map(str, depths), "right")}, rows)

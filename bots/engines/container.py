@@ -118,8 +118,8 @@ class Container:
         ).split()
         return ContainerProcess(container_id, int(process_id))
 
-    def replace_image_by_id(self) -> Container:
-        """Return a copy that names its image by id, so that every match uses the same image.
+    def pin_image(self) -> Container:
+        """Return a copy whose image is the id of the present image, so that every match uses the same image.
 
         Raises BadSpec if this machine does not have the image, or if the image has a volume.
         """
@@ -164,7 +164,7 @@ def make_container_engine(spec: str, logs: Path | None = None) -> Engine:
     if submission is not None:
         with tempfile.TemporaryDirectory() as folder:
             unpack_submission(submission, Path(folder))
-    container = Container(_find_docker_or_podman(), image, submission).replace_image_by_id()
+    container = Container(_find_docker_or_podman(), image, submission).pin_image()
     return Engine(
         parsed.bot_name[:MAX_ENGINE_NAME_LENGTH] or "container",
         spec,

@@ -21,8 +21,8 @@ from arena.games.core import Game
 
 ENGINES_WITH_COMPILED_SEARCH = ("alphabeta", "jamboree")
 """Engines with a compiled search and a search in Python."""
-JAMBOREE_COURSE_FORM_OPTIONS = ("prune", "split_depth")
-"""Options of Jamboree that only its form `course` supports."""
+JAMBOREE_COURSE_OPTIONS = ("prune", "split_depth")
+"""Options of Jamboree that work only with `form=course`, the form of source 001 (docs/search.md)."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,7 @@ def list_reported_options(spec: Spec) -> dict[str, str]:
     reported without its folder.
     """
     unreported = {"nodes", "truth"} | (
-        {"exact", "form", *JAMBOREE_COURSE_FORM_OPTIONS}
-        if spec.name in ENGINES_WITH_COMPILED_SEARCH
-        else set()
+        {"exact", "form", *JAMBOREE_COURSE_OPTIONS} if spec.name in ENGINES_WITH_COMPILED_SEARCH else set()
     )
     if "form" in spec.explicit and spec.values["form"] == "course":
         unreported.discard("prune")
@@ -112,12 +110,12 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
 def _to_compiled_spec(spec: Spec) -> Spec:
     if spec.name != "jamboree" or spec.values["form"] == "course":
         return spec
-    for option in JAMBOREE_COURSE_FORM_OPTIONS:
+    for option in JAMBOREE_COURSE_OPTIONS:
         if option in spec.explicit:
             raise BadSpec(
                 f"jamboree: {option} works only with form=course: write form=course,{option}={spec.values[option]}"
             )
-    return _remove_options(spec, *JAMBOREE_COURSE_FORM_OPTIONS)
+    return _remove_options(spec, *JAMBOREE_COURSE_OPTIONS)
 
 
 def _find_reason_for_python(spec: Spec, game: Game[Any, Any] | None) -> str:

@@ -29,7 +29,7 @@ from arena.bots.search.thread_pool import ThreadPool
 from arena.solved.header import BadTable
 from arena.solved.solved_value import DRAW, SolvedValue
 
-MAX_REMEMBERED_STALLS = 8
+MAX_REMEMBERED_SEARCH_STALLS = 8
 """Number of recent searches whose longest stall (`SearchDeadline.stall`) is remembered."""
 WARM_UP_SECONDS = 0.05
 """Duration of the warm-up search before the first turn, in seconds."""
@@ -131,7 +131,7 @@ class SearchingBot(Bot):
         self._spec = spec
         self._is_ahead = False
         """True if the last search valued the position as better than a draw for this bot."""
-        self._stalls: deque[float] = deque(maxlen=MAX_REMEMBERED_STALLS)
+        self._stalls: deque[float] = deque(maxlen=MAX_REMEMBERED_SEARCH_STALLS)
 
     def prepare(self) -> None:
         try:

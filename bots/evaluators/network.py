@@ -109,13 +109,13 @@ def encode_inputs(map: RisklessMap, signed_armies: npt.ArrayLike) -> npt.NDArray
     sources, targets = np.array(list_edges(map.neighbours)).T
     pairs = kinds[:, sources] * TERRITORY_KIND_COUNT + kinds[:, targets]
     parts = [
-        _compute_step_shares(levels + ARMY_LEVEL_COUNT, TERRITORY_KIND_COUNT),
-        _compute_step_shares(pairs, TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT),
+        _compute_row_histograms(levels + ARMY_LEVEL_COUNT, TERRITORY_KIND_COUNT),
+        _compute_row_histograms(pairs, TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT),
     ]
     for sign in (1, -1):
         total = np.maximum(sign * armies, 0).sum(1, keepdims=True)
         parts.append(
-            _compute_step_shares(
+            _compute_row_histograms(
                 np.minimum(total * (TOTAL_ARMIES_STEP_COUNT / goal), TOTAL_ARMIES_STEP_COUNT),
                 TOTAL_ARMIES_STEP_COUNT + 1,
             )
@@ -131,7 +131,7 @@ def _classify_territories(army_levels: FloatArray) -> Rows:
     return ARMY_LEVEL_COUNT + (np.sign(army_levels) * np.ceil(np.abs(army_levels) - 1e-9)).astype(np.int64)
 
 
-def _compute_step_shares(values: FloatArray | Rows, step_count: int) -> FloatArray:
+def _compute_row_histograms(values: FloatArray | Rows, step_count: int) -> FloatArray:
     """Return a histogram of each row: the share of its values that lie at each step, with shape (rows, `step_count`).
 
     A value between two steps is split between them.
@@ -180,7 +180,7 @@ class NetworkTables:
         territories = (
             np.stack(
                 [
-                    _compute_step_shares(signs[:, None] + ARMY_LEVEL_COUNT, TERRITORY_KIND_COUNT)
+                    _compute_row_histograms(signs[:, None] + ARMY_LEVEL_COUNT, TERRITORY_KIND_COUNT)
                     for signs in both_signs
                 ]
             )
@@ -190,7 +190,7 @@ class NetworkTables:
             TERRITORY_KIND_COUNT, TERRITORY_KIND_COUNT, HIDDEN_UNIT_COUNT
         )
         roads = (roads + roads.transpose(1, 0, 2)) / 2
-        steps = _compute_step_shares(
+        steps = _compute_row_histograms(
             np.arange(goal + 1)[:, None] * (TOTAL_ARMIES_STEP_COUNT / goal), TOTAL_ARMIES_STEP_COUNT + 1
         )
         totals = np.stack(

@@ -32,7 +32,7 @@ CERTAIN_WIN_VALUE = 10_000
 """Value, in hundredths of an army, of a category if the player to move won all of its matches."""
 RACE_LEAD_STEP_COUNT = 8
 """Number of steps into which a category of Riskless divides a lead in the race to the goal."""
-MAX_DISTINGUISHED_COUNT = 2
+MAX_COUNT_IN_CATEGORY = 2
 """Largest count of territories or lines that a category distinguishes; larger counts are treated as equal to it."""
 
 
@@ -54,8 +54,8 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
             step = abs(race) * RACE_LEAD_STEP_COUNT // armies_to_win
             return (
                 step if race >= 0 else -step,
-                min(attacks, MAX_DISTINGUISHED_COUNT),
-                min(exposed, MAX_DISTINGUISHED_COUNT),
+                min(attacks, MAX_COUNT_IN_CATEGORY),
+                min(exposed, MAX_COUNT_IN_CATEGORY),
             )
 
         return compute_riskless_category
@@ -66,8 +66,8 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
             sign = game.player(position).sign
             open_lines, _, twos, center = (sign * n for n in compute_line_features(position))
             return (
-                max(-MAX_DISTINGUISHED_COUNT, min(open_lines, MAX_DISTINGUISHED_COUNT)),
-                max(-MAX_DISTINGUISHED_COUNT, min(twos, MAX_DISTINGUISHED_COUNT)),
+                max(-MAX_COUNT_IN_CATEGORY, min(open_lines, MAX_COUNT_IN_CATEGORY)),
+                max(-MAX_COUNT_IN_CATEGORY, min(twos, MAX_COUNT_IN_CATEGORY)),
                 center,
             )
 

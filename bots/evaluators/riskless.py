@@ -112,14 +112,14 @@ def make_feature_function(game: Riskless) -> FeatureFunction[RisklessPosition]:
     return count_features
 
 
-GREAT_LOSS_DIVISOR_OF_TOTAL_ARMIES = 5
-"""Divisor of a player's total armies: the loss of a territory that holds at least total / GREAT_LOSS_DIVISOR_OF_TOTAL_ARMIES is a great loss."""
+GREAT_LOSS_ARMIES_DIVISOR = 5
+"""Divisor of a player's total armies: the loss of a territory that holds at least total / GREAT_LOSS_ARMIES_DIVISOR is a great loss."""
 
 
 def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:
     """Return a predicate that is True for dynamic positions, which are too unstable to estimate.
 
-    A position is dynamic if the player to move could take a territory with at least 1 / GREAT_LOSS_DIVISOR_OF_TOTAL_ARMIES of the
+    A position is dynamic if the player to move could take a territory with at least 1 / GREAT_LOSS_ARMIES_DIVISOR of the
     opponent's armies. The predicate's time grows with the number of territories and roads.
     """
     neighbours = game.map.neighbours
@@ -130,7 +130,7 @@ def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:
         enemy_army_sum = sum(n for n in enemy_armies if n > 0)
         return any(
             n > 0
-            and n * GREAT_LOSS_DIVISOR_OF_TOTAL_ARMIES >= enemy_army_sum
+            and n * GREAT_LOSS_ARMIES_DIVISOR >= enemy_army_sum
             and max(-enemy_armies[neighbour] for neighbour in neighbours[territory]) >= n
             for territory, n in enumerate(enemy_armies)
         )

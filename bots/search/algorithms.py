@@ -14,8 +14,8 @@ from typing import Any
 
 from arena.bots.search.alphabeta import alphabeta, clamped_alphabeta, failsoft
 from arena.bots.search.jamboree import jamboree
-from arena.bots.search.lazy import lazy
-from arena.bots.search.minimax import higher_order, minimax, negamax, one_line
+from arena.bots.search.lazy import lazy_alphabeta
+from arena.bots.search.minimax import higher_order_minimax, minimax, negamax, one_line_minimax
 from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.scouts import scouts
@@ -88,7 +88,7 @@ def _run_lazy_search(
     *,
     ordered: bool = False,
 ) -> SearchResult[Any]:
-    return lazy(
+    return lazy_alphabeta(
         problem,
         position,
         depth,
@@ -103,9 +103,9 @@ def _run_lazy_search(
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     "minimax": Algorithm(_adapt_without_settings(minimax)),
-    "higher-order": Algorithm(_adapt_without_settings(higher_order)),
+    "higher-order": Algorithm(_adapt_without_settings(higher_order_minimax)),
     "negamax": Algorithm(_adapt_without_settings(negamax)),
-    "one-line": Algorithm(_adapt_without_settings(one_line)),
+    "one-line": Algorithm(_adapt_without_settings(one_line_minimax)),
     "alphabeta": Algorithm(_adapt_without_settings(alphabeta)),
     "clamped": Algorithm(_adapt_without_settings(clamped_alphabeta)),
     "failsoft": Algorithm(_adapt_without_settings(failsoft)),

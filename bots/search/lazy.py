@@ -184,7 +184,7 @@ DynamicPredicate = Callable[[P], bool]
 """Function that returns True for a position whose static value is unreliable, because much is about to change."""
 
 
-def lazy(
+def lazy_alphabeta(
     problem: Problem[P, M],
     position: P,
     depth: int,

@@ -153,13 +153,13 @@ class Comparison:
         plies = min(depth, len(counts))
         return float(counts[plies - 1] ** (1 / plies))
 
-    def compute_expected_leaves(self, depth: int, share: float) -> int | None:
-        """Return q^(share × depth), rounded, where q is the branching factor; None if `compute_branching_factor` has none.
+    def compute_expected_leaves(self, depth: int, exponent_factor: float) -> int | None:
+        """Return q^(exponent_factor × depth), rounded, where q is the branching factor; None if `compute_branching_factor` has none.
 
-        `share` is 1 for minimax, 3/4 for random move order, 1/2 for perfect order.
+        `exponent_factor` is 1 for minimax, 3/4 for random move order, 1/2 for perfect order.
         """
         q = self.compute_branching_factor(depth)
-        return None if q is None else round(q ** (share * depth))
+        return None if q is None else round(q ** (exponent_factor * depth))
 
     def list_reached_depths(self) -> list[ReachedDepths]:
         """Return the depth that each method reaches with as many leaves as minimax needs for a given depth.

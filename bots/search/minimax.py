@@ -70,7 +70,7 @@ def minimax(
 
 
 class _SearchState(Generic[P, M]):
-    """Game state with the methods that the program of `higher_order` calls. It reports each step to the monitor."""
+    """Game state with the methods that the program of `higher_order_minimax` calls. It reports each step to the monitor."""
 
     def __init__(
         self, problem: Problem[P, M], monitor: SearchMonitor, position: P, depth: int, path: Path = ()
@@ -109,7 +109,7 @@ class _SearchState(Generic[P, M]):
         return score
 
 
-def higher_order(
+def higher_order_minimax(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by minimax in a concise form: the `max` or `min` of a `map` over the moves.
@@ -143,7 +143,7 @@ def higher_order(
     return SearchResult(root.report_score(score, move), move, (move,))
 
 
-def one_line(
+def one_line_minimax(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by minimax with a single expression for both players.

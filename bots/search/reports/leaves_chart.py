@@ -31,8 +31,8 @@ def render_leaves_chart(comparison: Comparison, title: str) -> str:
         name: list(enumerate(counts, 1)) for name, counts in comparison.leaves_to_max_depth.items() if counts
     }
     powers: dict[str, list[tuple[int, int]]] = {}
-    for share, name in REFERENCE_POWERS:
-        expected = [(p, comparison.compute_expected_leaves(p, share)) for p in range(1, depth + 1)]
+    for exponent_factor, name in REFERENCE_POWERS:
+        expected = [(p, comparison.compute_expected_leaves(p, exponent_factor)) for p in range(1, depth + 1)]
         powers[name] = [(p, y) for p, y in expected if y is not None and y <= 10 * comparison.budget]
     all_counts = [y for points in (*lines.values(), *powers.values()) for _, y in points]
     low, high = floor(log10(max(1, min(all_counts)))), max(1, ceil(log10(max(all_counts))))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import alphabeta
-from arena.bots.search.lazy import lazy, mapmin, maximize, maximize0, omit
+from arena.bots.search.lazy import lazy_alphabeta, mapmin, maximize, maximize0, omit
 from arena.bots.search.lazy_tree import LazyList, Tree, maptree, prune
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import SearchMonitor
@@ -54,7 +54,7 @@ def test_an_infinite_game_is_searched() -> None:
     problem = Problem(cast("Game[int, int]", Endless()), lambda n: n * 7919 % 1000)
     for depth in range(1, 8):
         monitor = SearchMonitor()
-        found = lazy(problem, 1, depth, monitor)
+        found = lazy_alphabeta(problem, 1, depth, monitor)
         expected = minimax(problem, 1, depth)
         assert (found.value, found.move) == (expected.value, expected.move)
         assert monitor.leaves <= 2**depth
@@ -102,7 +102,7 @@ def test_shallow_but_no_deep_cuts() -> None:
     )
     problem = Problem(game, evaluator_for(game))
     monitor = SearchMonitor()
-    assert lazy(problem, game.start(), 4, monitor).value == minimax(problem, game.start(), 4).value
+    assert lazy_alphabeta(problem, game.start(), 4, monitor).value == minimax(problem, game.start(), 4).value
     assert monitor.leaves == 4
     deep = SearchMonitor()
     alphabeta(problem, game.start(), 4, deep)
@@ -113,10 +113,14 @@ def test_shallow_but_no_deep_cuts() -> None:
 @examples(60)
 def test_dynamic_positions_are_searched_deeper_up_to_the_limit(case: Case, bound: int) -> None:
     """If all positions are dynamic, the search is deeper by the bound. If none is, it is an ordinary search."""
-    every = lazy(case.problem, case.position, case.depth, is_dynamic=lambda _: True, max_extra_plies=bound)
+    every = lazy_alphabeta(
+        case.problem, case.position, case.depth, is_dynamic=lambda _: True, max_extra_plies=bound
+    )
     deeper = minimax(case.problem, case.position, case.depth + bound)
     assert (every.value, every.move) == (deeper.value, deeper.move)
-    none = lazy(case.problem, case.position, case.depth, is_dynamic=lambda _: False, max_extra_plies=bound)
+    none = lazy_alphabeta(
+        case.problem, case.position, case.depth, is_dynamic=lambda _: False, max_extra_plies=bound
+    )
     assert none.value == minimax(case.problem, case.position, case.depth).value
 
 
@@ -129,7 +133,7 @@ def test_only_visited_nodes_are_in_memory(case: Case, ordered: bool) -> None:
     With `memoize`, all nodes stay in memory.
     """
     kept, dropped = SearchMonitor(), SearchMonitor()
-    search = partial(lazy, case.problem, case.position, case.depth, ordered=ordered)
+    search = partial(lazy_alphabeta, case.problem, case.position, case.depth, ordered=ordered)
     assert search(monitor=dropped) == search(monitor=kept, memoize=True)
     assert (dropped.nodes, dropped.leaves) == (kept.nodes, kept.leaves)
     most = max(1, *map(len, _list_moves_below(case))) if case.depth else 1
@@ -153,7 +157,7 @@ def _list_moves_below(case: Case) -> Iterator[Sequence[object]]:
 @examples(60)
 def test_taking_the_first_moves_searches_a_smaller_game(case: Case, take: int) -> None:
     """`taketree n . highfirst` agrees with a definition that shares no code with it."""
-    found = lazy(case.problem, case.position, case.depth, ordered=True, take=take)
+    found = lazy_alphabeta(case.problem, case.position, case.depth, ordered=True, take=take)
     assert found.value == _search_first_moves(case, case.position, case.depth, 0, take)
 
 
@@ -178,7 +182,7 @@ def test_only_below_dynamic_positions_is_the_search_deeper() -> None:
     valued = ExplicitGame([replace(node, value=node.value or 0) for node in game.nodes])
     problem = Problem(valued, evaluator_for(valued))
     monitor = SearchMonitor(tracing=True)
-    lazy(
+    lazy_alphabeta(
         problem,
         valued.start(),
         3,

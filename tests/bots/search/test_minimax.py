@@ -7,7 +7,7 @@ from hypothesis import given
 
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import failsoft
-from arena.bots.search.minimax import higher_order, minimax, negamax, one_line
+from arena.bots.search.minimax import higher_order_minimax, minimax, negamax, one_line_minimax
 from arena.bots.search.monitor import NodeExited, SearchMonitor
 from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import WIN
@@ -69,7 +69,7 @@ def test_the_line_leads_to_the_value(case: Case) -> None:
 
 def test_every_node_of_the_big_tree() -> None:
     game = tree("HandoutBig")
-    for search in (minimax, higher_order, negamax, one_line):
+    for search in (minimax, higher_order_minimax, negamax, one_line_minimax):
         monitor = SearchMonitor(tracing=True)
         search(Problem(game, evaluator_for(game)), game.start(), 4, monitor)
         values = {
