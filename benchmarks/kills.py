@@ -43,8 +43,8 @@ MOVE_INDEX_BY_BOT = (0, 1, 2, 3, -1)
 """Move that each bot of the event always plays: its index in the list of legal moves, modulo the list's length."""
 
 
-def make_event(folder: Path, round_count: int) -> LadderRunner:
-    """Write deterministic bots to a folder, and return an event of `round_count` rounds in which they play."""
+def make_ladder_runner(folder: Path, round_count: int) -> LadderRunner:
+    """Write deterministic bots to a folder, and return a runner of a ladder of `round_count` rounds in which they play."""
     for index in MOVE_INDEX_BY_BOT:
         (folder / f"bot{index}.py").write_text(
             BOT_SOURCE.format(index=index, seconds=SECONDS_PER_MOVE), encoding="utf-8"
@@ -57,19 +57,19 @@ def make_event(folder: Path, round_count: int) -> LadderRunner:
 def list_faults_after_ladder_kills(arguments: argparse.Namespace, folder: Path) -> list[str]:
     """Kill a ladder repeatedly, and compare it with one that is never killed. Return a line of text for each difference."""
     rng = random.Random(arguments.seed)
-    event = make_event(folder, arguments.rounds)
+    runner = make_ladder_runner(folder, arguments.rounds)
     start_time = time.monotonic()
-    uninterrupted = event.play_to_end("unbroken")
+    uninterrupted = runner.play_to_end("unbroken")
     duration_seconds = time.monotonic() - start_time
     print(f"never killed: {uninterrupted['played']} matches in {duration_seconds:.0f} s", flush=True)
     matches_before: set[str] = set()
     for number in range(1, arguments.kills + 1):
         # Most kills happen during play, some during the start.
         if rng.random() < 0.2:
-            event.continue_and_kill("killed", rng.uniform(0, 3), from_start=True)
+            runner.continue_and_kill("killed", rng.uniform(0, 3), from_start=True)
         else:
-            event.continue_and_kill("killed", rng.uniform(0, 0.1))
-        matches_after = event.load_finished_matches("killed")
+            runner.continue_and_kill("killed", rng.uniform(0, 0.1))
+        matches_after = runner.load_finished_matches("killed")
         print(
             f"kill {number}: {len(matches_after)} matches in the store, {len(matches_after - matches_before)} more",
             flush=True,
@@ -78,8 +78,8 @@ def list_faults_after_ladder_kills(arguments: argparse.Namespace, folder: Path) 
             return ["a match is lost"]
         matches_before = matches_after
     in_play = len(matches_before) < uninterrupted["played"]
-    interrupted = event.play_to_end("killed")
-    ids = {name: sorted(event.load_finished_matches(name)) for name in ("unbroken", "killed")}
+    interrupted = runner.play_to_end("killed")
+    ids = {name: sorted(runner.load_finished_matches(name)) for name in ("unbroken", "killed")}
     lines = [json.loads(line)["match"] for line in (folder / "killed.jsonl").read_text().splitlines()]
     checks = {
         "the event was in play at every kill": in_play,

@@ -1,6 +1,6 @@
 """Cluster of `arena serve` processes, edges and cores, on one PostgreSQL and one NATS.
 
-Each process reaches PostgreSQL and NATS through forwarders (`testkit.line`), whose connections can be cut.
+Each process reaches PostgreSQL and NATS through forwarders (`testkit.forwarder`), whose connections can be cut.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import asyncpg
 
-from testkit.line import ForwarderProcess
+from testkit.forwarder import ForwarderProcess
 from testkit.nats_server import NatsServer
 from testkit.server_process import POLL_SECONDS, SHARD_NAME, START_TIMEOUT_SECONDS, Role, ServerProcess
 

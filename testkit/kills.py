@@ -20,7 +20,7 @@ START_TIMEOUT_SECONDS = 200
 
 @dataclass(frozen=True)
 class LadderRunner:
-    """Event of `arena ladder`, whose store, record and table are files in a folder.
+    """Runner of an event of `arena ladder`, whose store, record and table are files in a folder.
 
     options: arguments of `arena ladder` that describe the event
     """

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from testkit.forked import ForkedCommand
-from testkit.line import ForwarderProcess
+from testkit.forwarder import ForwarderProcess
 
 ROOT = Path(__file__).parents[1]
 START_TIMEOUT_SECONDS = 200

@@ -20,19 +20,19 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     (tmp_path / "ladder.toml").write_text(
         f'event = "kills"\ngame = "tictactoe"\ntime_control = "60+1"\nrounds = {ROUNDS}\nopenings = 3\n{bots}'
     )
-    event = LadderRunner(tmp_path, ("ladder.toml",))
-    unbroken = event.play_to_end("unbroken")
+    runner = LadderRunner(tmp_path, ("ladder.toml",))
+    unbroken = runner.play_to_end("unbroken")
     dice = Random(1)
     kept: set[str] = set()
     for _ in range(KILLS):
-        event.continue_and_kill("killed", dice.uniform(0, 0.05))
-        now = event.load_finished_matches("killed")
+        runner.continue_and_kill("killed", dice.uniform(0, 0.05))
+        now = runner.load_finished_matches("killed")
         assert kept < now, "nothing is lost, and it goes on"
         kept = now
         assert all_gone(mark), "bots die with their ladder"
-    told = event.play_to_end("killed")
+    told = runner.play_to_end("killed")
     assert told["table"] == unbroken["table"]
-    everything = event.load_finished_matches("killed")
+    everything = runner.load_finished_matches("killed")
     assert len(everything) == told["matches"] == 2 * ROUNDS
     lines = [record.match for record in records.read_records(tmp_path / "killed.jsonl")]
     assert len(lines) == len(set(lines))

@@ -13,7 +13,7 @@ import pytest
 from arena.protocol.codes import EndReason
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
-from testkit.line import ForwarderProcess
+from testkit.forwarder import ForwarderProcess
 from testkit.players import RandomPlayer
 from testkit.tools import skip_without
 from tests.e2e.cable import Cable, CableUnavailable, open_cable
@@ -62,9 +62,9 @@ async def test_bots_of_half_open_connections_come_back_and_play_on() -> None:
     ):
         port = urlsplit(host.url).port
         assert port is not None
-        line = await asyncio.to_thread(ForwarderProcess, port)
+        forwarder = await asyncio.to_thread(ForwarderProcess, port)
         try:
-            url = f"ws://127.0.0.1:{line.port}"
+            url = f"ws://127.0.0.1:{forwarder.port}"
             bots = [RandomPlayer(url, name, lambda: 0.3) for name in ("anna", "bert", "carl", "dora")]
             playing = [tasks.create_task(bot.run()) for bot in bots]
             matches = [
@@ -73,12 +73,14 @@ async def test_bots_of_half_open_connections_come_back_and_play_on() -> None:
             ]
             while not all(bot.started for bot in bots):
                 await asyncio.sleep(0.01)
-            assert await asyncio.to_thread(line.send_command, "vanish") == 4, "the server is told of nothing"
+            assert await asyncio.to_thread(forwarder.send_command, "vanish") == 4, (
+                "the server is told of nothing"
+            )
             while not all(bot.connections >= 2 for bot in bots):
                 await asyncio.sleep(0.01)
             records = [await match for match in matches]
             for task in playing:
                 task.cancel()
         finally:
-            await asyncio.to_thread(line.close)
+            await asyncio.to_thread(forwarder.close)
     assert {record.result.reason for record in records} <= PLAYED

@@ -20,7 +20,7 @@ from anyio.lowlevel import checkpoint
 from arena.server.cluster import nats
 from arena.server.cluster.bus import MAX_PAYLOAD_BYTES, BusError
 from arena.server.cluster.nats import MAX_QUEUED_BYTES, NatsBus, open_nats
-from testkit.line import ForwarderProcess
+from testkit.forwarder import ForwarderProcess
 from testkit.nats_server import NatsServer, run_nats
 from testkit.tools import mark_requires
 from tests.certificates import make_certificate
@@ -60,8 +60,8 @@ async def own_nats() -> AsyncIterator[NatsServer]:
 @asynccontextmanager
 async def open_forwarder(server: NatsServer) -> AsyncIterator[ForwarderProcess]:
     """Run a forwarder to a NATS server during the block, which can cut the connections through it."""
-    with closing(await asyncio.to_thread(ForwarderProcess, server.port)) as line:
-        yield line
+    with closing(await asyncio.to_thread(ForwarderProcess, server.port)) as forwarder:
+        yield forwarder
 
 
 async def refusal(url: str, **options: Any) -> str:
@@ -101,8 +101,8 @@ async def test_a_silent_nats_counts_as_lost_and_does_not_block_the_event_loop(
     own_nats: NatsServer, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     payloads: list[bytes] = []
-    async with open_forwarder(own_nats) as line:
-        url = own_nats.url if how == "frozen" else f"nats://127.0.0.1:{line.port}"
+    async with open_forwarder(own_nats) as forwarder:
+        url = own_nats.url if how == "frozen" else f"nats://127.0.0.1:{forwarder.port}"
         async with open_bus(url) as bus:
             await bus.subscribe("a", payloads.append)
             frozen = own_nats.suspend()
@@ -110,7 +110,7 @@ async def test_a_silent_nats_counts_as_lost_and_does_not_block_the_event_loop(
             if how == "frozen":
                 frozen.__enter__()
             else:
-                await asyncio.to_thread(line.send_command, "cut")
+                await asyncio.to_thread(forwarder.send_command, "cut")
             refused, accepted, longest = 0, 0, 0.0
             # Publish more than all buffers can hold. No call of `publish` may wait.
             while bus.is_connected:
@@ -134,7 +134,7 @@ async def test_a_silent_nats_counts_as_lost_and_does_not_block_the_event_loop(
             if how == "frozen":
                 frozen.__exit__(None, None, None)
             else:
-                await asyncio.to_thread(line.send_command, "mend")
+                await asyncio.to_thread(forwarder.send_command, "mend")
             # On a busy machine, the new connection may be lost too, so the message is repeated.
             await until(lambda: bus.publish("a", b"last") and bool(payloads) and payloads[-1] == b"last")
 
@@ -165,8 +165,8 @@ async def reset_during_flood() -> None:
 
     async with (
         nats_server() as server,
-        open_forwarder(server) as line,
-        open_bus(f"nats://127.0.0.1:{line.port}") as bus,
+        open_forwarder(server) as forwarder,
+        open_bus(f"nats://127.0.0.1:{forwarder.port}") as bus,
         anyio.create_task_group() as tasks,
     ):
         await bus.subscribe("a", count)
@@ -176,7 +176,7 @@ async def reset_during_flood() -> None:
             with anyio.fail_after(500):
                 while received_count == before:
                     await checkpoint()
-            await asyncio.to_thread(line.send_command, "vanish")
+            await asyncio.to_thread(forwarder.send_command, "vanish")
         tasks.cancel_scope.cancel()
 
 

@@ -1,6 +1,6 @@
-"""Faulty line to a server on this machine: a TCP forwarder that holds up data or loses connections on request.
+"""TCP forwarder to a server on this machine, which holds up data or loses connections on request.
 
-python -m testkit.line TARGET
+python -m testkit.forwarder TARGET
 
 TARGET is a port of this machine, or the path of a Unix socket. The program prints its own port once it listens. It reads
 commands from standard input, one per line. After it has carried out a command, it prints the number of affected connections:
@@ -29,11 +29,11 @@ READ_BYTES = 65536
 
 
 class ForwarderProcess:
-    """Running forwarder. A connection to its `port` leads to the target, over a line that can be disturbed."""
+    """Running forwarder. A connection to its `port` leads to the target, and can be disturbed by commands."""
 
     def __init__(self, target: int | Path) -> None:
         """Start a forwarder to a local port or a Unix socket, and wait until it listens. Raises RuntimeError if it ends."""
-        command = [sys.executable, "-m", "testkit.line", str(target)]
+        command = [sys.executable, "-m", "testkit.forwarder", str(target)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
         )
@@ -124,7 +124,7 @@ class Forwarder:
                 self.clients.clear()
             case _:
                 raise ValueError(
-                    f"unknown command {command}: the docstring of testkit.line lists the commands"
+                    f"unknown command {command}: the docstring of testkit.forwarder lists the commands"
                 )
 
 
