@@ -433,15 +433,16 @@ def make_search_kernel(kernel: Kernel) -> Any:
         is_restricted_root = (
             frame == FIRST_FRAME_OFFSET and is_helper == 0 and get(mem, Register.IS_RESTRICTED) != 0
         )
-        if get(shared, SearchOption.HINTS) != 0 and not is_restricted_root:
-            bound = EXACT
-            move = get(mem, node + Frame.BEST_MOVE)
-            if best >= get(mem, node + Frame.BETA):
-                bound = LOWER
-            elif best <= get(mem, node + Frame.FLOOR):
-                bound = UPPER
-                move = get(mem, node + Frame.HINT)
+        bound = EXACT
+        move = get(mem, node + Frame.BEST_MOVE)
+        if best >= get(mem, node + Frame.BETA):
+            bound = LOWER
+        elif best <= get(mem, node + Frame.FLOOR):
+            bound = UPPER
+            move = get(mem, node + Frame.HINT)
+        if not is_restricted_root:
             update_correction(mem, shared, frame, best, bound)
+        if get(shared, SearchOption.HINTS) != 0 and not is_restricted_root:
             store_entry(
                 table,
                 get(shared, SearchOption.TABLE_MASK),

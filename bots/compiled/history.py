@@ -91,10 +91,20 @@ class EstimateCorrections:
 
         @inlined
         def update_correction(mem: Any, shared: Any, frame: Any, value: Any, bound: Any) -> None:
-            """Update the correction of the finished node in `frame`, unless its value is a bound that agrees with it."""
-            if shape_words == 0 or get(shared, SearchOption.SELECTIVE) == 0 or abs(value) >= ESTIMATE_LIMIT:
-                return
+            """Update the correction of the finished node in `frame`, unless its value is a bound that agrees with it.
+
+            The value of a search that reaches the ply limit is left out, too: it may be that of a draw, which says nothing
+            about the estimate.
+            """
             node = frame + words
+            plies_left = get(shared, SearchOption.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
+            if (
+                shape_words == 0
+                or get(shared, SearchOption.SELECTIVE) == 0
+                or abs(value) >= ESTIMATE_LIMIT
+                or get(mem, node + Frame.DEPTH) >= plies_left
+            ):
+                return
             index = find_correction(mem, frame)
             old = get(mem, index)
             error = value - get(mem, node + Frame.ESTIMATE)

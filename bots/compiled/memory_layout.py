@@ -144,7 +144,7 @@ class SearchOption(IntEnum):
     TABLE_MASK = 49
     SPLIT_WORDS = 51
     SELECTIVE = 52  # 1 to prune by estimates and shallower searches, and to use deeper entries of the table
-    LATE_MOVES = 53  # moves that a shallow search examines per ply of depth; 0: all, and reduce none
+    LATE_MOVES = 53  # moves that a search of depth 1 examines; 0: all, and reduce none at any depth
     FORESEE = 54  # 1 to value leaves from the node above them
     END = 64
 

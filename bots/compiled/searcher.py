@@ -33,8 +33,8 @@ from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, SearchReport
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
 from arena.games.core import Game, M, P, Player
 
-EXAMINED_MOVES_PER_PLY = 3
-"""Number of moves of a shallow node that the selective search examines, per ply of depth."""
+EXAMINED_MOVES_AT_DEPTH_1 = 3
+"""Number of moves that the selective search examines at a node one ply above the leaves."""
 STOP_POLL_SECONDS = 0.001
 """Interval between calls of a caller's stop function, in seconds."""
 
@@ -148,7 +148,7 @@ class Searcher(Generic[P, M]):
         shared[SearchOption.TEMPO] = calibration.tempo
         shared[SearchOption.SPREAD] = calibration.spread
         shared[SearchOption.SELECTIVE] = 1
-        shared[SearchOption.LATE_MOVES] = EXAMINED_MOVES_PER_PLY
+        shared[SearchOption.LATE_MOVES] = EXAMINED_MOVES_AT_DEPTH_1
 
     def close(self) -> None:
         """End the threads. The searcher cannot be used afterwards."""

@@ -1,8 +1,8 @@
 """Pruning of the selective search, which skips moves that rarely matter.
 
 A shallow node needs no search if its estimate lies outside its window by a margin (futility pruning). A deeper node needs
-none if a search of the same position that is PROBCUT_REDUCTION plies shallower has such a value (ProbCut; ICCA Journal,
-1995). The estimates that decide about pruning are corrected (`history`).
+none if a search of the same position that is some plies shallower has such a value (ProbCut; ICCA Journal, 1995). The
+estimates that decide about pruning are corrected (`history`).
 
 Pruning compares values of searches that end after different numbers of plies, so it must not matter whose turn it is at
 the end. `calibrate_pruning` measures two numbers for this: TEMPO, the value of being the player to move, which is added to the
@@ -30,14 +30,22 @@ NOT_PRUNED = -3_000_000
 """Result of a pruning test if the node must be searched; lower than every value."""
 MAX_SHALLOW_PRUNING_DEPTH = 3
 """Maximum depth of a node that may be pruned by its estimate alone, or whose late moves may be skipped."""
-PRUNING_MARGIN_PERCENT_OF_SPREAD = 125
-"""Assumed maximum change in value per ply of a search, in percent of SPREAD (the measured standard deviation)."""
+RISE_PERCENT_OF_SPREAD = 125
+"""Assumed maximum rise of a value per ply of a search, in percent of SPREAD (the measured standard deviation)."""
+FALL_PERCENT_OF_SPREAD = 85
+"""Assumed maximum fall of a value per ply of a search, in percent of SPREAD.
+
+It is smaller than the rise, because the player to move chooses the best of many moves.
+"""
+
+ADDED_MOVES_PER_PLY = 2
+"""Number of moves that a shallow node examines in addition for each ply of depth after the first."""
 
 MIN_PROBCUT_DEPTH = 5
 """Minimum depth of a node that may be pruned by ProbCut, a shallower search of the same position."""
-PROBCUT_REDUCTION = 4
-"""Number of plies by which ProbCut's search is shallower than the search of the node."""
-PROBCUT_MARGIN_PERCENT_OF_SPREAD = 180
+MIN_DEEP_PROBCUT_DEPTH = 9
+"""Minimum depth of a node for which ProbCut's search is six plies shallower than the search of the node, instead of four."""
+PROBCUT_MARGIN_PERCENT_OF_SPREAD = 140
 """Assumed maximum difference in value between a node's full search and its ProbCut search, in percent of SPREAD."""
 
 MIN_REDUCED_DEPTH = 5
@@ -99,21 +107,24 @@ class SelectivePruning:
             ):
                 return NOT_PRUNED
             value = get_corrected_estimate(mem, frame)
-            margin = get(shared, SearchOption.SPREAD) * depth * PRUNING_MARGIN_PERCENT_OF_SPREAD // 100
-            if value - margin >= get(mem, node + Frame.BETA):
-                return value - margin
-            if value + margin <= get(mem, node + Frame.ALPHA):
-                return value + margin
+            spreads = get(shared, SearchOption.SPREAD) * depth
+            lowest = value - spreads * FALL_PERCENT_OF_SPREAD // 100
+            if lowest >= get(mem, node + Frame.BETA):
+                return lowest
+            highest = value + spreads * RISE_PERCENT_OF_SPREAD // 100
+            if highest <= get(mem, node + Frame.ALPHA):
+                return highest
             return NOT_PRUNED
 
         @inlined
         def may_skip_late_moves(mem: Any, shared: Any, node: Any, rank: Any) -> Any:
             """Return True if the node's move at place `rank` in the search order, and all later moves, are skipped."""
-            first_skipped = get(shared, SearchOption.LATE_MOVES) * get(mem, node + Frame.DEPTH)
+            depth = get(mem, node + Frame.DEPTH)
+            late_moves = get(shared, SearchOption.LATE_MOVES)
             return (
-                first_skipped > 0
-                and rank >= first_skipped
-                and get(mem, node + Frame.DEPTH) <= MAX_SHALLOW_PRUNING_DEPTH
+                late_moves > 0
+                and rank >= late_moves + ADDED_MOVES_PER_PLY * (depth - 1)
+                and depth <= MAX_SHALLOW_PRUNING_DEPTH
                 and get(mem, node + Frame.BEST) > -ESTIMATE_LIMIT
                 and is_prunable(mem, shared, node)
             )
@@ -143,7 +154,7 @@ class SelectivePruning:
             shallow_node = node + frame_words
             for i in range(words):
                 put(mem, frame + frame_words + i, get(mem, frame + i))
-            put(mem, shallow_node + Frame.DEPTH, depth - PROBCUT_REDUCTION)
+            put(mem, shallow_node + Frame.DEPTH, depth - (6 if depth >= MIN_DEEP_PROBCUT_DEPTH else 4))
             put(mem, shallow_node + Frame.DISTANCE, get(mem, node + Frame.DISTANCE))
             put(mem, shallow_node + Frame.ALPHA, shallow_beta - 1)
             put(mem, shallow_node + Frame.BETA, shallow_beta)

@@ -11,11 +11,16 @@ import pytest
 from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.history import (
     HISTORY_SCORE_LIMIT,
+    EstimateCorrections,
     find_histories,
     score_history,
     update_histories,
 )
-from arena.bots.compiled.memory_layout import FIRST_FRAME_OFFSET, Frame, MemorySizes, Register
+from arena.bots.compiled.intrinsics import put
+from arena.bots.compiled.memory_layout import FIRST_FRAME_OFFSET, Frame, MemorySizes, Register, SearchOption
+from arena.bots.compiled.riskless_kernel import make_riskless_kernel
+from arena.bots.compiled.table import EXACT, LOWER, UPPER
+from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 
@@ -45,6 +50,74 @@ def make_memory(distance: int, root_player: int, searched_moves: list[int]) -> A
     memory[NODE + Frame.RANK] = len(searched_moves) - 1
     memory[NODE + Frame.MOVE] = searched_moves[-1]
     return memory
+
+
+KERNEL = make_riskless_kernel(4)
+CORRECTED_SIZES = MemorySizes(KERNEL.words, MOVES)
+CORRECTED_NODE = FIRST_FRAME_OFFSET + KERNEL.words
+SPREAD, ESTIMATE, DEPTH = 500, 100, 6
+
+
+def _make_correct() -> Any:
+    corrections = EstimateCorrections(KERNEL)
+    update, correct_leaf = corrections.update_correction, corrections.correct_leaf
+    get_corrected_estimate = corrections.get_corrected_estimate
+
+    def correct(mem: Any, shared: Any, value: Any, bound: Any, out: Any) -> None:
+        update(mem, shared, FIRST_FRAME_OFFSET, value, bound)
+        put(out, 0, get_corrected_estimate(mem, FIRST_FRAME_OFFSET))
+        put(out, 1, correct_leaf(mem, shared, FIRST_FRAME_OFFSET))
+
+    return compile_kernel(correct, "test-corrections")
+
+
+correct = _make_correct()
+
+
+def learn_correction(value: int, bound: int, *, plies_left: int = 100, times: int = 1_000) -> tuple[int, int]:
+    """Return the correction of an estimate and that of a leaf after `times` equal values of searches."""
+    memory, out = np.zeros(CORRECTED_SIZES.thread_words, np.int64), np.zeros(2, np.int64)
+    shared = np.zeros(CORRECTED_SIZES.shared_words(1), np.int64)
+    memory[Register.CORRECTIONS] = CORRECTED_SIZES.corrections_offset
+    memory[CORRECTED_NODE + Frame.ESTIMATE] = ESTIMATE
+    memory[CORRECTED_NODE + Frame.DEPTH] = DEPTH
+    shared[SearchOption.SELECTIVE], shared[SearchOption.SPREAD] = 1, SPREAD
+    shared[SearchOption.PLIES_LEFT] = plies_left
+    for _ in range(times):
+        correct(memory, shared, value, bound, out)
+    return int(out[0]) - ESTIMATE, int(out[1])
+
+
+def test_a_correction_approaches_the_difference_between_value_and_estimate() -> None:
+    first, _ = learn_correction(ESTIMATE + 200, EXACT, times=1)
+    assert 0 < first < 200
+    assert learn_correction(ESTIMATE + 200, EXACT) == pytest.approx((200, 100), abs=1)
+    assert learn_correction(ESTIMATE - 200, EXACT) == pytest.approx((-200, -100), abs=1)
+
+
+def test_a_correction_is_at_most_three_spreads() -> None:
+    assert learn_correction(ESTIMATE + 10 * SPREAD, EXACT)[0] == pytest.approx(3 * SPREAD, abs=1)
+
+
+@pytest.mark.parametrize(("bound", "sign"), [(LOWER, 1), (UPPER, -1)])
+def test_a_bound_that_agrees_with_the_estimate_corrects_nothing(bound: int, sign: int) -> None:
+    assert learn_correction(ESTIMATE - sign * 200, bound) == (0, 0)
+    assert learn_correction(ESTIMATE + sign * 200, bound)[0] == pytest.approx(sign * 200, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("value", "plies_left"), [(ESTIMATE_LIMIT, 100), (ESTIMATE + 200, DEPTH)], ids=["win", "ply limit"]
+)
+def test_wins_and_searches_to_the_ply_limit_correct_nothing(value: int, plies_left: int) -> None:
+    assert learn_correction(value, EXACT, plies_left=plies_left) == (0, 0)
+
+
+def test_corrections_are_learned_without_moves_from_the_table(make: Callable[..., Any]) -> None:
+    game = Riskless(load_map("italy"))
+    searcher = make(game, hints=False)
+    list(searcher.deepen(game.start(), max_depth=5))
+    sizes, memory = searcher._sizes, searcher._memories[0]
+    assert np.any(memory[sizes.corrections_offset : sizes.thread_words])
 
 
 @pytest.mark.parametrize("root_player", [0, 1])
