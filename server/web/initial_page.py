@@ -116,7 +116,8 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     # Halves are rounded up, as JavaScript's `Math.round` does.
     percent = math.floor(100 * max(0.01, min(0.99, chance)) + 0.5)
     title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
-    badge = '<span class="badge" data-state="live">Live</span>' if hero_match.is_live else ""
+    state = "live" if hero_match.is_live else "replay"
+    badge = f'<span class="badge" data-state="{state}">{state.title()}</span>'
     file = find_built_in_map(game.map)
     # Preload the map, which the scripts request first to draw the same match.
     map_url = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
@@ -129,7 +130,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     return (
         f'<div>{preload_link}{PITCH_WITH_BUTTON}<div class="hero"><section class="stage first">'
         f'<div class="scoreboard"><div class="sides"><h2 class="stage-title">{badge}<span class="kind">'
-        f"{'' if hero_match.is_live else 'Replay · '}{escape(title)}</span></h2>"
+        f"{escape(title)}</span></h2>"
         f"{''.join(_render_side(seat, players[seat], numbers[seat], game.map.armies_to_win) for seat in COLOUR_NAME_BY_SEAT)}</div>"
         '<p class="tug-bar" title="Chance of winning"><svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" height="4" width="100"/><rect class="maxie" height="4" width="{percent}"/></svg>'

@@ -525,6 +525,7 @@ REPLAY = """async (line) => {
   const viewer = new Viewer(Match.fromRecord(JSON.parse(line)), { link: () => '#' });
   document.querySelector('main').replaceChildren(viewer.element);
   viewer.begin(9);
+  window.viewer = viewer;
 }"""
 
 

@@ -438,5 +438,38 @@ def test_four_boards_fill_the_window(empty: BrowserArena, page: Page, width: int
     assert len(boards) == 4
     for board in boards:
         expect(board).to_be_in_viewport(ratio=1)
-        assert box_of(board)["width"] > 175
+        assert box_of(board)["width"] > 155
     assert page.evaluate(WIDER) <= 0
+
+
+def test_a_map_too_small_for_names_follows_the_moves(empty: BrowserArena, page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size({"width": 390, "height": 780})
+    page.goto(f"{empty.url}table")
+    show_replay(page, "usa")
+    whole = page.get_by_role("button", name="Whole map")
+    follow = page.get_by_role("button", name="Follow the moves")
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    page.evaluate(
+        """(near) => {
+          const { match, board } = window.viewer;
+          const { neighbours } = match.game.setup;
+          const far = board.layout.at.reduce((best, [x]) => Math.max(best, x), 0);
+          const from = board.layout.at.findIndex(([x]) => x === far);
+          window.moves = Array(4).fill([from, neighbours[from][0]]);
+          board.follow(window.moves);
+        }"""
+    )
+    expect(whole).to_be_visible()
+    scale = page.evaluate("viewer.board.zoom.scale")
+    page.evaluate("viewer.board.follow(moves.map(([v, w]) => [w, v]))")
+    assert page.evaluate("viewer.board.zoom.scale") == scale, "the map stays while the moves are in sight"
+    whole.click()
+    expect(follow).to_be_visible()
+    page.evaluate("viewer.board.follow(moves)")
+    expect(follow).to_be_visible()
+    follow.click()
+    expect(whole).to_be_visible()
+    page.evaluate("viewer.board.follow([...moves, [0, viewer.match.game.setup.neighbours[0][0]]])")
+    expect(whole).to_be_hidden()
+    assert page.evaluate("viewer.board.zoom.isWhole"), "moves all over the map show all of it"

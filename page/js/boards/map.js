@@ -317,6 +317,12 @@ export class MapBoard {
     if (!this.choice.length) this.zoom.choose(compared.map((v) => this.layout.at[v]), compared.flatMap((v) => this.land.regions[v].corners));
   }
 
+  // On a phone whose whole map is too small for names, keep the latest moves in sight, unless something is chosen or compared; without moves, show the whole map.
+  follow(moves) {
+    if (!this.land || this.choice.length || this.compared.length) return;
+    this.zoom.follow(this.zoom.isCrowded ? moves.flat().flatMap((v) => this.land.regions[v].corners) : []);
+  }
+
   // Return the arrows along a move's lines as an SVG path: two for a move around the map. Between marks that are near to each other the
   // arrow begins below the first one, so that it is long enough to be seen.
   arrows(parts, head = 1) {

@@ -1,7 +1,7 @@
 // A picture larger than its frame: zoomed by buttons, by two fingers, by two taps and by Ctrl with the wheel, moved by scrolling or
 // dragging.
 
-import { h, set } from "../dom.js";
+import { h, say, set } from "../dom.js";
 import { isStill } from "../preferences.js";
 
 const ZOOM_STEP = 1.35;
@@ -17,6 +17,8 @@ const LAND_MARGIN = 8; // pixels between the land of a choice and the edge
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
 const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at least 76 pixels apart, and their names are large
 const MAX_WIDE_CHOICE_SHARE = 3; // the same on a wider window
+const MAX_FOLLOW_SHARE = 1.7; // of the least scale: the same for moves that are followed, around which more is to be seen
+const MIN_FOLLOW_GAIN = 1.35; // of the scale of the whole picture, below which moves that are followed are not worth a part of it
 const GLIDE_MS = 250;
 const SETTLE_MS = 400; // from a movement of the picture until a press is meant for what is there now
 const REST_MS = 120; // without a change by the wheel or by fingers, after which their gesture is over
@@ -33,6 +35,7 @@ export class Zoom {
     this.scaled = scaled;
     this.factor = /** @type {number | null} */ (null); // pixels per unit chosen by the reader, 0 for the whole picture; null: see ownScale()
     this.near = /** @type {number[][]} */ ([]); // points around the land of a choice on which the picture is zoomed in
+    this.follows = false; // what the picture is zoomed in on are the latest moves
     this.shortest = Infinity; // from the first place of the choice to another one, in units
     this.movedAt = -Infinity; // time at which the picture began to move by itself
     this.resting = /** @type {number | undefined} */ (undefined); // timer of the end of a gesture that zooms
@@ -47,7 +50,7 @@ export class Zoom {
     this.smaller = button("Zoom out", "−", false);
     this.larger = button("Zoom in", "+", true);
     this.keys = least ? h("div", { class: "zoom-keys" }, this.smaller, this.larger) : null;
-    this.back = least ? h("button", { type: "button", class: "whole-map small", hidden: true, onclick: () => this.showWhole() }, "Whole map") : null;
+    this.back = least ? h("button", { type: "button", class: "whole-map small", hidden: true, onclick: () => (this.isWhole ? this.glide(this.near, null) : this.showWhole()) }) : null;
     this.element = h("div", { class: "zoom" }, this.place, this.keys, this.back);
     new ResizeObserver(() => this.fit()).observe(this.place);
     if (!least) return;
@@ -70,6 +73,11 @@ export class Zoom {
   // Return true if the picture cannot be zoomed, or if its territories are so small that marks and names would cover them.
   get isDistant() {
     return !this.least || this.scale < (window.innerWidth > TABLET_PX ? 0.999 * this.tight : MIN_SHARE_WITH_MARKS * this.least);
+  }
+
+  // Return true if names would have no room on the whole picture of a phone.
+  get isCrowded() {
+    return this.isPhone && this.whole < MIN_SHARE_WITH_MARKS * this.least;
   }
 
   // Return the maximum height of the frame: what is below it stays in sight, unless a picture on a laptop would be cut for that alone.
@@ -124,7 +132,9 @@ export class Zoom {
     this.scale = scale;
     this.height = height;
     if (this.least) {
-      set(this.back, { hidden: this.isWhole });
+      const isBack = this.isWhole && this.isPhone && this.follows && this.factor === 0;
+      set(this.back, { hidden: this.isWhole && !isBack, "data-follow": isBack });
+      say(this.back, isBack ? "Follow the moves" : "Whole map");
       this.place.style.height = `${height}px`;
       this.picture.style.width = `${(this.size[0] * scale).toFixed(1)}px`;
       this.picture.style.height = `${(this.size[1] * scale).toFixed(1)}px`;
@@ -162,13 +172,45 @@ export class Zoom {
     const { place: { clientWidth: width }, near } = this;
     if (!this.zoomsIn) return 0;
     const [wide, high] = spans(near).map(([least, most]) => most - least);
-    return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high, (this.isHandheld ? MAX_CHOICE_SHARE : MAX_WIDE_CHOICE_SHARE) * this.least);
+    return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high, this.maxShare * this.least);
+  }
+
+  get maxShare() {
+    if (this.follows) return MAX_FOLLOW_SHARE;
+    return this.isHandheld ? MAX_CHOICE_SHARE : MAX_WIDE_CHOICE_SHARE;
+  }
+
+  // On a phone, zoom in on the land of the latest moves, which has these corners, when it leaves the frame; show the whole picture where it is too large
+  // for a part of it. What the reader has chosen stays.
+  follow(corners) {
+    const { place, scale, whole } = this;
+    if (!scale || (this.near.length && !this.follows)) return;
+    if (!corners.length) {
+      if (this.follows) this.glide([], null);
+      this.follows = false;
+      return;
+    }
+    const size = [place.clientWidth, place.clientHeight];
+    const { corner } = this;
+    const isInside = corners.every((point) => point.every((at, axis) => at * scale + corner[axis] > 0 && at * scale + corner[axis] < size[axis]));
+    if (this.follows && this.factor === null && isInside) return;
+    const gain = Math.min(...spans(corners).map(([least, most], axis) => (size[axis] - 2 * LAND_MARGIN) / (most - least)), MAX_FOLLOW_SHARE * this.least) / whole;
+    const near = gain >= MIN_FOLLOW_GAIN ? corners : [];
+    if (this.factor !== null) {
+      if (this.follows && near.length) this.near = near;
+      return;
+    }
+    if (!near.length && !this.near.length) return;
+    this.follows = near.length > 0;
+    this.glide(near, null);
   }
 
   // Show the points of a choice and, where the picture zooms in on a choice, zoom in on its land, which has these corners; without points,
   // back to the whole picture. A scale that the reader has chosen before stays.
   choose(points, corners) {
     const near = [...points, ...corners];
+    if (this.follows && this.factor === 0) this.factor = null;
+    this.follows = false;
     const isSame = this.near.length > 0 && points[0] === this.near[0];
     this.shortest = Math.min(...points.slice(1).map(([x, y]) => Math.hypot(x - points[0][0], y - points[0][1])));
     if (!this.isHandheld && this.factor) this.near = near;

@@ -14,22 +14,20 @@ import { Scoreboard } from "../parts/scoreboard.js";
 export class Stage {
   // begun() is called when a match begins to be shown, moved(id) when a move of a match is told, and when the match makes way; `taken` has the matches of other stages, with their maps; finished() returns the newest
   // finished matches, without a request of its own where the view has them; toggled() is called when the reader pauses the board or goes on.
-  // `compact`: a small board, whose match is told in a few words; isBrief() returns true while another board's is, too.
-  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Map(), finished = requestFinished, toggled = /** @type {() => void} */ (() => undefined), compact = false, isBrief = () => compact } = {}) {
+  // `compact`: one of several boards, whose match is told in a few words; it has a button to pause if there is toggled().
+  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Map(), finished = requestFinished, toggled = /** @type {(() => void) | null} */ (null), compact = false } = {}) {
     this.begun = begun;
     this.moved = moved;
     this.compact = compact;
-    this.isBrief = isBrief;
     this.board = /** @type {any} */ (null);
     this.playback = /** @type {any} */ (null);
     this.told = 0; // ply of the move that was told last
     this.director = new Director(this, { taken, finished });
-    this.replay = h("span", { class: "replay-of" });
     this.game = h("span", null, "Loading…");
     this.more = h("span", { class: "more-of-kind" }); // for which a phone has no room
-    this.badge = new LiveBadge(compact ? null : () => this.playback.jump());
-    const title = h("h2", { class: "stage-title" }, this.badge.element, h("span", { class: "kind" }, this.replay, this.game, this.more));
-    this.scoreboard = new Scoreboard({ title: compact ? null : title, compact });
+    this.badge = new LiveBadge(compact ? null : () => this.playback.jump(), { replays: true });
+    const title = h("h2", { class: "stage-title" }, this.badge.element, h("span", { class: "kind" }, this.game, this.more));
+    this.scoreboard = new Scoreboard({ title, compact });
     this.place = h("div", { class: "stage-place", "aria-hidden": "true" }); // the scoreboard and the words tell as much
     this.name = h("span", { class: "unseen" });
     this.link = h("a", { class: "stage-board" }, this.name, this.place); // without an address for a match that has none
@@ -37,13 +35,13 @@ export class Stage {
     this.owner = compact ? h("p", { class: "unseen" }) : null; // whose a small board's words are, which to the eye a shape tells
     this.latest = h("p", { class: "latest" });
     const told = h("div", { class: "words-of" }, this.owner, this.words, this.latest);
-    this.pause = compact ? null : h("button", { type: "button", onclick: () => {
+    this.pause = compact && !toggled ? null : h("button", { type: "button", onclick: () => {
       this.toggle();
-      toggled();
+      toggled?.();
     } });
     this.actions = compact ? null : h("div", { class: "stage-actions" }, this.pause,
       h("button", { type: "button", onclick: () => this.director.next(), ...named("Next match") }, icon(NEXT)));
-    this.element = h("section", { class: compact ? "stage minor" : "stage" }, this.scoreboard.element, this.link, this.actions, told, compact && title);
+    this.element = h("section", { class: compact ? "stage minor" : "stage" }, this.scoreboard.element, this.link, this.actions, told);
     this.changed();
   }
 
@@ -120,17 +118,16 @@ export class Stage {
     const { following, continents } = this.director;
     this.scoreboard.show(match, at);
     const ended = isOver ? { words: ending(match)[0], seat: match.end.winner } : null;
-    const { words, seat } = this.isBrief() ? summary(match, at) : ended ?? sentence(match, story(match, continents, at), at);
+    const { words, seat } = this.compact ? summary(match, at) : ended ?? sentence(match, story(match, continents, at), at);
     if (this.owner) say(this.owner, seat ? match.players[seat] : "");
     say(this.words, words);
     set(this.words, { "data-owner": seat });
     const over = isOver && [capitalized(ending(match)[1]), following && `Next: ${paired(following.players)}`];
-    say(this.latest, over ? over.filter(Boolean).join(" · ") : !at ? "" : this.compact ? match.game.text(match.moves[at - 1].move) : describeMove(match, at));
-    this.badge.show(this.playback);
+    say(this.latest, over ? over.filter(Boolean).join(" · ") : !at ? "" : this.compact ? `Move ${at}` : describeMove(match, at));
+    this.badge.show(this.playback, at);
     const game = gameTitle(match.gameName, match.setup.map);
     const time = match.started && match.event !== "demo" && !this.compact ? when(match.started) : "";
     const more = live ? watched(match) : time;
-    say(this.replay, live ? "" : "Replay · ");
     say(this.game, game);
     say(this.more, more && ` · ${more}`);
     this.moved(match.id);

@@ -1,36 +1,35 @@
-// Badge that says whether a board shows a live match, or its end, and far behind its match how many moves. Its button then catches up.
-// A badge without a button calls every move live but the last.
+// Badge that says whether a board shows a live match, its end or a replay, and far behind its match how many moves. Its button then catches up.
 
 import { h, say, set } from "../dom.js";
-import { plural } from "../text.js";
 
 const FAR_BEHIND = 20; // moves from which on it helps to know: fewer are watched at a pace that one can follow
 
 export class LiveBadge {
-  // jump() catches up; null for a badge without a button.
-  constructor(jump = /** @type {(() => void) | null} */ (null)) {
+  // jump() catches up; null for a badge without a button. `replays`: a replay has the badge, too.
+  constructor(jump = /** @type {(() => void) | null} */ (null), { replays = false } = {}) {
+    this.replays = replays;
     this.paused = h("span", { class: "unseen" }); // to the eye two bars tell it
     this.state = h("span", null);
     this.jump = jump && h("button", { type: "button", class: "small", title: "Go on with the newest move", hidden: true, onclick: jump }, "Catch up");
     this.element = h("span", { class: "badge", hidden: true }, this.paused, this.state, this.jump);
   }
 
-  // Show the state of a playback; nothing for a replay.
-  show(playback) {
-    const moves = this.jump ? playback.behind : 0;
-    const state = stateOf(playback, moves);
-    const behind = `${plural(moves, "move")} behind`;
-    set(this.element, { "data-state": state, hidden: state === "replay" });
+  // Show the state of a playback whose board shows the ply `at`.
+  show(playback, at = playback.at) {
+    const { behind: moves } = playback;
+    const state = stateOf(playback, at);
+    const behind = `${moves} behind`;
+    set(this.element, { "data-state": state, hidden: state === "replay" && !this.replays });
     if (this.jump) set(this.jump, { hidden: !moves || (state !== "delayed" && state !== "paused") });
     say(this.paused, state === "paused" && moves ? "Paused, " : "");
-    say(this.state, { live: "Live", delayed: `${behind} live`, paused: moves ? behind : "Paused", over: "Final", replay: "" }[state]);
+    say(this.state, { live: "Live", delayed: behind, paused: moves ? behind : "Paused", over: "Final", replay: "Replay" }[state]);
   }
 }
 
-// A live match that was seen to its end is a replay for who goes back. `behind`: number of moves that count.
-function stateOf({ live, running, end, isOver }, behind) {
+// A live match that was seen to its end is a replay for who goes back.
+function stateOf({ live, running, end, match, behind }, at) {
   if (!live) return "replay";
-  if (end) return isOver ? "over" : "replay";
+  if (end) return match.endsAt(at) ? "over" : "replay";
   if (!running) return "paused";
   return behind < FAR_BEHIND ? "live" : "delayed";
 }

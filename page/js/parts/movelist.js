@@ -1,5 +1,6 @@
 // The moves, each a link to its ply. The current one stays in sight.
 
+import { loadMapData } from "../boards/mapdata.js";
 import { h, say, set } from "../dom.js";
 import { SIDES, spent } from "../text.js";
 
@@ -15,6 +16,13 @@ export class MoveList {
     this.current = /** @type {any} */ (null);
     this.element = h("ol", { class: "moves", tabindex: 0, "aria-label": "Moves" });
     new ResizeObserver(() => this.follow()).observe(this.element);
+    this.shortNames = new Map(); // of the places that have one, for a narrow list
+    if (match.game.names) loadMapData(match.game.setup).then(({ short_names: short }) => this.abbreviate(short));
+  }
+
+  abbreviate(short) {
+    this.shortNames = new Map(this.match.game.names.map((name, v) => [name, short[v]]));
+    for (const place of this.element.querySelectorAll(".text > span")) set(place, { "data-short": this.shortNames.get(place.textContent) });
   }
 
   // Scroll until the current move is in sight.
@@ -59,7 +67,7 @@ export class MoveList {
     const fight = told && (told.what === "won" || told.what === "lost")
       ? h("span", { class: "battle" }, `${told.came} vs ${told.stood} `, h("span", { class: "ending", "data-what": told.what }, told.what)) : null;
     const said = game.text(move);
-    const text = h("span", { class: "text" }, parted(said));
+    const text = h("span", { class: "text" }, this.parted(said));
     const time = ms === undefined ? "" : spent(ms);
     const mark = h("strong", { class: "mark" });
     const shape = h("span", { class: "shape", role: "img" });
@@ -67,8 +75,10 @@ export class MoveList {
       h("span", { class: "number" }, n + 1), shape, text, mark, fight);
     return { played: this.match.moves[n], anchor, shape, text, mark, element: h("li", null, anchor) };
   }
-}
 
-// Return the text of a move with an element for each of its places, so that each can be shortened.
-const parted = (/** @type {string} */ text) => text.split(" → ").flatMap((each, n) => (
-  [n ? " → " : null, h("span", { "data-long": each.length > MAX_NAME_LENGTH }, each)]));
+  // Return the text of a move with an element for each of its places, so that each can be shortened.
+  parted(/** @type {string} */ text) {
+    return text.split(" → ").flatMap((each, n) => (
+      [n ? " → " : null, h("span", { "data-long": each.length > MAX_NAME_LENGTH, "data-short": this.shortNames.get(each) }, each)]));
+  }
+}

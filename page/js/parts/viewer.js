@@ -24,6 +24,7 @@ import { sound } from "./sound.js";
 import { Tabs } from "./tabs.js";
 
 const [MISTAKES_TAB, MOVES_TAB, OPENINGS_TAB, ENGINES_TAB, WORDS_TAB] = [0, 1, 2, 3, 4]; // places among the tabs
+const FOLLOWED = 4; // latest moves that a phone's map keeps in sight
 const MARK_WIDTH = 25; // pixels between marks, one more than a target needs, because places are rounded
 
 export class Viewer {
@@ -238,6 +239,7 @@ export class Viewer {
     cancelAnimationFrame(this.due);
     this.due = undefined;
     const { at, seen } = this.playback;
+    if ("follow" in this.board) this.board.follow(this.seat || this.explorer.active || this.review.ready ? [] : this.match.moves.slice(Math.max(0, at - FOLLOWED), at).map(({ move }) => move));
     this.board.show(...this.explorer.active ? this.explorer.scene : this.match.scene(this.at, this.shownPly(at)));
     const tried = this.explorer.active ? this.explorer.describe() : null;
     this.board.whenStill("tell", () => this.stopped || this.tellMove(at, seen, tried));

@@ -1,6 +1,5 @@
-// Arena TV: the most interesting matches, on one board with its land, its curve and its moves, or on a large one and three small ones.
+// Arena TV: the most interesting matches, on one board with its land, its curve and its moves, or on four.
 
-import { PHONE } from "../boards/zoom.js";
 import { h, set } from "../dom.js";
 import { LiveCards } from "../home/livecards.js";
 import { Stage } from "../home/stage.js";
@@ -20,7 +19,7 @@ export class TvView {
     const count = boards === "4" ? 4 : 1;
     const taken = new Map();
     const toggled = () => this.stages.slice(1).forEach((each) => each.toggle()); // all are paused together
-    this.stages = Array.from({ length: count }, (_, n) => new Stage({ taken, begun: () => this.begin(), moved: (id) => this.moved(id), toggled, compact: n > 0, isBrief: () => n > 0 || (count === 4 && PHONE.matches) }));
+    this.stages = Array.from({ length: count }, (_, n) => new Stage({ taken, begun: () => this.begin(), moved: (id) => this.moved(id), toggled: n ? null : toggled, compact: count === 4 }));
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
     this.live = new LiveCards({ isOnStage: (id) => this.stages.some((each) => each.has(id)) });
     // The land, the curve and the moves of the one board, where the window has room for them.
@@ -38,8 +37,6 @@ export class TvView {
       this.stages.forEach((each) => each.offer(listing));
       this.live.show(listing.matches);
     });
-    this.onPhone = () => this.stages[0].again();
-    PHONE.addEventListener("change", this.onPhone);
     this.rate();
   }
 
@@ -76,7 +73,6 @@ export class TvView {
 
   stop() {
     this.unlist();
-    PHONE.removeEventListener("change", this.onPhone);
     for (const each of this.stages) each.stop();
     this.live.stop();
   }
