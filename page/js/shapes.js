@@ -23,7 +23,7 @@ const SHAPES = {
   search: matches,
   record: { format: "string", match: "string", game: "string", setup: "object", players, moves: list({ move: "any" }), result },
   maps: list({ name: "string", description: "string", territories: "number", roads: "number", measured: "list" }),
-  map: { continents: "list", wraps: "boolean", cells: or("null", "list"), ferries: "list", marks: or("null", "list"), short_names: "list", setup: { neighbours: "list", places: "list" } },
+  map: { continents: "list", wraps: "boolean", cells: or("null", "list"), ferries: "list", marks: or("null", "list"), short_names: "list", setup: { neighbours: "list", places: "list", start: "list" } },
   table: or({ standings: list(standing), crosses: byName(crosses), events: list({ event: "string", matches: "number" }), categories: list({ game: "string", map: "string", time_control: "string" }), seasons: list({ game: "string", name: "string", closed: "string" }) }, { rows: list({ bot: "string" }), crosses, counted: "number" }),
   event: { event: "string", plan: or("null", "object"), counted: "number", finished: "boolean", cancel_reason: "string" },
   versus: list({ game: "string", won: "number", drawn: "number", lost: "number" }),

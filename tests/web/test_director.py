@@ -399,7 +399,7 @@ def test_a_card_has_a_map_from_the_start_and_gives_its_place_to_the_next_match_w
     timed.evaluate(WALL)
     timed.evaluate("listed.push({ ...listed[0], match: 'n' }); wall.show(listed)")
     first, other = (timed.locator(f"[data-match={each}]") for each in "mn")
-    timed.evaluate("wall.drawLand('n', wall.cards.get('n'))")
+    timed.evaluate("wall.drawStart('n', wall.cards.get('n'))")
     expect(other.locator(".small-board")).to_be_visible()
     cards = timed.locator(".cards.boards > li")
     expect(cards.first).to_have_attribute("data-match", "m")

@@ -39,17 +39,18 @@ export class LiveCards {
     card.unwatch = null;
     const watched = [...this.cards.values()].filter((each) => each.unwatch).length;
     card.unwatch = seen && watched < MAX_WATCHED ? followLive(id, (state) => this.moved(card, state), () => this.gone(id)) : null;
-    if (seen && card.map) this.drawLand(id, card);
+    if (seen && card.map) this.drawStart(id, card);
   }
 
-  // Draw the bare land of a built-in map until a position is known.
-  async drawLand(id, card) {
+  // Draw the start on a built-in map until a position is known.
+  async drawStart(id, card) {
     const { map } = card;
     card.map = "";
     const found = await fetchOnce(`map/${encodeURIComponent(map)}`).catch(() => null); // null for a user's own map
     if (!found || card.board || this.cards.get(id) !== card) return;
-    this.place(card, rules("riskless", found.setup));
-    card.board.show({ armies: found.setup.territories.map(() => 0) }, null);
+    const game = rules("riskless", found.setup);
+    this.place(card, game);
+    card.board.show(game.start(), null);
   }
 
   place(card, game) {
@@ -96,7 +97,7 @@ export class LiveCards {
       picture: h("span", { class: "picture-of" }), scoreboard: new Scoreboard({ compact: true }), link: /** @type {any} */ (null),
       element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null),
       pairing: pairingOf(match), state: /** @type {any} */ (null), leaving: /** @type {any} */ (undefined), title: "", drawn: false,
-      map: match.game === "riskless" && !match.map?.includes(":") ? match.map ?? "" : "", // whose land is to be drawn
+      map: match.game === "riskless" && !match.map?.includes(":") ? match.map ?? "" : "", // whose start is to be drawn
     };
     card.link = h("a", { class: "card live", href: matchLink(match.match) },
       card.picture, card.scoreboard.element, card.summary);
