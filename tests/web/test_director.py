@@ -125,6 +125,7 @@ FINISHED = f"""async (setup) => {{ {FROM}
   document.querySelector('main').replaceChildren(boards);
   stage.begin(match, {{ match, at: 0, live: true, isOver: true, behind: 0, running: true, end: match.end }});
   stage.show(0);
+  window.minor = stage;
 }}"""
 """Shows the end of a match on a small board below a large one that waits for a match."""
 
@@ -821,6 +822,28 @@ def test_the_end_on_one_of_four_boards_covers_no_land(timed: Page) -> None:
         result.evaluate("(line) => line.textContent = 'A long sentence '.repeat(30)")
         assert box_of(stage.locator(".stage-board")) == board, "a long sentence moves nothing"
         result.evaluate("(line, words) => line.textContent = words", words)
+
+
+def test_a_board_says_final_when_the_last_move_is_told(timed: Page) -> None:
+    timed.evaluate(FINISHED, make_game_on_map("riskless", "italy").setup())
+    badge = timed.locator(".minor .badge")
+    timed.clock.run_for(1000)
+    expect(badge).to_have_text("Final")
+    timed.evaluate(
+        """() => {
+          const { match } = minor.playback;
+          match.add({ move: match.game.moves(match.last)[0] });
+          minor.playback.at = 1;
+          minor.tell(0);
+        }"""
+    )
+    expect(badge).to_have_text("Live")  # its armies travel
+    timed.evaluate("minor.tell(1)")
+    expect(badge).to_have_text("Final")
+    timed.set_viewport_size({"width": 360, "height": 640})
+    line = timed.locator(".minor .story")
+    line.evaluate("(line) => line.textContent = 'Draw after 1000 moves'")
+    assert not find_cut_texts(line)
 
 
 def test_the_board_has_most_of_a_laptops_window_with_whole_names_and_a_phone_on_its_side_shows_all_of_the_stage(

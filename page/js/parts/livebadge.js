@@ -26,10 +26,11 @@ export class LiveBadge {
   }
 }
 
-// A live match that was seen to its end is a replay for who goes back.
-function stateOf({ live, running, end, match, behind }, at) {
+// A live match that was seen to its end is a replay for who goes back. While the armies of its last move travel, it is live.
+function stateOf({ live, running, end, isOver, match, behind }, at) {
   if (!live) return "replay";
-  if (end) return match.endsAt(at) ? "over" : "replay";
+  if (end && match.endsAt(at)) return "over";
+  if (end) return isOver ? "live" : "replay";
   if (!running) return "paused";
   return behind < FAR_BEHIND ? "live" : "delayed";
 }
