@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.kit.load import Load, measure_moves_per_second, run_arena_bot, run_bots
+from benchmarks.kit.load import LoadCounters, measure_moves_per_second, run_arena_bot, run_bots
 from benchmarks.kit.measure import compute_quantile, format_markdown_table, format_spread
 from benchmarks.kit.results import CLUSTER, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import SCRIPT_OPTIONS, read_process_cpu_seconds
@@ -119,7 +119,7 @@ async def measure_round_cost(
 
     Raises RuntimeError if a bot forfeits a match.
     """
-    load = Load()
+    load = LoadCounters()
     pause_seconds = float(arguments.bots / 2 / arguments.rate)  # one of two bots is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
         async with run_cluster_processes(edge_count, Path(folder), database_url, nats) as members:
@@ -145,11 +145,11 @@ async def measure_round_cost(
                 idle_cpu = [b - a for a, b in zip(cpu_before, cpu_after, strict=True)]
                 async with run_bots(load, make_bots("bot", join_pool=True)):
                     await asyncio.sleep(WARM_UP_SECONDS)
-                    load.seconds.clear()
-                    cpu_before, moves = measure_cpu_seconds(members, postgresql, nats), load.moves
+                    load.latencies_seconds.clear()
+                    cpu_before, moves = measure_cpu_seconds(members, postgresql, nats), load.move_count
                     rate = await measure_moves_per_second(load, arguments.seconds)
                     cpu_after = measure_cpu_seconds(members, postgresql, nats)
-                    moves, seconds = load.moves - moves, list(load.seconds)
+                    moves, seconds = load.move_count - moves, list(load.latencies_seconds)
     if load.forfeits:
         raise RuntimeError(
             f"with {edge_count} edges, {len(load.forfeits)} matches were forfeited, the first for the reason {load.forfeits[0]}; no match may be"

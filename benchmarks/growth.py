@@ -37,7 +37,7 @@ MAX_RATIO, MAX_START_SECONDS = 1.3, 2.0
 
 
 @dataclass(frozen=True)
-class CostBesideIdleConnections:
+class CostWithIdleConnections:
     """Cost of a move with `connections` connections, of which all but PLAYING_CONNECTION_COUNT are idle."""
 
     connections: int
@@ -48,7 +48,7 @@ class CostBesideIdleConnections:
 
 
 @dataclass(frozen=True)
-class CostOnStore:
+class CostWithStore:
     """Cost of a move, and start-up times, on a store with `matches` finished matches."""
 
     store: str
@@ -61,9 +61,9 @@ class CostOnStore:
     """Seconds from the start of the server until it listens, after it was killed with matches in progress."""
 
 
-def measure_costs_beside_idle_connections(
+def measure_costs_with_idle_connections(
     connection_counts: Sequence[int], seconds: float, round_count: int
-) -> Iterator[CostBesideIdleConnections]:
+) -> Iterator[CostWithIdleConnections]:
     """Yield the cost of a move at each number of connections in `connection_counts`, ascending, in `round_count` rounds of `seconds`."""
     with (
         run_arena_server(
@@ -84,7 +84,7 @@ def measure_costs_beside_idle_connections(
                 cpu, rates = measure_cpu_and_rate_by_round(
                     running, load, PLAYING_CONNECTION_COUNT, seconds, round_count
                 )
-            yield CostBesideIdleConnections(size, cpu, statistics.median(rates))
+            yield CostWithIdleConnections(size, cpu, statistics.median(rates))
 
 
 def measure_cpu_and_rate_by_round(
@@ -99,7 +99,7 @@ def measure_cpu_and_rate_by_round(
 
 def measure_costs_with_store(
     store_kind: str, match_count: int, seconds: float, round_count: int
-) -> CostOnStore:
+) -> CostWithStore:
     """Fill a store (`sqlite` or `postgresql`) with `match_count` matches, let bots play, then kill and restart its server.
 
     seconds, round_count: length and number of the periods of play that are measured
@@ -116,7 +116,7 @@ def measure_costs_with_store(
             running.process.kill()
             running.process.wait()
         with _run_server_and_measure_start(database_url) as (_, recovery):
-            return CostOnStore(store_kind, match_count, cpu, start, recovery)
+            return CostWithStore(store_kind, match_count, cpu, start, recovery)
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def _run_server_and_measure_start(database_url: str) -> Iterator[tuple[RunningSe
 
 
 def format_figures(
-    idle_costs: Sequence[CostBesideIdleConnections], store_costs: Sequence[CostOnStore]
+    idle_costs: Sequence[CostWithIdleConnections], store_costs: Sequence[CostWithStore]
 ) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
     idle_rows = [
@@ -202,7 +202,7 @@ def main() -> None:
     raise_file_limit()
     get_conditions, beside = start_recording_conditions(), []
     sizes = [size for size in CONNECTION_COUNTS if size <= arguments.most_connections]
-    for cost_beside_idle in measure_costs_beside_idle_connections(sizes, arguments.seconds, arguments.rounds):
+    for cost_beside_idle in measure_costs_with_idle_connections(sizes, arguments.seconds, arguments.rounds):
         print(cost_beside_idle, flush=True)
         beside.append(cost_beside_idle)
     stores = []

@@ -59,7 +59,7 @@ FRAME_MS = 1000 / 60
 """Time from one frame of the screen to the next, in ms."""
 TRACE_CATEGORIES = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
 AUDIT_CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
-LIGHTHOUSE_LOADS = 3
+LIGHTHOUSE_RUNS = 3
 VIEW_PATHS = [
     *("", "tv", "tv/4", "match/{match}", "embed/{match}", "play", "table", "event/serve", "bot/ann"),
     *("versus/ann/bob", "search?bot=ann", "maps", "maps/italy", "file", "me", "host"),
@@ -303,14 +303,14 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
         print("Lighthouse is not measured, for it is not installed: npm install --global lighthouse")
         return
     low_score_count = 0
-    print(f"Lighthouse: {', '.join(AUDIT_CATEGORIES)}, medians of {LIGHTHOUSE_LOADS} loads")
+    print(f"Lighthouse: {', '.join(AUDIT_CATEGORIES)}, medians of {LIGHTHOUSE_RUNS} loads")
     with run_fast_server(folder) as (running, match):
         running.slow_down_bots(1.0)
         for view in VIEW_PATHS:
             address = view.format(match=match)
             for device, options in {"phone": [], "desktop": ["--preset=desktop"]}.items():
                 url = f"{running.url}{address}"
-                loads = [run_lighthouse_audit(tool, url, options) for _ in range(LIGHTHOUSE_LOADS)]
+                loads = [run_lighthouse_audit(tool, url, options) for _ in range(LIGHTHOUSE_RUNS)]
                 scores = [
                     round(statistics.median(values))
                     for values in zip(*(load_scores for load_scores, _ in loads), strict=True)

@@ -22,7 +22,7 @@ from typing import Any
 import uvloop
 
 from benchmarks.kit.full_speed import RAISED_LIMIT_OPTIONS, measure_all_at_full_speed, serve_relay
-from benchmarks.kit.load import Load, measure_moves_per_second, run_arena_bot, run_bots, run_relay_bot
+from benchmarks.kit.load import LoadCounters, measure_moves_per_second, run_arena_bot, run_bots, run_relay_bot
 from benchmarks.kit.measure import compute_quantile, format_markdown_table
 from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import (
@@ -67,7 +67,7 @@ class FiguresAtMoveRate:
 
 async def _measure_at_move_rate(bot_count: int, moves_per_second: float, seconds: float) -> FiguresAtMoveRate:
     """Run `bot_count` idle bots, then as many that together play `moves_per_second` moves per second, and measure both for `seconds`."""
-    load = Load()
+    load = LoadCounters()
     # In each match, one of the two bots is to move.
     pause_seconds = bot_count / 2 / moves_per_second
     with run_arena_server(bot_count // 2, *RAISED_LIMIT_OPTIONS) as running:
@@ -123,14 +123,14 @@ def measure_commit_latencies_ms(commit_count: int) -> list[float]:
 
 
 async def measure_answer_latencies_ms(
-    load: Load, bots: Sequence[Coroutine[Any, Any, None]], seconds: float
+    load: LoadCounters, bots: Sequence[Coroutine[Any, Any, None]], seconds: float
 ) -> list[float]:
     """Run these bots, which share `load`, for `seconds`. Return the ms from sending to answer, for each move."""
     async with run_bots(load, bots):
         await asyncio.sleep(1)
-        load.seconds.clear()
+        load.latencies_seconds.clear()
         await asyncio.sleep(seconds)
-        return [1000 * latency for latency in load.seconds]
+        return [1000 * latency for latency in load.latencies_seconds]
 
 
 async def measure_lone_moves(seconds: float) -> dict[str, str]:
@@ -143,11 +143,11 @@ async def measure_lone_moves(seconds: float) -> dict[str, str]:
     each_seconds = seconds / MEASUREMENT_COUNT
     for _ in range(MEASUREMENT_COUNT):
         disk += await asyncio.to_thread(measure_commit_latencies_ms, int(each_seconds / MEAN_PAUSE_SECONDS))
-        load = Load()
+        load = LoadCounters()
         with serve_relay(2) as running:
             bots = [run_relay_bot(running.url, load, MEAN_PAUSE_SECONDS) for _ in range(2)]
             relay += await measure_answer_latencies_ms(load, bots, each_seconds)
-        load = Load()
+        load = LoadCounters()
         with run_arena_server(1) as running:
             bots = [run_arena_bot(running.url, name, load, MEAN_PAUSE_SECONDS) for name in ("a", "b")]
             answer += await measure_answer_latencies_ms(load, bots, each_seconds)

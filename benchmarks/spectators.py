@@ -17,7 +17,7 @@ import statistics
 
 import uvloop
 
-from benchmarks.kit.load import Load, measure_moves_per_second, run_arena_bot, run_bots
+from benchmarks.kit.load import LoadCounters, measure_moves_per_second, run_arena_bot, run_bots
 from benchmarks.kit.load_processes import WATCH, run_loads
 from benchmarks.kit.measure import Ratio, compute_quantile, format_markdown_table
 from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
@@ -33,11 +33,11 @@ PERIOD_SECONDS = 5.0
 """Length of each period with or without spectators, in seconds."""
 
 
-async def measure_p99_ms(load: Load) -> float:
+async def measure_p99_ms(load: LoadCounters) -> float:
     """Measure for one period. Return the 99th percentile of the times from sending a move to its acknowledgement, in ms."""
-    load.seconds.clear()
+    load.latencies_seconds.clear()
     await measure_moves_per_second(load, PERIOD_SECONDS)
-    return 1000 * compute_quantile(load.seconds, 0.99)
+    return 1000 * compute_quantile(load.latencies_seconds, 0.99)
 
 
 async def measure_p99s_without_and_with_spectators(
@@ -52,7 +52,7 @@ async def measure_p99s_without_and_with_spectators(
         f"--set=limits.connections_per_address={spectator_count + 10}",
         "--set=limits.work_ms_per_second=1000000",
     )
-    load, p99_without, p99_with = Load(), list[float](), list[float]()
+    load, p99_without, p99_with = LoadCounters(), list[float](), list[float]()
     with run_arena_server(1, *limits) as server:
         async with run_bots(
             load, [run_arena_bot(server.url, name, load, MEAN_PAUSE_SECONDS) for name in ("a", "b")]

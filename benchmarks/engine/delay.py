@@ -14,7 +14,7 @@ from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from benchmarks.kit.measure import format_markdown_table, make_middle_games, make_riskless
+from benchmarks.kit.measure import format_markdown_table, make_midgame_positions, make_riskless
 from benchmarks.kit.results import format_verdict
 
 MEASUREMENT_SECONDS = 8.0
@@ -90,20 +90,20 @@ def format_quantile_ms(times_ms: Sequence[float], quantile: float) -> str:
 def run_benchmark() -> dict[str, Any]:
     """Measure how late the event loop resumes, without and with a search, and how late stopped searches end."""
     board = make_riskless("world")
-    middle_games = make_middle_games(board, 8)
+    midgame_positions = make_midgame_positions(board, 8)
     searcher = Searcher(board, weights_for(board, "features"), Settings(threads=SEARCH_THREAD_COUNT))
     searcher.warm_up()
     quiet_delays = asyncio.run(_measure_sleep_delays(MEASUREMENT_SECONDS / 4))
     stop = threading.Event()
-    search_thread = threading.Thread(target=_search_until_stopped, args=(searcher, middle_games, stop))
+    search_thread = threading.Thread(target=_search_until_stopped, args=(searcher, midgame_positions, stop))
     search_thread.start()
     busy_delays = asyncio.run(_measure_sleep_delays(MEASUREMENT_SECONDS))
     stop.set()
     search_thread.join()
-    two_thread_delays = _measure_stop_delays(searcher, middle_games)
+    two_thread_delays = _measure_stop_delays(searcher, midgame_positions)
     searcher.close()
     single_searcher = Searcher(board, weights_for(board, "features"), Settings())
-    single_delays = _measure_stop_delays(single_searcher, middle_games)
+    single_delays = _measure_stop_delays(single_searcher, midgame_positions)
     single_searcher.close()
     return {
         "ms": {

@@ -12,7 +12,7 @@ from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import deepen
 from arena.bots.search.play import AlphaBeta, Search
 from arena.bots.search.table import Table
-from benchmarks.kit.measure import Ratio, format_markdown_table, make_middle_games, make_riskless
+from benchmarks.kit.measure import Ratio, format_markdown_table, make_midgame_positions, make_riskless
 from benchmarks.kit.results import format_verdict
 
 POSITION_COUNT = 7
@@ -43,7 +43,7 @@ def run_benchmark() -> dict[str, Any]:
         Searcher(board, weights, Settings()),
     )
     depths: dict[str, list[int]] = {name: [] for name in SEARCH_TITLES}
-    for position in make_middle_games(board, POSITION_COUNT):
+    for position in make_midgame_positions(board, POSITION_COUNT):
         search: Search[Any, Any] = AlphaBeta(evaluator_for(board, "features"), table=Table())
         depths[REFERENCE].append(
             _find_last_completed_depth(deepen(board, position, search, stop=_make_cpu_deadline_predicate()))

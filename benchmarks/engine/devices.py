@@ -13,7 +13,7 @@ from benchmarks.kit.measure import (
     Ratio,
     format_markdown_table,
     format_short,
-    make_middle_games,
+    make_midgame_positions,
     make_riskless,
 )
 from benchmarks.kit.results import format_verdict
@@ -54,7 +54,7 @@ def run_benchmark() -> dict[str, Any]:
     Return the number of legal moves in each position, and the number of nodes of each search.
     """
     board = make_riskless("m2")
-    middle_games = make_middle_games(board, POSITION_COUNT)
+    midgame_positions = make_midgame_positions(board, POSITION_COUNT)
     weights = weights_for(board, "features")
     counts: dict[str, list[int]] = {}
     settings = dict(ALL_OFF)
@@ -62,7 +62,7 @@ def run_benchmark() -> dict[str, Any]:
         settings |= added_settings
         searcher = Searcher(board, weights, Settings(**settings))
         row = []
-        for position in middle_games:
+        for position in midgame_positions:
             searcher.clear()
             # Without the table's moves, a search gains nothing from shallower iterations, so these are not counted.
             reports = list(searcher.deepen(position, max_depth=SEARCH_DEPTH_PLIES))
@@ -70,7 +70,7 @@ def run_benchmark() -> dict[str, Any]:
             row.append(reports[-1].nodes - earlier_nodes)
         counts[name] = row
         searcher.close()
-    return {"moves": [len(board.moves(position)) for position in middle_games], "nodes": counts}
+    return {"moves": [len(board.moves(position)) for position in midgame_positions], "nodes": counts}
 
 
 def format_figures(raw_data: dict[str, Any]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from benchmarks.kit.measure import (
     Ratio,
     format_markdown_table,
     format_short,
-    make_middle_games,
+    make_midgame_positions,
     make_riskless,
 )
 from benchmarks.kit.results import format_verdict
@@ -149,7 +149,7 @@ def run_benchmark() -> dict[str, Any]:
     results: list[SearchTimes] = []
     for map in MAPS:
         with closing(MapSearchers(map, threads)) as map_searchers:
-            positions = make_middle_games(make_riskless(map), POSITION_COUNT)
+            positions = make_midgame_positions(make_riskless(map), POSITION_COUNT)
             results += [map_searchers.measure_position(position) for position in positions]
     return {
         "cores": cores,

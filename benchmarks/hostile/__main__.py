@@ -33,7 +33,7 @@ from benchmarks.hostile.rounds import (
 )
 from benchmarks.kit.results import SERVER, print_faults, start_recording_conditions
 
-DISK_IN_MEMORY = Path("/dev/shm")  # noqa: S108  a folder in memory
+TMPFS_FOLDER = Path("/dev/shm")  # noqa: S108  a folder in memory
 """Folder in memory, in which the server's store lies if the machine has such a folder."""
 
 
@@ -57,7 +57,7 @@ def main() -> int:
         parser.error("the bots may not have real-time priority: run this as root")
     get_conditions = start_recording_conditions()
     with tempfile.TemporaryDirectory(
-        prefix="arena-hostile-", dir=DISK_IN_MEMORY if DISK_IN_MEMORY.exists() else None
+        prefix="arena-hostile-", dir=TMPFS_FOLDER if TMPFS_FOLDER.exists() else None
     ) as folder:
         outcome = uvloop.run(run_all_rounds(folder, kinds))
     SERVER.publish("hostile", format_figures(outcome), get_conditions, write=arguments.write)

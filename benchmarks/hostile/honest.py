@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.kit.load import Load, run_arena_bot
+from benchmarks.kit.load import LoadCounters, run_arena_bot
 from benchmarks.kit.measure import compute_quantile
 from benchmarks.kit.running_server import RunningServer
 from benchmarks.kit.script import make_scripted_moves
@@ -43,7 +43,9 @@ class PeriodFigures:
     """CPU usage of the process that serves matches, as a share of one core, 0 to 1."""
 
 
-def make_honest_bots(url: str, load: Load, tokens: Mapping[str, str]) -> list[Coroutine[Any, Any, None]]:
+def make_honest_bots(
+    url: str, load: LoadCounters, tokens: Mapping[str, str]
+) -> list[Coroutine[Any, Any, None]]:
     """Return HONEST_BOT_COUNT bots, which together play MOVES_PER_SECOND moves per second.
 
     The bots connect evenly over the duration of a match. Otherwise all matches would end, and be stored and counted, in
@@ -62,14 +64,14 @@ def make_honest_bots(url: str, load: Load, tokens: Mapping[str, str]) -> list[Co
     return [run_bot(number, name) for number, name in enumerate(HONEST_NAMES)]
 
 
-async def measure_period(server: RunningServer, load: Load, seconds: float) -> PeriodFigures:
+async def measure_period(server: RunningServer, load: LoadCounters, seconds: float) -> PeriodFigures:
     """Measure the server and its bots for `seconds`. If no move is acknowledged, `seconds` counts as the latency."""
-    load.seconds.clear()
+    load.latencies_seconds.clear()
     cpu_seconds, start_time = server.cpu_seconds, time.monotonic()
     await asyncio.sleep(seconds)
     cpu_seconds, duration = server.cpu_seconds - cpu_seconds, time.monotonic() - start_time
     # If no move was acknowledged, each one took longer than the whole period.
-    durations = [1000 * latency for latency in load.seconds] or [1000 * duration]
+    durations = [1000 * latency for latency in load.latencies_seconds] or [1000 * duration]
     return PeriodFigures(
         compute_median_batch_p99(durations), compute_quantile(durations, 0.99), cpu_seconds / duration
     )

@@ -294,7 +294,7 @@ def _make_position_parameter(request_number: int) -> str:
     return f"%2B{1 + request_number % 9}%20.%20.%20-{1 + request_number // 9 % 9}%20maxie%20{request_number // 81 % 100}"
 
 
-def _pick_by_number(choices: Sequence[str], request_number: int) -> str:
+def _pick_cyclically(choices: Sequence[str], request_number: int) -> str:
     return choices[request_number % len(choices)] if choices else "none"
 
 
@@ -305,7 +305,7 @@ def _make_authorization(inputs: RequestInputs, request_number: int) -> str:
 
 ATTACKER_COUNT = 16
 """Number of parallel attackers of one kind, all from one address."""
-HELLO_LIMIT_SECONDS = 2.0
+HELLO_TIMEOUT_SECONDS = 2.0
 """Server's time limit for a hello, in seconds. It is so short that attackers are disconnected within a round."""
 ALL_ATTACKS_KIND = "attack: all at once"
 
@@ -317,14 +317,14 @@ def make_attack_kind(*attack_names: str) -> RequestKind:
         name = attack_names[stranger.number // ATTACKER_COUNT]
         await horde.run_attacker(name, stranger.inputs.url, stranger.source, stranger.counts)
 
-    server_options = ("--anyone", f"--set=limits.hello_seconds={HELLO_LIMIT_SECONDS}")
+    server_options = ("--anyone", f"--set=limits.hello_seconds={HELLO_TIMEOUT_SECONDS}")
     return RequestKind("", run_attacks, role="", server_options=server_options)
 
 
 GET_TARGET_BY_ROUTE: dict[str, str | MakeTarget] = {
     "/": "/",
-    "/match/": lambda inputs, number: f"/match/{_pick_by_number(inputs.finished_matches, number)}/{number}",
-    "/embed/": lambda inputs, number: f"/embed/{_pick_by_number(inputs.finished_matches, number)}",
+    "/match/": lambda inputs, number: f"/match/{_pick_cyclically(inputs.finished_matches, number)}/{number}",
+    "/embed/": lambda inputs, number: f"/embed/{_pick_cyclically(inputs.finished_matches, number)}",
     "/bot/": lambda _, number: f"/bot/bot%20{number % 100}",
     "/event/": "/event/serve",
     "/table/": lambda _, number: "/table/serve" if number % 2 else "/table",
@@ -336,23 +336,23 @@ GET_TARGET_BY_ROUTE: dict[str, str | MakeTarget] = {
     "/tv/": "/tv",
     "/sw.js": "/sw.js",
     "/picture/": lambda inputs, number: (
-        f"/picture/match/{_pick_by_number(inputs.finished_matches, number)}/{number % 40}.png"
+        f"/picture/match/{_pick_cyclically(inputs.finished_matches, number)}/{number % 40}.png"
     ),
-    "/film/": lambda inputs, number: f"/film/{_pick_by_number(inputs.finished_matches, number)}.gif",
+    "/film/": lambda inputs, number: f"/film/{_pick_cyclically(inputs.finished_matches, number)}.gif",
     "/web/": lambda inputs, _: inputs.script_path,
     "/healthz": "/healthz",
     "/readyz": "/readyz",
     "/metrics": "/metrics",
     "/api/about": "/api/about",
-    "/api/truth/": lambda inputs, number: f"/api/truth/{_pick_by_number(inputs.finished_matches, number)}",
+    "/api/truth/": lambda inputs, number: f"/api/truth/{_pick_cyclically(inputs.finished_matches, number)}",
     "/api/game/": lambda _, number: f"/api/game/connect4?moves=[{number % 7}]",
     "/api/advice/": lambda _, number: f"/api/advice/path4?position={_make_position_parameter(number)}",
-    "/api/review/": lambda inputs, number: f"/api/review/{_pick_by_number(inputs.finished_matches, number)}",
+    "/api/review/": lambda inputs, number: f"/api/review/{_pick_cyclically(inputs.finished_matches, number)}",
     "/api/review": lambda _, number: f"/api/review?game=tictactoe&moves=[{number % 9}]",
     "/api/openings/": lambda _, number: f"/api/openings/path4?position={_make_position_parameter(number)}",
     "/api/map/": "/api/map/world",
     "/api/records": lambda _, number: f"/api/records?limit={1 + number % 50}",
-    "/api/record/": lambda inputs, number: f"/api/record/{_pick_by_number(inputs.finished_matches, number)}",
+    "/api/record/": lambda inputs, number: f"/api/record/{_pick_cyclically(inputs.finished_matches, number)}",
     "/api/table": lambda _, number: "/api/table" if number % 2 else "/api/table?event=serve",
     "/api/maps": "/api/maps",
     "/api/search": lambda _, number: f"/api/search?map=m2&result=drawn&bot=bot%20{number % 100}",
@@ -425,7 +425,7 @@ KINDS: dict[str, RequestKind] = {
         "/api/records", lambda _, number: f"/api/records?limit={1 + number % 50}&bot={THINKING_BOT_NAMES[0]}"
     ),
     "GET /api/record/, thinking at its bound": make_http_kind(
-        "/api/record/", lambda inputs, number: f"/api/record/{_pick_by_number(inputs.long_matches, number)}"
+        "/api/record/", lambda inputs, number: f"/api/record/{_pick_cyclically(inputs.long_matches, number)}"
     ),
     "GET /api/log/": make_http_kind(
         "/api/log/",

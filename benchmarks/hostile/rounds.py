@@ -32,10 +32,10 @@ from benchmarks.hostile.kinds import (
     HOUSE_BOT,
     KINDS,
 )
-from benchmarks.hostile.seeds import fill_store
+from benchmarks.hostile.seeds import create_initial_store
 from benchmarks.hostile.stranger import TrafficCounts
 from benchmarks.hostile.strangers import RequestJob, run_strangers
-from benchmarks.kit.load import Load, run_bots
+from benchmarks.kit.load import LoadCounters, run_bots
 from benchmarks.kit.load_processes import SPAWN_CONTEXT
 from benchmarks.kit.measure import Ratio, format_markdown_table, format_short
 from benchmarks.kit.results import format_verdict
@@ -203,7 +203,7 @@ class RoundResults:
     """Measurements of all rounds, by kind. `load`: counters of the honest bots."""
 
     rounds: dict[str, KindRounds] = field(default_factory=dict)
-    load: Load = field(default_factory=Load)
+    load: LoadCounters = field(default_factory=LoadCounters)
 
 
 @contextmanager
@@ -238,7 +238,7 @@ async def run_all_rounds(folder: str, kinds: list[str]) -> RoundResults:
     for number, server_options in enumerate(sorted({KINDS[kind].server_options for kind in kinds})):
         kinds_on_server = [kind for kind in kinds if KINDS[kind].server_options == server_options]
         database_url = f"sqlite:///{folder}/{number}.db"
-        tokens = await fill_store(database_url, [*HONEST_NAMES, *stranger_names, VICTIM_NAME])
+        tokens = await create_initial_store(database_url, [*HONEST_NAMES, *stranger_names, VICTIM_NAME])
         await _run_rounds(database_url, results, kinds_on_server, tokens, server_options)
     return results
 

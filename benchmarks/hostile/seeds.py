@@ -49,7 +49,7 @@ def make_long_records(record_count: int) -> Iterator[bytes]:
         )
 
 
-async def fill_store(database_url: str, bot_names: Sequence[str]) -> dict[str, str]:
+async def create_initial_store(database_url: str, bot_names: Sequence[str]) -> dict[str, str]:
     """Create a store with long match records, revoked tokens and a token for each name. Return the tokens by name.
 
     database_url: URL of the store, which must be empty. Raises RuntimeError if the store rejects a record.

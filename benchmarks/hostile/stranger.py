@@ -18,7 +18,7 @@ MESSAGE_BURST = 150
 """Number of messages that a stranger may send at once, fewer than the 200 that count as a flood."""
 MESSAGES_PER_SECOND = 45.0
 """Messages per second that a stranger sends after its first MESSAGE_BURST, fewer than the 50 that count as a flood."""
-RECONNECT_SECONDS = 0.02
+RECONNECT_PAUSE_SECONDS = 0.02
 """Seconds from the end of a stranger's connection to its next one, as long as a realistic network latency."""
 
 
@@ -166,7 +166,9 @@ async def send_http_request(
 
 
 async def repeat_until_cancelled(
-    action: Callable[[], Awaitable[object]], counts: TrafficCounts, pause_seconds: float = RECONNECT_SECONDS
+    action: Callable[[], Awaitable[object]],
+    counts: TrafficCounts,
+    pause_seconds: float = RECONNECT_PAUSE_SECONDS,
 ) -> None:
     """Repeat an action until cancelled. Count each OSError or EOFError of the action as a lost connection.
 

@@ -81,20 +81,20 @@ def measure_full_speed(run_server_or_relay: RunServer, bot_count: int, seconds: 
 def measure_moves_and_cpu(running: RunningServer, load: LoadProcesses, seconds: float) -> FullSpeedFigures:
     """Return the moves per second and the CPU use of a running server or relay, measured for `seconds`."""
     moves, server_cpu_seconds, load_cpu_seconds, start_time = (
-        load.moves,
+        load.move_count,
         running.cpu_seconds,
         load.cpu_seconds(),
         time.perf_counter(),
     )
     time.sleep(seconds)
     elapsed_seconds = time.perf_counter() - start_time
-    moves = max(1, load.moves - moves)
+    moves = max(1, load.move_count - moves)
     shares = [
         (after - before) / elapsed_seconds
         for before, after in zip(load_cpu_seconds, load.cpu_seconds(), strict=True)
     ]
-    if load.errors:
-        print(f"  {load.errors} errors")
+    if load.error_count:
+        print(f"  {load.error_count} errors")
     return FullSpeedFigures(
         moves / elapsed_seconds, 1e6 * (running.cpu_seconds - server_cpu_seconds) / moves, max(shares)
     )

@@ -19,10 +19,10 @@ from benchmarks.kit.client import Client, connect, open_client
 from benchmarks.kit.script import SAMPLE_MATCH_ID, make_scripted_moves
 from benchmarks.relay import ANSWER
 
-RULE_END_REASONS = ("armies", "elimination", "ply_limit")
+REGULAR_END_REASONS = ("armies", "elimination", "ply_limit")
 """End reasons of matches that ended by the rules. Any other reason counts as a forfeit."""
 
-MEAN_JOINING_PAUSE_SECONDS = 0.5
+MEAN_PAUSE_WHILE_CONNECTING_SECONDS = 0.5
 """Average pause of a bot before a move, in seconds, while others connect. Without it, the last ones would time out."""
 
 MAX_PARALLEL_CONNECTS = 50
@@ -33,39 +33,45 @@ RELAY_MOVE_PAYLOAD = encode(Move(SAMPLE_MATCH_ID, 50, make_scripted_moves()[50])
 
 
 @dataclass
-class Load:
+class LoadCounters:
     """Counters that the bots of one run share.
 
-    moves: number of acknowledged moves
+    move_count: number of acknowledged moves
     forfeits: end reasons of matches that did not end by the rules
-    connected: number of bots and spectators that have connected
+    connected_count: number of bots and spectators that have connected
     errors: codes of `error` messages, and texts of connection errors
     """
 
-    moves: int = 0
+    move_count: int = 0
     forfeits: list[str] = field(default_factory=list)
-    connected: int = 0
+    connected_count: int = 0
     errors: list[str] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    latencies_seconds: list[float] = field(default_factory=list)
     """Time from sending a move to its acknowledgement, in seconds, for each move."""
-    is_joining: bool = False
+    are_bots_connecting: bool = False
     """True while some bots have not connected yet. Until then, all bots pause longer before their moves."""
-    connecting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CONNECTS))
+    connect_semaphore: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CONNECTS)
+    )
     """Semaphore that each bot holds while it connects, which limits the number of these bots."""
 
     def draw_pause_seconds(self, mean_seconds: float) -> float:
-        """Return a random pause of `mean_seconds` on average, or longer while bots are connecting (`is_joining`).
+        """Return a random pause of `mean_seconds` on average, or longer while bots are connecting (`are_bots_connecting`).
 
         Equal pauses would let the bots move in step.
         """
-        mean = max(mean_seconds, MEAN_JOINING_PAUSE_SECONDS) if self.is_joining else mean_seconds
+        mean = (
+            max(mean_seconds, MEAN_PAUSE_WHILE_CONNECTING_SECONDS)
+            if self.are_bots_connecting
+            else mean_seconds
+        )
         return mean and mean * random.uniform(0.2, 1.8)
 
 
 async def run_arena_bot(
     url: str,
     name: str,
-    load: Load,
+    load: LoadCounters,
     pause_seconds: float = 0.0,
     *,
     token: str = "",
@@ -95,9 +101,9 @@ async def run_arena_bot(
                     sent_at, move = time.perf_counter(), make_scripted_moves()[message.ply]
                     await client.send(type="move", match=message.match, ply=message.ply, move=move)
                 case "accepted":
-                    load.moves += 1
-                    load.seconds.append(time.perf_counter() - sent_at)
-                case "end" if message.reason not in RULE_END_REASONS:
+                    load.move_count += 1
+                    load.latencies_seconds.append(time.perf_counter() - sent_at)
+                case "end" if message.reason not in REGULAR_END_REASONS:
                     load.forfeits.append(message.reason)
                 case "error":
                     load.errors.append(message.code)
@@ -109,7 +115,7 @@ async def run_arena_bot(
     )
 
 
-async def run_spectator(url: str, name: str, load: Load) -> None:
+async def run_spectator(url: str, name: str, load: LoadCounters) -> None:
     """Watch every match until cancelled, and read all messages about the matches."""
 
     async def watch_until_cancelled(client: Client) -> None:
@@ -124,7 +130,7 @@ async def run_spectator(url: str, name: str, load: Load) -> None:
     await _run_client(load, lambda: connect(url, name=name, role="spectator"), watch_until_cancelled)
 
 
-async def run_relay_bot(url: str, load: Load, pause_seconds: float = 0.0) -> None:
+async def run_relay_bot(url: str, load: LoadCounters, pause_seconds: float = 0.0) -> None:
     """Play through a relay until cancelled: after each turn, pause, and send a frame as large as a move.
 
     pause_seconds: average pause, in seconds
@@ -135,11 +141,11 @@ async def run_relay_bot(url: str, load: Load, pause_seconds: float = 0.0) -> Non
         while True:
             frame = await client.receive_payload()
             if frame[0] == ANSWER:
-                load.seconds.append(time.perf_counter() - sent_at)
+                load.latencies_seconds.append(time.perf_counter() - sent_at)
                 continue
             if wait := load.draw_pause_seconds(pause_seconds):
                 await asyncio.sleep(wait)
-            load.moves += 1
+            load.move_count += 1
             sent_at = time.perf_counter()
             await client.send_payload(RELAY_MOVE_PAYLOAD)
 
@@ -147,35 +153,35 @@ async def run_relay_bot(url: str, load: Load, pause_seconds: float = 0.0) -> Non
 
 
 async def _run_client(
-    load: Load,
+    load: LoadCounters,
     open_connection: Callable[[], Awaitable[Client]],
     use_client: Callable[[Client], Awaitable[None]],
 ) -> None:
     """Connect, call `use_client` with the client, and disconnect after it. Connection errors are added to `load.errors`."""
     try:
-        async with load.connecting:
+        async with load.connect_semaphore:
             client = await open_connection()
-        load.connected += 1
+        load.connected_count += 1
         with closing(client):
             await use_client(client)
     except (OSError, EOFError) as error:
         load.errors.append(str(error))
 
 
-async def measure_moves_per_second(load: Load, seconds: float) -> float:
+async def measure_moves_per_second(load: LoadCounters, seconds: float) -> float:
     """Return the moves per second during the next `seconds`."""
-    before, start_time = load.moves, time.perf_counter()
+    before, start_time = load.move_count, time.perf_counter()
     await asyncio.sleep(seconds)
-    return (load.moves - before) / (time.perf_counter() - start_time)
+    return (load.move_count - before) / (time.perf_counter() - start_time)
 
 
 @asynccontextmanager
-async def run_bots(load: Load, bots: Sequence[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+async def run_bots(load: LoadCounters, bots: Sequence[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
     """Run bots that share `load` until the end of the block, which begins when all have connected.
 
     Raises an ExceptionGroup with a RuntimeError if they do not connect within 120 s.
     """
-    expected = load.connected + len(bots)
+    expected = load.connected_count + len(bots)
     async with asyncio.TaskGroup() as tasks:
         jobs = [tasks.create_task(bot) for bot in bots]
         await _wait_until_all_connected(load, expected)
@@ -184,11 +190,11 @@ async def run_bots(load: Load, bots: Sequence[Coroutine[Any, Any, None]]) -> Asy
             job.cancel()
 
 
-async def _wait_until_all_connected(load: Load, connection_count: int) -> None:
+async def _wait_until_all_connected(load: LoadCounters, connection_count: int) -> None:
     deadline = time.monotonic() + 120
-    while load.connected < connection_count and time.monotonic() < deadline:  # noqa: ASYNC110
+    while load.connected_count < connection_count and time.monotonic() < deadline:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
-    if load.connected < connection_count:
+    if load.connected_count < connection_count:
         raise RuntimeError(
-            f"only {load.connected} of {connection_count} bots connected; first errors: {load.errors[:3]}"
+            f"only {load.connected_count} of {connection_count} bots connected; first errors: {load.errors[:3]}"
         )

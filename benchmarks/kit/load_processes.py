@@ -13,7 +13,7 @@ from typing import Any
 
 import uvloop
 
-from benchmarks.kit.load import Load, run_arena_bot, run_relay_bot, run_spectator
+from benchmarks.kit.load import LoadCounters, run_arena_bot, run_relay_bot, run_spectator
 from benchmarks.kit.running_server import list_load_cores, pin_to_cores, read_process_cpu_seconds
 
 SPAWN_CONTEXT = multiprocessing.get_context("spawn")
@@ -37,17 +37,17 @@ class LoadProcesses:
     processes: list[SpawnProcess] = field(default_factory=list)
 
     @property
-    def connected(self) -> int:
+    def connected_count(self) -> int:
         """Number of bots that have connected, including those whose connections were lost later."""
         return sum(self.counts[0::COUNTERS_PER_PROCESS])
 
     @property
-    def moves(self) -> int:
+    def move_count(self) -> int:
         """Number of moves that the bots have played. The moves of the last few milliseconds may be missing."""
         return sum(self.counts[1::COUNTERS_PER_PROCESS])
 
     @property
-    def errors(self) -> int:
+    def error_count(self) -> int:
         """Number of `error` messages that the bots have received, plus number of their lost connections."""
         return sum(self.counts[2::COUNTERS_PER_PROCESS])
 
@@ -60,10 +60,10 @@ class LoadProcesses:
     def wait_until_all_connected(self, bot_count: int) -> None:
         """Wait until `bot_count` bots have connected. Raises RuntimeError after CONNECT_TIMEOUT_SECONDS."""
         deadline = time.monotonic() + CONNECT_TIMEOUT_SECONDS
-        while self.connected < bot_count:
+        while self.connected_count < bot_count:
             if time.monotonic() > deadline:
                 raise RuntimeError(
-                    f"only {self.connected} of {bot_count} bots connected, with {self.errors} errors"
+                    f"only {self.connected_count} of {bot_count} bots connected, with {self.error_count} errors"
                 )
             time.sleep(COUNTER_UPDATE_SECONDS)
 
@@ -112,7 +112,7 @@ async def _run_bots(
 
     The process runs the bots with the numbers `process_index`, `process_index + process_count` and so on, below `bot_count`.
     """
-    load = Load(is_joining=True)
+    load = LoadCounters(are_bots_connecting=True)
     first = COUNTERS_PER_PROCESS * process_index
     async with asyncio.TaskGroup() as tasks:
         for bot in range(process_index, bot_count, process_count):
@@ -125,7 +125,11 @@ async def _run_bots(
                 else run_arena_bot(url, name, load, join_pool=client_kind == ARENA)
             )
         while True:
-            counters[first : first + COUNTERS_PER_PROCESS] = load.connected, load.moves, len(load.errors)
-            load.seconds.clear()
-            load.is_joining = sum(counters[0::COUNTERS_PER_PROCESS]) < bot_count
+            counters[first : first + COUNTERS_PER_PROCESS] = (
+                load.connected_count,
+                load.move_count,
+                len(load.errors),
+            )
+            load.latencies_seconds.clear()
+            load.are_bots_connecting = sum(counters[0::COUNTERS_PER_PROCESS]) < bot_count
             await asyncio.sleep(COUNTER_UPDATE_SECONDS)

@@ -66,7 +66,7 @@ def make_riskless(map: str) -> Riskless:
     return Riskless(load_variant(map))
 
 
-def make_middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
+def make_midgame_position(game: Game[Any, Any], plies: int, seed: int) -> Any:
     """Return an unfinished position after `plies` plies of greedy play with random errors of up to three armies.
 
     seed: seed of the errors
@@ -87,11 +87,11 @@ def make_middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
             return position
 
 
-def make_middle_games(
+def make_midgame_positions(
     game: Game[Any, Any], position_count: int, first_plies: int = 20, plies_between: int = 4
 ) -> list[Any]:
     """Return `position_count` middle-game positions: the first after `first_plies` plies, each next one `plies_between` plies later."""
-    return [make_middle_game(game, first_plies + plies_between * i, i) for i in range(position_count)]
+    return [make_midgame_position(game, first_plies + plies_between * i, i) for i in range(position_count)]
 
 
 def describe_machine() -> str:

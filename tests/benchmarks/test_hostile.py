@@ -18,7 +18,7 @@ from benchmarks.hostile.kinds import (
     ALL_ATTACKS_KIND,
     ATTACKER_COUNT,
     CONTROL_KIND,
-    HELLO_LIMIT_SECONDS,
+    HELLO_TIMEOUT_SECONDS,
     KINDS,
 )
 from benchmarks.hostile.rounds import (
@@ -127,7 +127,7 @@ def test_only_attackers_connections_must_end_unless_all_attack_at_once() -> None
     assert {kind for kind, seconds in most.items() if seconds is not None} == set(ATTACKS)
     assert most[ALL_ATTACKS_KIND] == math.inf > MAX_ATTACKER_CONNECTION_SECONDS == most["attack: messages"]
     # Who never says hello is told so in time, and has as long again as a closing handshake may take.
-    assert MAX_ATTACKER_CONNECTION_SECONDS > HELLO_LIMIT_SECONDS + CLOSE_TIMEOUT_SECONDS
+    assert MAX_ATTACKER_CONNECTION_SECONDS > HELLO_TIMEOUT_SECONDS + CLOSE_TIMEOUT_SECONDS
 
 
 def test_an_attack_that_is_not_cut_off_is_a_fault() -> None:

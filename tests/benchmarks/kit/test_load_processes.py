@@ -23,10 +23,10 @@ def test_counts_of_bots_in_several_processes_are_added() -> None:
     with serve_relay(4) as running, run_loads(running.url, 4, client_kind=RELAY) as load:
         load.wait_until_all_connected(4)
         end = time.monotonic() + 150
-        while load.moves < 100 and time.monotonic() < end:
+        while load.move_count < 100 and time.monotonic() < end:
             time.sleep(0.01)
-        assert load.moves >= 100
-        assert load.errors == 0
+        assert load.move_count >= 100
+        assert load.error_count == 0
         assert len(load.cpu_seconds()) == len(load.processes) == min(2, len(list_load_cores()))
         assert running.cpu_seconds > 0
     assert all(each.exitcode is not None for each in load.processes)
