@@ -67,7 +67,7 @@ def test_the_fit_finds_the_weights_for_any_slopes_and_tempos_of_the_games(begun:
 
 def test_a_fit_to_searches_with_known_weights_finds_their_estimates() -> None:
     known = FLAT | {"territories": 200, "borders": -30}
-    board = make_game_on_map("riskless", "m1")
+    board = make_game_on_map("riskless", "m2")
     seen = play_training_matches(
         [board], known, match_count=20, nodes_per_move=60, seed=1, on_progress=lambda: None
     )
