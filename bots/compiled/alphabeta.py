@@ -24,7 +24,7 @@ from arena.bots.compiled.kernel import PLAYING, Kernel
 from arena.bots.compiled.last_ply import LastPlySearch, compute_end_value
 from arena.bots.compiled.memory_layout import (
     FIRST_FRAME_OFFSET,
-    UNFIXED_ALPHA,
+    NO_FIXED_ALPHA,
     Frame,
     MemorySizes,
     MoveListState,
@@ -75,14 +75,14 @@ def make_search_kernel(kernel: Kernel) -> Any:
     moves, play, status, estimate = kernel.moves, kernel.play, kernel.status, kernel.estimate
     hash_position = make_hash_function(kernel.key_words)
     order = MoveOrdering(kernel)
-    score_moves, select_best_move, move_hint_first = (
+    score_moves, select_best_move, put_hint_first = (
         order.score_moves,
         order.select_best_move,
-        order.move_hint_first,
+        order.put_hint_first,
     )
     corrections = EstimateCorrections(kernel)
     selective = SelectivePruning(kernel, corrections.get_corrected_estimate)
-    find_estimate_bound, may_skip_late_moves = selective.find_estimate_bound, selective.may_skip_late_moves
+    find_futility_bound, may_skip_late_moves = selective.find_futility_bound, selective.may_skip_late_moves
     begin_probcut, find_probcut_bound = selective.begin_probcut, selective.find_probcut_bound
     reduce_late_move, reduce_without_hint = selective.reduce_late_move, selective.reduce_without_hint
     correct_leaf, update_correction = corrections.correct_leaf, corrections.update_correction
@@ -156,7 +156,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         put(mem, Register.ENTERED, entered_count)
         put(mem, Register.NODES, get(mem, Register.NODES) + 1)
         put(mem, node + Frame.ROLE, SplitPointRole.NONE)
-        put(mem, node + Frame.FIXED_ALPHA, UNFIXED_ALPHA)
+        put(mem, node + Frame.FIXED_ALPHA, NO_FIXED_ALPHA)
         if entered_count & _STOP_CHECK_MASK == 0 and count_nodes_and_check_stop(mem, shared):
             return UNWIND
         if can_foresee and is_above_leaves(mem, shared, node):
@@ -171,7 +171,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         prefetch_bucket(table, get(shared, SearchOption.TABLE_MASK), key)
         if get(shared, SearchOption.SELECTIVE) != 0:
             put(mem, node + Frame.ESTIMATE, estimate(rules, mem, frame) + get(shared, SearchOption.TEMPO))
-        value = find_estimate_bound(mem, shared, frame)
+        value = find_futility_bound(mem, shared, frame)
         if value != NOT_PRUNED:
             return return_value_to_parent(mem, frame, value)
         hint = -1
@@ -206,7 +206,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         put(mem, node + Frame.BEST, -INFINITY)
         put(mem, node + Frame.BEST_MOVE, -1)
         put(mem, node + Frame.NEXT, 0)
-        if hint >= 0 and distance_from_root > 0 and not move_hint_first(mem, node, hint):
+        if hint >= 0 and distance_from_root > 0 and not put_hint_first(mem, node, hint):
             hint = -1
         put(mem, node + Frame.HINT, hint)
         return NEXT
@@ -262,7 +262,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
                 and atomic_load(shared, SharedField.IDLE) > 0
                 and (
                     get(shared, SearchOption.COURSE_FORM) == 0
-                    or get(mem, node + Frame.FIXED_ALPHA) != UNFIXED_ALPHA
+                    or get(mem, node + Frame.FIXED_ALPHA) != NO_FIXED_ALPHA
                 )
                 and open_split(mem, shared, frame)
             ):
@@ -276,7 +276,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
             get(mem, node + Frame.ALPHA), get(mem, node + Frame.BEST_MOVE), move, distance_from_root, exact
         )
         fixed = get(mem, node + Frame.FIXED_ALPHA)
-        if fixed != UNFIXED_ALPHA:
+        if fixed != NO_FIXED_ALPHA:
             threshold = compute_threshold(
                 fixed, get(mem, node + Frame.FIXED_MOVE), move, distance_from_root, exact
             )
@@ -330,7 +330,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
             put(mem, Register.VALUE, -value - correct_leaf(mem, shared, child_frame))
             return RECEIVE
         high = beta
-        fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED_ALPHA
+        fixed = get(mem, node + Frame.FIXED_ALPHA) != NO_FIXED_ALPHA
         if rank > 0 and beta - threshold > 1 and get(shared, SearchOption.NULL_WINDOWS) != 0 and not fixed:
             put(mem, node + Frame.WINDOW, SearchWindow.NULL)
             high = threshold + 1
@@ -404,7 +404,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         Return the next step of the loop.
         """
         move = get(mem, node + Frame.MOVE)
-        fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED_ALPHA
+        fixed = get(mem, node + Frame.FIXED_ALPHA) != NO_FIXED_ALPHA
         if fixed:
             distance_from_root = get(mem, node + Frame.DISTANCE)
             best_move = get(mem, node + Frame.BEST_MOVE)

@@ -33,8 +33,8 @@ from arena.bots.compiled.intrinsics import (
 from arena.bots.compiled.kernel import Kernel
 from arena.bots.compiled.memory_layout import (
     FIRST_FRAME_OFFSET,
+    NO_FIXED_ALPHA,
     SPLITS_PER_THREAD,
-    UNFIXED_ALPHA,
     Frame,
     MoveListState,
     MoveState,
@@ -100,13 +100,17 @@ def is_below_split(shared: Any, split: Any, ancestor: Any) -> Any:
 
 @inlined
 def compute_threshold(
-    best_value: Any, best_move: Any, move: Any, distance_from_root: Any, is_exact: Any
+    best_value: Any, best_move: Any, move: Any, distance_from_root: Any, is_exact_search: Any
 ) -> Any:
     """Return the value that `move` must exceed to become the best move.
 
     At the root of an exact search, a move before `best_move` in move order needs only an equal value.
     """
-    return best_value - 1 if is_exact != 0 and distance_from_root == 0 and move < best_move else best_value
+    return (
+        best_value - 1
+        if is_exact_search != 0 and distance_from_root == 0 and move < best_move
+        else best_value
+    )
 
 
 class SplitPoints:
@@ -245,7 +249,7 @@ class SplitPoints:
                     has_move = True
                     move = get(shared, get_move_record(split, i) + SplitMove.MOVE)
                     fixed = get(shared, split + Split.FIXED_ALPHA)
-                    is_course_form = fixed != UNFIXED_ALPHA
+                    is_course_form = fixed != NO_FIXED_ALPHA
                     best = fixed if is_course_form else get(shared, split + Split.ALPHA)
                     best_move = get(shared, split + (Split.FIXED_MOVE if is_course_form else Split.BEST_MOVE))
                     distance = get(shared, split + Split.DISTANCE)
@@ -297,7 +301,7 @@ class SplitPoints:
                     if value > threshold and value > current_threshold:
                         put(shared, split + Split.BEST_MOVE, move)
                         put(shared, split + Split.ALPHA, value)
-                        if value >= beta and get(shared, split + Split.FIXED_ALPHA) == UNFIXED_ALPHA:
+                        if value >= beta and get(shared, split + Split.FIXED_ALPHA) == NO_FIXED_ALPHA:
                             atomic_store(shared, split + Split.CUT, 1)
             unlock_split(shared, split)
 

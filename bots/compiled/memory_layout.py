@@ -236,5 +236,5 @@ class MemorySizes:
         return SharedField.SPLITS + thread_count * SPLITS_PER_THREAD * self.split_words
 
 
-UNFIXED_ALPHA = -3_000_000
+NO_FIXED_ALPHA = -3_000_000
 """Value of `Frame.FIXED_ALPHA` while the window is not yet fixed; lower than every search value."""

@@ -85,7 +85,7 @@ class MoveOrdering:
             put(mem, list_at + move_index, _FIELD_MASK - ((best_word >> _FIELD_BITS) & _FIELD_MASK))
 
         @inlined
-        def move_hint_first(mem: Any, node: Any, hint: Any) -> Any:
+        def put_hint_first(mem: Any, node: Any, hint: Any) -> Any:
             """Put the move `hint` at the front of the node's move list. Return False if the list does not contain it."""
             list_at = get(mem, node + Frame.LIST)
             index = 0
@@ -102,4 +102,4 @@ class MoveOrdering:
 
         self.score_moves = score_moves
         self.select_best_move = select_best_move
-        self.move_hint_first = move_hint_first
+        self.put_hint_first = put_hint_first

@@ -93,7 +93,7 @@ class SelectivePruning:
             return get(shared, SearchOption.SPREAD) * PROBCUT_MARGIN_PERCENT_OF_SPREAD // 100
 
         @inlined
-        def find_estimate_bound(mem: Any, shared: Any, frame: Any) -> Any:
+        def find_futility_bound(mem: Any, shared: Any, frame: Any) -> Any:
             """Return a bound on the value of the node in `frame`, if its estimate is far enough outside the window.
 
             Otherwise return NOT_PRUNED: the node must be searched.
@@ -220,5 +220,5 @@ class SelectivePruning:
         self.reduce_without_hint = reduce_without_hint
         self.begin_probcut = begin_probcut
         self.find_probcut_bound = find_probcut_bound
-        self.find_estimate_bound = find_estimate_bound
+        self.find_futility_bound = find_futility_bound
         self.may_skip_late_moves = may_skip_late_moves
