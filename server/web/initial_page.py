@@ -25,16 +25,27 @@ from arena.protocol.record import parse_record_line
 from arena.protocol.values import Data, Players
 from arena.server.web import titles
 
-PITCH = (
-    "<h1><span>Bots fight over maps, live.</span> <span>Can you beat one?</span></h1>"
-    "<p>Riskless is a war game without dice: take land, and be first to a goal such as 220 armies.</p>"
-)
-PITCH_ELEMENT = f'<div class="pitch">{PITCH}</div>'.encode()
+
+def _render_pitch(goal: int | None = None) -> str:
+    """Return HTML with the pitch (introduction to the arena).
+
+    goal: armies that win the match of the picture below, with two buttons beside the pitch; None if there is no picture
+    """
+    goal_text = "a goal such as 220 armies" if goal is None else f"{goal} armies"
+    pitch = (
+        "<h1><span>Bots fight over maps, live.</span> <span>Can you beat one?</span></h1>"
+        f"<p><span>Riskless is a war game without dice: take land, and be first to {goal_text}.</span>"
+    )
+    if goal is None:
+        return f'<div class="pitch">{pitch}</p></div>'
+    return (
+        f'<div class="pitch">{pitch} <button type="button" class="small">How it works</button></p>'
+        '<a class="button big" href="/play">Play against a bot</a></div>'
+    )
+
+
+PITCH_ELEMENT = _render_pitch().encode()
 """HTML element with the pitch (introduction to the arena) alone, for all pages that have no picture of a match."""
-PITCH_WITH_BUTTON = (
-    f'<div class="pitch">{PITCH}<a class="button big" href="/play">Play against a bot</a></div>'
-)
-"""HTML elements above the picture of a match: the pitch (introduction to the arena) and a button."""
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 COLOUR_NAME_BY_SEAT = {"maxie": "Blue", "minnie": "Orange"}
@@ -128,7 +139,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         f"{COLOUR_NAME_BY_SEAT[seat]} has {army_sums[seat]} armies" for seat in COLOUR_NAME_BY_SEAT
     )
     return (
-        f'<div>{preload_link}{PITCH_WITH_BUTTON}<div class="hero"><section class="stage first">'
+        f'<div>{preload_link}{_render_pitch(game.map.armies_to_win)}<div class="hero"><section class="stage first">'
         f'<div class="scoreboard"><div class="sides"><h2 class="stage-title">{badge}<span class="kind">'
         f"{escape(title)}</span></h2>"
         f"{''.join(_render_side(seat, players[seat], numbers[seat], game.map.armies_to_win) for seat in COLOUR_NAME_BY_SEAT)}</div>"

@@ -104,7 +104,7 @@ def boards_are_drawn(page: Page) -> None:
 
 def rows_are_complete(page: Page) -> None:
     page.wait_for_function("""() => [...document.querySelectorAll('.rows .card')].slice(0, 16).every((row) => (
-        row.getBoundingClientRect().top > innerHeight + 300 || row.querySelector('.small-board')))""")
+        row.getBoundingClientRect().top > innerHeight + 300 || row.querySelector('.final-score > *')))""")
 
 
 def opened(page: Page, file: Path) -> None:
@@ -134,7 +134,7 @@ def begun(page: Page) -> None:
         for name, choice in zip(names, ("source", "target"), strict=True):
             page.locator(f"[data-{choice}][aria-label^='{name}:']").dispatch_event("click")
         expect(page.locator(".moves li")).to_have_count(2 * number)
-    page.locator("[data-source][aria-label^='Liguria:']").dispatch_event("click")
+    page.locator("[data-source][aria-label^='Umbria:']").dispatch_event("click")
 
 
 def resigned(page: Page) -> None:

@@ -115,7 +115,7 @@ def test_a_battle_is_foretold_with_the_replies_that_threaten(
     outcome = page.locator(".map .outcomes text")
     expect(outcome).to_have_text("2 left")
     page.locator("[data-target]").hover()
-    expect(preview).to_have_text(["→ Egypt, 5 vs 3: win, 2 left", "can be retaken by Gaul (10)"])
+    expect(preview).to_have_text(["→ Egypt, 5 vs 3: win, 2 left", "can be retaken by Gaul (9 + 1)"])
     expect(page.locator(".told")).to_be_hidden()
 
 
@@ -219,6 +219,13 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     marked = sorted(costs)
     expect(page.locator(".moves .mark")).to_have_text(marks)
     expect(page.locator(".marks span")).to_have_count(min(5, len(marked)))
+    drops = (page.locator(".plot .drop").get_attribute("d") or "").count("M")
+    dots = [
+        (each.get_attribute("d") or "").count("M")
+        for each in page.locator(".plot .moments[data-owner]").all()
+    ]
+    assert drops == sum(dots) == min(5, len(marked)), "the graph marks what the slider marks"
+    expect(page.locator(".plot figcaption")).to_contain_text(f"{len(marked)} mistake")
     ply = marked[0]
     largest = max(costs, key=lambda at: costs[at])
     later = [at for at in marked if at > largest]  # the review begins at the largest mistake

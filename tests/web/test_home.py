@@ -211,7 +211,7 @@ def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: BrowserArena, pa
     page.goto(f"{busy.url}tv")
     expect(page.locator(".card.live .small-board").first).to_be_visible()
     card = page.locator(".card.live").filter(has_text=re.compile(r"(Even|\d+ % to win|Won in)")).first
-    expect(card.locator(".total")).to_have_text([re.compile(r"^\d+$")] * 2)
+    expect(card.locator(".total")).to_have_text([re.compile(r"^\d+ / \d+$")] * 2)
     # A screen reader hears whose chance the bar tells.
     expect(
         card.get_by_role("img", name=re.compile(r"^((ann|bob) (\d+ % to win|wins)|Even|Draw)$"))
@@ -281,6 +281,10 @@ def test_there_is_one_thing_to_do_and_each_player_has_its_armies_and_the_goal(
     assert page.locator(".pitch .button").all_inner_texts() == ["Play against a bot"]
     stage = page.locator(".stage:not(.first)")
     expect(stage.locator(".total").filter(has_text=re.compile(r"^\d+ / \d+$"))).to_have_count(2)
+    goal = stage.locator(".goal-of").first.inner_text().removeprefix(" / ").split()[-1]
+    expect(page.locator(".pitch p")).to_contain_text(f"be first to {goal} armies")
+    page.get_by_role("button", name="How it works").click()
+    expect(page.get_by_role("dialog", name="Rules: Riskless")).to_be_visible()
 
 
 def test_few_live_boards_stand_above_the_rules_and_many_alone(timed: Page) -> None:

@@ -680,14 +680,14 @@ def test_the_land_in_reach_is_framed_and_rings_touch_no_name(
     page.goto(f"{empty.url}table")
     page.evaluate(OWN, [load_map("usa").to_data(), "maxie", []])
     expect(page.locator(".map .area-of").first).to_be_visible()
-    frame = page.locator(".map .frame")
+    frame = page.locator(".map .frame-ground")
     expect(frame).not_to_have_attribute("d", re.compile(""))
     page.locator("[data-source]").last.dispatch_event("click")
     targets = page.locator(".area-of[data-choice=target]")
     expect(targets.first).to_be_visible()
     drawn = frame.get_attribute("d") or ""
     assert all((area.get_attribute("d") or "none") in drawn for area in targets.all())
-    expect(page.locator(".map .option")).to_have_attribute("d", re.compile("^M"))
+    expect(page.locator(".map .option-ground")).to_have_attribute("d", re.compile("^M"))
     empty_land = targets.and_(page.locator("[data-owner=nobody]")).first
     beyond = page.locator(".area-of[data-owner=nobody]:not([data-choice])").first
     fill = "(area) => getComputedStyle(area).fill"
@@ -883,8 +883,8 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
     offers = page.get_by_role("group", name="Choose a territory").get_by_role("button")
     expect(offers).to_have_text(
         [
-            "Emilia-Romagnawin, 11 leftCan be retaken by Tuscany, 14",
-            "Piedmontwin, 3 leftCan be retaken by Aosta Valley, 21",
+            "Emilia-Romagnawin, 11 leftCan be retaken by Tuscany, 13 + 1",
+            "Piedmontwin, 3 leftCan be retaken by Aosta Valley, 20 + 1",
             "TuscanyloseTuscany holds with 1",
         ]
     )
@@ -894,7 +894,7 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
     assert offers.evaluate_all("(all) => all.map((each) => each.dataset.risk)") == ["open", "open", "lost"]
     assert not find_cut_texts(offers)
     if min(width, height) < 480:
-        assert offers.first.inner_text().split("\n")[-1].lower() == "retaken by 14"
+        assert offers.first.inner_text().split("\n")[-1].lower() == "retaken by 13 + 1"
         controls = page.locator(".controls")  # a short phone has no room for it beside the choices
         expect(controls).to_be_in_viewport(ratio=0.99) if height != 640 else expect(controls).to_be_hidden()
         rows = [box_of(offer) for offer in offers.all()]
@@ -902,11 +902,42 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
     expect(page.locator(".outcomes text")).to_have_count(3)
     assert sorted(page.locator(".outcomes text").all_text_contents()) == ["11 left", "3 left", "lose"]
     page.wait_for_function(ON_TARGETS)
-    is_zoomed = width < 1440  # where its places are near each other
+    is_zoomed = width <= 960  # where a finger chooses
     assert page.evaluate(IS_WHOLE) != is_zoomed
     expect(page.get_by_role("button", name="Whole map")).to_be_visible(visible=is_zoomed)
+    italy = load_map("italy")
+    for name in ("Tuscany", "Aosta Valley"):  # from which a target could be retaken
+        spot = page.locator(f'[data-spot="{italy.territories.index(name)}"]')
+        wait_until(lambda spot=spot: spot.evaluate(IN_FRAME))
+    risks = page.locator(".map [data-target]").evaluate_all(
+        "(all) => all.map((each) => each.dataset.risk).sort()"
+    )
+    assert risks == ["lost", "open", "open"]
+    colours = page.locator(".map .frame[d]").evaluate_all(
+        "(all) => all.map((each) => getComputedStyle(each).stroke)"
+    )
+    assert len(set(colours)) == 2, "a frame has the colour of its risk"
     page.locator("[data-selected]").dispatch_event("click")
     page.wait_for_function(IS_WHOLE)
+
+
+def test_six_choices_fit_a_tablet_s_window(empty: BrowserArena, page: Page) -> None:
+    page.set_viewport_size({"width": 768, "height": 1024})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{empty.url}table")
+    usa = load_map("usa")
+    chosen = next(v for v in range(usa.territory_count) if len(usa.neighbours[v]) == 6)
+    far = next(v for v in range(usa.territory_count) if v != chosen and v not in usa.neighbours[chosen])
+    start = [
+        ["maxie", 9] if v == chosen else ["minnie", 3] if v == far else None
+        for v in range(usa.territory_count)
+    ]
+    page.evaluate(OWN, [{**usa.to_data(), "start": start}, "maxie", []])
+    page.locator(f'[data-spot="{chosen}"]').dispatch_event("click")
+    expect(page.locator(".offers > button")).to_have_count(6)
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
+    facts = page.locator(".facts-of")
+    expect(facts).to_have_text(["1 territory, +1 a move", "1 territory, +1 a move"])
 
 
 def test_a_choice_from_another_territory_tells_its_own_risk(empty: BrowserArena, page: Page) -> None:

@@ -6,6 +6,7 @@ import { landAround } from "./cells.js";
 import { Region, edgesOf } from "./names.js";
 
 const MIN_BORDER = 20; // length of a border that shows whether a road crosses it, in units
+export const RISKS = [null, "lost", "open", "safe"]; // of a move to a territory, from the lowest line around its land to the highest; null: it is not known
 
 export class Land {
   // `cells`: the areas of each territory, null if there is no drawn land, and undefined if it is not loaded yet; `ferries`: the roads over the sea;
@@ -14,7 +15,8 @@ export class Land {
     const rings = cells === undefined ? [] : ringsOf(layout, cells);
     const drawn = rings.map(outline);
     this.drawn = drawn;
-    this.frames = ["frame-ground", "frame"].map((name) => svg("path", { class: name })); // around all targets
+    this.ground = svg("path", { class: "frame-ground" }); // around all targets
+    this.frames = RISKS.map((risk) => svg("path", { class: "frame", "data-risk": risk })); // the same, by risk
     this.regions = rings.map((each) => new Region(each.flatMap(edgesOf)));
     this.areas = drawn.map((d, v) => svg("path", {
       class: "area-of", d, "data-owner": "nobody",
@@ -34,7 +36,7 @@ export class Land {
       between("border-of", ({ pair: [v, w] }) => continentOf(v) !== continentOf(w)),
       ...["water-side", "water"].map((name) => between(name, ({ pair }) => !roads.has(String(pair)))),
       ...drawRoads("road", false),
-      ...this.frames,
+      this.ground, ...this.frames,
     ];
   }
 
@@ -47,10 +49,11 @@ export class Land {
     if (this.areas[v]) set(this.areas[v], { "data-choice": choice });
   }
 
-  // Draw a line around the land of each of these territories, above that of their neighbours.
-  frameTargets(targets) {
-    const d = [...targets].map((v) => this.drawn[v] ?? "").join("") || null;
-    for (const frame of this.frames) set(frame, { d });
+  // Draw a line around the land of each of these territories, above that of their neighbours, in the colour of its risk. `risk(v)`: one of RISKS.
+  frameTargets(targets, risk) {
+    const around = (each) => each.map((v) => this.drawn[v] ?? "").join("") || null;
+    set(this.ground, { d: around([...targets]) });
+    this.frames.forEach((frame, n) => set(frame, { d: around([...targets].filter((v) => risk(v) === RISKS[n])) }));
   }
 }
 

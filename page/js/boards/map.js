@@ -3,13 +3,13 @@
 
 import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
-import { threatWords, winWords } from "../games/riskless.js";
+import { threatArmies, threatWords, winWords } from "../games/riskless.js";
 import { keyed } from "../parts/keyed.js";
 import { SIDES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
 import { MIN_DISTANCE, RADIUS, along, arrow, box, inReadingOrder, layOut, middle, overlap, placeBadge, roomFor } from "./geometry.js";
 import { Hatch } from "./hatch.js";
-import { Land } from "./land.js";
+import { Land, RISKS } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
 import { LINE_HEIGHT, NAME_GAP, placeInside, placeName, spellings } from "./names.js";
 import { Zoom } from "./zoom.js";
@@ -75,7 +75,7 @@ const ownerOf = (/** @type {number} */ n) => (n > 0 ? "maxie" : n < 0 ? "minnie"
 const outcome = ({ what, came, stood }) => ({ won: winWords(came, stood), lost: "lose", joined: `join: ${came + stood}`, took: "take it" }[what]);
 
 // Return how good a move is, as weigh() has it, to sort moves by: first by its risk, then by the armies that are left where it takes a territory.
-const worth = (move) => (move.what === "joined" ? 0 : move.came - move.stood) - 1e6 * ["safe", "open", "lost"].indexOf(riskOf(move));
+const worth = (move) => (move.what === "joined" ? 0 : move.came - move.stood) + 1e6 * RISKS.indexOf(riskOf(move));
 
 // Return the risk of a move: its battle is lost, its target is open to a reply, or neither.
 const riskOf = ({ what, threats }) => (what === "lost" ? "lost" : threats.length ? "open" : "safe");
@@ -84,7 +84,7 @@ const riskOf = ({ what, threats }) => (what === "lost" ? "lost" : threats.length
 function riskWords(move, target) {
   const { came, stood, threats: [threat] } = move;
   if (move.what === "lost") return [h("span", null, `${target} `), `holds with ${stood - came}`];
-  return threat ? [h("span", { class: "can" }, "Can be "), "retaken by ", h("span", null, `${threat.name}, `), threat.armies] : ["Safe"];
+  return threat ? [h("span", { class: "can" }, "Can be "), "retaken by ", h("span", null, `${threat.name}, `), threatArmies(threat)] : ["Safe"];
 }
 
 // Write a name of this size in its box; null hides it.
@@ -140,7 +140,8 @@ export class MapBoard {
     this.advice = /** @type {any} */ (null); // the word at that arrow
     this.fought = /** @type {any[]} */ ([]); // boxes of the numbers of the last battle
     this.foretold = /** @type {any[]} */ ([]); // boxes of the results that may be chosen
-    this.options = /** @type {any[]} */ ([]); // arrows from the chosen territory to its targets, and the band around them
+    this.optionGround = /** @type {any} */ (null); // band around the arrows from the chosen territory to its targets
+    this.options = /** @type {any[]} */ ([]); // these arrows, by risk
     this.suggested = /** @type {any} */ (null);
     this.compared = /** @type {number[]} */ ([]); // territories of the better move and of the one that was played, where a phone's board zooms in on them
     this.moveGround = /** @type {any} */ (null);
@@ -173,7 +174,8 @@ export class MapBoard {
     this.move = svg("path", { class: "move" });
     this.better = ["better-ground", "better"].map((name) => svg("path", { class: name }));
     this.advice = svg("g", { class: "fight advice" });
-    this.options = ["option-ground", "option"].map((name) => svg("path", { class: name }));
+    this.optionGround = svg("path", { class: "option-ground" });
+    this.options = RISKS.map((risk) => svg("path", { class: "option", "data-risk": risk }));
     this.lead = svg("path", { class: "lead" });
     this.fight = svg("g", { class: "fight" });
     this.outcomes = svg("g", { class: "outcomes", "aria-hidden": "true" });
@@ -188,6 +190,7 @@ export class MapBoard {
       this.move,
       ...this.better,
       ...this.order.map((v) => this.spots[v].group),
+      this.optionGround,
       ...this.options,
       ...this.names,
       this.tag,
@@ -612,7 +615,10 @@ export class MapBoard {
       this.offers.scrollTop = 0;
     }
     const choice = selected === null ? [] : [selected, ...targets];
-    if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]), choice.flatMap((v) => this.land.regions[v].corners));
+    const { moves } = this;
+    const risk = (/** @type {number} */ v) => (moves.has(v) ? riskOf(moves.get(v)) : null);
+    const retakers = [...moves.values()].flatMap(({ threats }) => threats.slice(0, 1).map(({ from }) => from)); // the list names them
+    if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]), [...choice, ...retakers].flatMap((v) => this.land.regions[v].corners));
     this.choice = choice;
     this.showPreview();
     set(this.picture, { role: marks ? "group" : "img" });
@@ -625,7 +631,7 @@ export class MapBoard {
       const said = () => `${this.words(v, this.shown?.[0].armies[v] ?? 0)}${target ? `, ${ahead ? "possible" : "legal"} target${foretold}` : ""}${marks?.selected === v ? ", chosen" : ""}${premove ? ", your next move" : ""}`;
       set(group, {
         "data-source": source && !ahead, "data-target": target && !ahead, "data-selected": marks?.selected === v,
-        "data-ahead": target && Boolean(ahead), "data-premove": premove,
+        "data-ahead": target && Boolean(ahead), "data-premove": premove, "data-risk": risk(v),
         role: source || target ? "button" : null,
         // Tab goes through the sources, and then through the targets. A focused element keeps its focus when it can no longer be chosen.
         tabindex: target || (source && (selected === null || selected === v)) ? 0 : source || group === document.activeElement ? -1 : null,
@@ -634,7 +640,7 @@ export class MapBoard {
       this.land.mark(v, marks?.selected === v ? "selected" : target ? "target" : source ? "source" : null);
       set(this.names[v], { "data-reach": target });
     });
-    this.land.frameTargets(targets);
+    this.land.frameTargets(targets, risk);
     this.showOutcomes();
     this.showOffers();
   }
@@ -671,12 +677,18 @@ export class MapBoard {
     return this.order.filter((v) => choice.has(v) && (v === pressed || Math.hypot(left + at[v][0] * scale - clientX, top + at[v][1] * scale - clientY) < FINGER_PX));
   }
 
+  // Return the moves from the chosen territory, by their targets, as weigh() has them; none where nothing is known of them, as of a premove.
+  get moves() {
+    const { selected = null, targets, ahead } = this.marked ?? {};
+    return new Map(selected === null || ahead || !this.shown ? [] : [...targets].map((v) => [v, this.game.weigh(this.shown[0], [selected, v])]));
+  }
+
   // Offer what the last tap may have meant; otherwise all targets of the chosen territory, the best first.
   showOffers() {
-    const { selected = null, targets, ahead } = this.marked ?? {};
+    const { selected = null, targets } = this.marked ?? {};
     const offered = this.tapped.length ? this.tapped : selected === null ? [] : this.order.filter((v) => targets.has(v));
     const armies = (v) => this.shown[0].armies[v];
-    const moves = new Map(selected === null || ahead ? [] : offered.map((v) => [v, this.game.weigh(this.shown[0], [selected, v])]));
+    const { moves } = this;
     if (moves.size) offered.sort((v, w) => worth(moves.get(w)) - worth(moves.get(v)));
     const result = (v) => (moves.has(v) ? `${armies(v) ? "" : "empty · "}${outcome(moves.get(v))}` : String(Math.abs(armies(v)) || "empty"));
     const isFocused = () => this.offers.contains(document.activeElement);
@@ -696,16 +708,19 @@ export class MapBoard {
 
   // Draw an arrow from the chosen territory to each target, where their marks leave room for one.
   drawOptions(selected, targets) {
-    const { size, markSize, layout } = this;
-    const drawn = selected === null ? [] : [...targets].flatMap((v) => {
+    const { size, markSize, layout, moves } = this;
+    const draw = (v) => {
       const end = ((this.shown?.[0].armies[v] ? 1 : EMPTY_MARK_SIZE) * RADIUS + 3) * markSize;
       return layout.lines(selected, v).map((line, n, { length }) => {
         const [from, to] = [n ? 0 : (RADIUS + 1) * markSize, n === length - 1 ? end : 0];
         const [[x1, y1], [x2, y2]] = line;
         return Math.hypot(x2 - x1, y2 - y1) < from + to + SHORTEST * size ? "" : arrow(line, from, to, size);
-      });
-    });
-    for (const each of this.options) set(each, { d: drawn.join("") || null });
+      }).join("");
+    };
+    const drawn = selected === null ? [] : [...targets].map((v) => ({ d: draw(v), risk: moves.has(v) ? riskOf(moves.get(v)) : null }));
+    const all = (each) => each.map(({ d }) => d).join("") || null;
+    set(this.optionGround, { d: all(drawn) });
+    this.options.forEach((each, n) => set(each, { d: all(drawn.filter(({ risk }) => risk === RISKS[n])) }));
   }
 
   // Show at each target how its battle would end, or how many armies would stand there, where that covers no mark and no other result;
@@ -723,10 +738,10 @@ export class MapBoard {
 
   // Write each result inside the land of its target, beside its name or in the place of the name, if need be on its arrow or in smaller letters; where it does not fit, as near as possible.
   foretell(selected, targets) {
-    const { size, radii, layout: { at, lines } } = this;
+    const { size, radii, moves, layout: { at, lines } } = this;
     const marks = at.map(([x, y], w) => box(x, y, 2 * radii[w] * size, 2 * radii[w] * size));
     for (const v of targets) {
-      const move = this.game.weigh(this.shown[0], [selected, v]);
+      const move = moves.get(v);
       const text = outcome(move).replace(ASIDE, "");
       const line = lines(selected, v).at(-1);
       const taken = [...this.boxesOf([selected, ...[...targets].filter((w) => w !== v)]), ...this.foretold];

@@ -12,11 +12,9 @@ const MIN_UNCUT_SHARE = 0.75; // of the least scale: a picture that fits whole a
 const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and names would cover a phone's map
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const HANDHELD_PX = 960; // the same, with phones on their side
-const CROWDED_PX = 84; // between the places of a choice, below which a picture on a wider window zooms in on it
 const LAND_MARGIN = 8; // pixels between the land of a choice and the edge
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
 const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at least 76 pixels apart, and their names are large
-const MAX_WIDE_CHOICE_SHARE = 3; // the same on a wider window
 const MAX_FOLLOW_SHARE = 1.7; // of the least scale: the same for moves that are followed, around which more is to be seen
 const MIN_FOLLOW_GAIN = 1.35; // of the scale of the whole picture, below which moves that are followed are not worth a part of it
 const GLIDE_MS = 250;
@@ -36,7 +34,6 @@ export class Zoom {
     this.factor = /** @type {number | null} */ (null); // pixels per unit chosen by the reader, 0 for the whole picture; null: see ownScale()
     this.near = /** @type {number[][]} */ ([]); // points around the land of a choice on which the picture is zoomed in
     this.follows = false; // what the picture is zoomed in on are the latest moves
-    this.shortest = Infinity; // from the first place of the choice to another one, in units
     this.movedAt = -Infinity; // time at which the picture began to move by itself
     this.resting = /** @type {number | undefined} */ (undefined); // timer of the end of a gesture that zooms
     this.scale = 0;
@@ -153,9 +150,9 @@ export class Zoom {
     return Boolean(this.least) && window.innerWidth <= HANDHELD_PX;
   }
 
-  // Return true if the picture zooms in on its choice: always on a small window, otherwise if its places are near each other.
+  // Return true if the picture zooms in on its choice, as it does on a small window.
   get zoomsIn() {
-    return this.near.length > 0 && Boolean(this.least) && (this.isHandheld || this.shortest * this.whole < CROWDED_PX);
+    return this.near.length > 0 && this.isHandheld;
   }
 
   get isPhone() {
@@ -172,12 +169,7 @@ export class Zoom {
     const { place: { clientWidth: width }, near } = this;
     if (!this.zoomsIn) return 0;
     const [wide, high] = spans(near).map(([least, most]) => most - least);
-    return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high, this.maxShare * this.least);
-  }
-
-  get maxShare() {
-    if (this.follows) return MAX_FOLLOW_SHARE;
-    return this.isHandheld ? MAX_CHOICE_SHARE : MAX_WIDE_CHOICE_SHARE;
+    return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high, (this.follows ? MAX_FOLLOW_SHARE : MAX_CHOICE_SHARE) * this.least);
   }
 
   // On a phone, zoom in on the land of the latest moves, which has these corners, when it leaves the frame; show the whole picture where it is too large
@@ -212,7 +204,6 @@ export class Zoom {
     if (this.follows && this.factor === 0) this.factor = null;
     this.follows = false;
     const isSame = this.near.length > 0 && points[0] === this.near[0];
-    this.shortest = Math.min(...points.slice(1).map(([x, y]) => Math.hypot(x - points[0][0], y - points[0][1])));
     if (!this.isHandheld && this.factor) this.near = near;
     else if (this.near.length || !this.factor) this.glide(near, isSame ? this.factor : null);
     if (points.length) this.reveal(points);

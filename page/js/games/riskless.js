@@ -6,8 +6,11 @@ export const winWords = (came, stood) => (came > stood ? `win, ${came - stood} l
 // Return how many armies take an empty territory, in words.
 export const moveIn = (/** @type {number} */ came) => `${came} ${came === 1 ? "army moves" : "armies move"} in`;
 
+// Return the armies with which a territory could retake another one: those on the map, and the one that is trained meanwhile.
+export const threatArmies = (/** @type {{ armies: number, trained: number }} */ { armies, trained }) => (trained ? `${armies} + ${trained}` : String(armies));
+
 // Return which territories could retake a territory, as weigh() has them, in words.
-export const threatWords = (/** @type {{ name: string, armies: number }[]} */ threats) => `can be retaken by ${threats.map(({ name, armies }) => `${name} (${armies})`).join(", ")}`;
+export const threatWords = (/** @type {any[]} */ threats) => `can be retaken by ${threats.map((each) => `${each.name} (${threatArmies(each)})`).join(", ")}`;
 
 export class Riskless {
   static title = "Riskless";
@@ -65,12 +68,14 @@ export class Riskless {
     return { what: there ? "joined" : "took", came, stood: there };
   }
 
-  // Return what a move would do, as told() has it, and the territories from which the next move could take its target, with their armies.
+  // Return what a move would do, as told() has it, and the territories from which the next move could take its target, the strongest first.
   weigh(position, move) {
     const told = this.told(position, move);
     const after = this.play(position, move);
     const replies = told.what === "lost" ? [] : this.moves(after).filter((reply) => reply[1] === move[1] && this.told(after, reply).what === "won");
-    const threats = replies.map(([from]) => ({ name: this.names[from], armies: Math.abs(after.armies[from]) })).sort((a, b) => b.armies - a.armies);
+    const armies = (each, from) => Math.abs(each.armies[from]);
+    const threats = replies.map(([from]) => ({ from, name: this.names[from], armies: armies(position, from), trained: armies(after, from) - armies(position, from) }))
+      .sort((a, b) => b.armies - a.armies);
     return { ...told, threats };
   }
 
@@ -87,12 +92,13 @@ export class Riskless {
   score(position) {
     const known = this.scores.get(position);
     if (known) return known;
-    const score = { maxie: { armies: 0, places: 0 }, minnie: { armies: 0, places: 0 } };
+    const score = { maxie: { armies: 0, places: 0, growth: 0 }, minnie: { armies: 0, places: 0, growth: 0 } }; // growth: armies that the next move trains
     for (const n of position.armies) {
       if (!n) continue;
       const own = n > 0 ? score.maxie : score.minnie;
       own.armies += Math.abs(n);
       own.places += 1;
+      if (Math.abs(n) < this.cap) own.growth += 1;
     }
     this.scores.set(position, score);
     return score;

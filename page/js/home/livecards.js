@@ -1,16 +1,16 @@
 // The matches in progress, each as a card with a small animated board.
 
-import { fetchJson, fetchOnce } from "../api.js";
+import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { Thumbnail } from "../boards/thumbnail.js";
 import { Declared } from "../games/declared.js";
-import { rules } from "../games/index.js";
 import { isSettled, summary } from "../story.js";
 import { SEATS, botTitle, gameTitle, plural } from "../text.js";
 import { cancel, batch } from "../batch.js";
 import { Match } from "../match.js";
 import { matchLink } from "../parts/matchlist.js";
 import { followLive } from "../parts/livematches.js";
+import { startThumb } from "../parts/mappicture.js";
 import { Scoreboard } from "../parts/scoreboard.js";
 
 const OVER_MS = 2000; // display time of a match's end, in which the next match may take its place
@@ -42,21 +42,21 @@ export class LiveCards {
     if (seen && card.map) this.drawStart(id, card);
   }
 
-  // Draw the start on a built-in map until a position is known.
-  async drawStart(id, card) {
+  // Draw a built-in map at its start until a position is known.
+  drawStart(id, card) {
     const { map } = card;
     card.map = "";
-    const found = await fetchOnce(`map/${encodeURIComponent(map)}`).catch(() => null); // null for a user's own map
-    if (!found || card.board || this.cards.get(id) !== card) return;
-    const game = rules("riskless", found.setup);
-    this.place(card, game);
-    card.board.show(game.start(), null);
+    startThumb(map, (board) => {
+      if (card.board || this.cards.get(id) !== card) return false;
+      this.place(card, board);
+      return true;
+    });
   }
 
-  place(card, game) {
+  place(card, board) {
     card.board?.stop();
-    card.board = new Thumbnail(game);
-    card.picture.replaceChildren(card.board.element);
+    card.board = board;
+    card.picture.replaceChildren(board.element);
   }
 
   // Show the listed matches that no large board shows. A match that is over, or on a large board by now, gives its place to a new one, or
@@ -97,7 +97,7 @@ export class LiveCards {
       picture: h("span", { class: "picture-of" }), scoreboard: new Scoreboard({ compact: true }), link: /** @type {any} */ (null),
       element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null),
       pairing: pairingOf(match), state: /** @type {any} */ (null), leaving: /** @type {any} */ (undefined), title: "", drawn: false,
-      map: match.game === "riskless" && !match.map?.includes(":") ? match.map ?? "" : "", // whose start is to be drawn
+      map: match.game === "riskless" ? match.map ?? "" : "", // to be drawn at its start
     };
     card.link = h("a", { class: "card live", href: matchLink(match.match) },
       card.picture, card.scoreboard.element, card.summary);
@@ -138,7 +138,7 @@ export class LiveCards {
       card.element.dataset.settled = "true";
     }
     if (match.game instanceof Declared) return; // its positions are on the server
-    if (!card.drawn && !(card.board && isSameLand(card.board.game.setup, match.game.setup))) this.place(card, match.game);
+    if (!card.drawn && !(card.board && isSameLand(card.board.game.setup, match.game.setup))) this.place(card, new Thumbnail(match.game));
     card.drawn = true;
     card.board.show(match.positions[ply], ply ? match.moves[ply - 1].move : null);
   }

@@ -1,11 +1,12 @@
 // A finished match as a row: its final position and the score, too. Both come from the record, which is requested when the row is
-// about to be seen.
+// about to be seen. Until then, a built-in map is shown at its start.
 
 import { fetchJson } from "../api.js";
 import { Thumbnail } from "../boards/thumbnail.js";
 import { h, say } from "../dom.js";
 import { Match } from "../match.js";
 import { GAME_NAMES, SEATS, other } from "../text.js";
+import { startThumb } from "./mappicture.js";
 import { pastItem } from "./matchlist.js";
 
 const PRELOAD_MARGIN = "400px"; // from the window: there a row is about to be seen
@@ -26,6 +27,13 @@ export function pastRow(past) {
   const score = h("span", { class: "final-score" });
   item.firstElementChild.prepend(picture);
   item.firstElementChild.append(score);
+  if (past.game === "riskless") {
+    startThumb(past.map, (board) => {
+      if (picture.hasChildNodes()) return false;
+      put(board, picture);
+      return true;
+    });
+  }
   if (Object.hasOwn(GAME_NAMES, past.game)) {
     waiting.set(item, () => complete(past, { picture, score, outcome: item.querySelector(".outcome") }));
     observer.observe(item);
@@ -39,10 +47,8 @@ async function complete({ match: id, result }, { picture, score, outcome }) {
   try {
     const match = Match.fromRecord(await fetchJson(`record/${encodeURIComponent(id)}`));
     const board = new Thumbnail(match.game);
-    picture.replaceChildren(board.element);
+    put(board, picture);
     board.show(match.last, null);
-    forget();
-    boards.add(board);
     const held = match.game.score?.(match.last);
     if (!held) return;
     const [maxie, minnie] = SEATS.map((seat) => held[seat].armies);
@@ -54,8 +60,10 @@ async function complete({ match: id, result }, { picture, score, outcome }) {
   }
 }
 
-// Stop the boards that have left the page.
-function forget() {
+// Put a board in its place, and stop the boards that have left the page.
+function put(board, picture) {
+  picture.replaceChildren(board.element);
+  boards.add(board);
   for (const each of boards) {
     if (each.element.isConnected) continue;
     each.stop();

@@ -32,17 +32,19 @@ export class Plot {
     this.curve = svg("path", { class: "line chances" });
     this.cursor = svg("line", { class: "cursor", y1: 0, y2: HEIGHT });
     this.pointer = svg("line", { class: "pointer", y1: 0, y2: HEIGHT });
-    this.marks = svg("path", { class: "moments" });
+    this.drops = svg("path", { class: "drop" }); // from the chance before a mistake to that after it
+    this.marks = [null, ...SEATS].map((seat) => svg("path", { class: "moments", "data-owner": seat })); // key moments, and mistakes by the player who made them
     this.here = svg("path", { class: "here" });
     this.grid = svg("path", { class: "tick" });
     this.svg = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" },
       this.areas, TICKS.map((height) => svg("line", { class: height ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(height), y2: this.y(height) })),
-      this.grid, this.curve, this.cursor, this.pointer, this.marks, this.here);
+      this.grid, this.curve, this.drops, this.cursor, this.pointer, this.marks, this.here);
     this.svg.addEventListener("click", (event) => go(this.plyAt(event)));
     this.svg.addEventListener("pointermove", (event) => this.hover(this.plyAt(event)));
     this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.words = h("p", { class: "quiet" });
-    this.head = h("figcaption", null, word("chance", "Chance of winning"));
+    this.counted = h("span"); // how many of the mistakes are marked
+    this.head = h("figcaption", null, word("chance", "Chance of winning"), this.counted);
     this.axis = TICKS.map((height) => {
       const label = h("span", { "data-owner": height > 0 ? "maxie" : height < 0 ? "minnie" : null });
       label.style.top = `${((this.y(height) / HEIGHT) * 100).toFixed(1)}%`;
@@ -120,7 +122,9 @@ export class Plot {
     });
     set(this.curve, { d: this.path(points) });
     const on = ({ ply }) => points.find(([n]) => n === ply) ?? [ply, 0];
-    set(this.marks, { d: this.dots(this.turns.map(on)), "data-judged": judged });
+    const owner = ({ ply }) => (judged ? this.match.seatOf(ply - 1) : null);
+    for (const each of this.marks) set(each, { d: this.dots(this.turns.filter((turn) => owner(turn) === (each.dataset.owner ?? null)).map(on)) });
+    set(this.drops, { d: judged && this.turns.map(({ ply }) => this.path([on({ ply: ply - 1 }), on({ ply })])).join("") });
     this.showChief(on, judged);
     set(this.here, { d: this.dots([on({ ply: this.at })]) });
     set(this.cursor, { x1: this.x(this.at), x2: this.x(this.at) });

@@ -33,7 +33,7 @@ export class Scoreboard {
 
   makePlayer(seat) {
     const name = h(this.compact ? "span" : "a", { class: "name" });
-    const [armies, goal] = [h("strong"), this.compact ? null : h("span", { class: "goal-of" })];
+    const [armies, goal] = [h("strong"), h("span", { class: "goal-of" })];
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SIDES[seat]}` });
     const facts = this.compact ? null : h("span", { class: "line facts-of" });
     const race = this.own ? svg("svg", { class: "race", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { height: 4 })) : null;
@@ -72,14 +72,14 @@ export class Scoreboard {
     say(player.armies, score ? String(score[seat].armies) : "");
     const bot = match.bots[seat];
     set(player.name, { title: bot === botOf(bot) ? bot : `Another process of ${botOf(bot)}` });
+    say(player.goal, score ? ` / ${match.setup.armies_to_win}` : "");
     if (this.compact) return;
     set(player.name, { href: match.event === "demo" ? null : addressOf("bot", botOf(bot)) }); // the page's own example is of bots that have no page
-    say(player.goal, score ? ` / ${match.setup.armies_to_win}` : "");
     if (player.race) {
       set(player.race, { hidden: !score });
       set(player.race.firstElementChild, { width: score ? ((100 * Math.min(score[seat].armies, match.setup.armies_to_win)) / match.setup.armies_to_win).toFixed(1) : 0 });
     }
-    say(player.facts, score ? plural(score[seat].places, "territory", "territories") : "");
+    say(player.facts, score ? `${plural(score[seat].places, "territory", "territories")}, +${score[seat].growth} a move` : "");
   }
 
   nameOf(seat) {

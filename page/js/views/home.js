@@ -10,6 +10,7 @@ import { Primer } from "../home/primer.js";
 import { Stage, icon } from "../home/stage.js";
 import { keyed } from "../parts/keyed.js";
 import { byDay } from "../parts/matchlist.js";
+import { showRules } from "../parts/rules.js";
 import { onListing } from "../spectator.js";
 import { botTitle, presence } from "../text.js";
 
@@ -24,7 +25,8 @@ export class Home {
   constructor(main) {
     // The content from the server stays until a match moves.
     const first = main.querySelector(".stage.first");
-    this.stage = new Stage({ begun: () => first?.replaceWith(this.stage.element), moved: (id) => this.moved(id), finished: () => this.loading });
+    this.goal = h("span");
+    this.stage = new Stage({ begun: () => this.begun(first), moved: (id) => this.moved(id), finished: () => this.loading });
     this.stage.actions.append(h("a", { class: "button plain", href: "/tv/4", "aria-label": "Four boards", title: "Four boards" }, icon("M4 4h6v6H4ZM14 4h6v6h-6ZM4 14h6v6H4ZM14 14h6v6h-6Z")));
     this.primer = new Primer();
     this.live = new LiveCards({ isOnStage: (id) => this.stage.has(id), changed: () => this.count() });
@@ -44,12 +46,13 @@ export class Home {
     this.fault = h("p", { class: "fault", role: "alert" });
     main.replaceChildren(
       h("div", { class: "pitch" }, h("h1", null, h("span", null, "Bots fight over maps, live."), " ", h("span", null, "Can you beat one?")),
-        h("p", null, "Riskless is a war game without dice: take land, and be first to a goal such as 220 armies."),
+        h("p", null, this.goal, " ", h("button", { type: "button", class: "small", onclick: () => showRules() }, "How it works")),
         h("a", { class: "button big", href: "/play" }, "Play against a bot")),
       h("div", { class: "hero" }, first ?? this.stage.element, this.wall),
       this.below,
       h("section", null, h("div", { class: "stage-head" }, h("h2", null, "Finished"), h("a", { class: "button plain small", href: "/search" }, "All matches")), this.past, this.fault, this.more,
         h("p", { class: "quiet" }, "Have a record file? Drop it anywhere on this page, or ", h("a", { href: "/file" }, "open it"), ".")));
+    this.tellGoal();
     this.next = "";
     this.ids = /** @type {string[] | null} */ (null); // of the matches in progress
     this.several = false; // true while their cards are shown
@@ -57,6 +60,18 @@ export class Home {
     this.changedAt = /** @type {number | null} */ (null); // of the first change since the last request
     this.loading = this.load();
     this.unlist = onListing((listing) => this.show(listing));
+  }
+
+  // The large board has begun to show a match.
+  begun(first) {
+    first?.replaceWith(this.stage.element);
+    this.tellGoal();
+  }
+
+  // Tell the game in one sentence, with the goal of the match on the large board.
+  tellGoal() {
+    const goal = this.stage.playback?.match.setup.armies_to_win;
+    say(this.goal, `Riskless is a war game without dice: take land, and be first to ${goal ? `${goal} armies` : "a goal such as 220 armies"}.`);
   }
 
   show(listing) {

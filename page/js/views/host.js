@@ -20,8 +20,10 @@ export class HostView {
     this.actionFailed = false;
     this.actions = 0; // how many have begun
     this.account = new Account("host", this.place, {
-      about: "For the host of this server: connected bots, names, bans and notices.", label: "Admin name", button: "Log in",
-      beside: [h("h2", null, "No admin’s token yet?"), h("p", null, "Create one on the machine that runs this server:"), copied("Command", "arena token create NAME --role admin")],
+      about: "Log in with an admin’s token to look after the bots on this server.", label: "Admin name", button: "Log in",
+      beside: [h("h2", null, "What is behind it"), h("ul", null, h("li", null, "the connected bots, with their owners, addresses and forfeits"),
+        h("li", null, "names: rename a bot, or hide it"), h("li", null, "bans of bots, owners and addresses, and a notice to all visitors")),
+      h("h2", null, "No admin’s token yet?"), h("p", null, "Create one on the machine that runs this server:"), copied("Command", "arena token create NAME --role admin")],
       open: () => this.open(),
     });
     main.replaceChildren(h("h1", null, "Host"), this.account.fault, this.place);

@@ -17,7 +17,9 @@ export class MeView {
     this.place = h("div");
     this.account = new Account("bot", this.place, {
       about: "Log in with the token of any of your bots to see its results, its matches and its tokens.", label: "Name of one of your bots", button: "Show my bots",
-      beside: [h("h2", null, "No bot yet?"), h("p", null, "The host of this server can invite you. The invitation is a link: it lets you choose names for your bots, and gives each a token."),
+      beside: [h("h2", null, "What is behind it"), h("ul", null, h("li", null, "the rating and the newest matches of each of your bots"),
+        h("li", null, "a log of each match: what the server received and when, move by move"), h("li", null, "a new token for a bot, and names for more bots")),
+      h("h2", null, "No bot yet?"), h("p", null, "The host of this server can invite you. The invitation is a link: it lets you choose names for your bots, and gives each a token."),
         h("p", null, "You need no bot to ", h("a", { href: "/play" }, "play a match yourself"), ".")],
       open: () => this.open(), left: () => this.tokens.replaceChildren(),
     });
