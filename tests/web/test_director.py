@@ -846,6 +846,17 @@ def test_a_board_says_final_when_the_last_move_is_told(timed: Page) -> None:
     assert not find_cut_texts(line)
 
 
+def test_names_beside_battles_are_short_in_a_narrow_list_of_moves(empty: BrowserArena, page: Page) -> None:
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.goto(f"{empty.url}tv")
+    expect(page.locator(".tv-aside .moves .battle").first).to_be_visible()
+    names = page.locator(".tv-aside .moves .text")
+    assert not find_cut_texts(names)
+    place = page.locator(".tv-aside .moves a:has(.battle) .text > span").first
+    expect(place).to_have_attribute("data-short", re.compile("^[A-Z]{3}$"))
+    expect(place).to_have_css("font-size", "0px")
+
+
 def test_the_board_has_most_of_a_laptops_window_with_whole_names_and_a_phone_on_its_side_shows_all_of_the_stage(
     empty: BrowserArena, page: Page
 ) -> None:
