@@ -275,8 +275,8 @@ export class Zoom {
 
   // Zoom in on a point that is tapped twice, or back to the whole picture. While a territory is chosen, two taps do nothing.
   tapTwice(event) {
-    if (!this.hidesKeys || this.near.length || this.isMoving(event.timeStamp)) return;
-    this.by((this.factor ? this.whole : MAX_CHOICE_SHARE * this.least) / this.scale, event);
+    if (!this.hidesKeys || (this.near.length && !this.follows) || this.isMoving(event.timeStamp)) return;
+    this.by((this.isWhole ? MAX_CHOICE_SHARE * this.least : this.whole) / this.scale, event);
   }
 
   // Zoom around the centre of the visible part, or around the pointer.
