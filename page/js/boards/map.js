@@ -618,7 +618,8 @@ export class MapBoard {
     const { moves } = this;
     const risk = (/** @type {number} */ v) => (moves.has(v) ? riskOf(moves.get(v)) : null);
     const retakers = [...moves.values()].flatMap(({ threats }) => threats.slice(0, 1).map(({ from }) => from)); // the list names them
-    if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]), [...choice, ...retakers].flatMap((v) => this.land.regions[v].corners));
+    const corners = (/** @type {number[]} */ each) => each.flatMap((v) => this.land.regions[v].corners);
+    if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]), corners(choice), corners(retakers));
     this.choice = choice;
     this.showPreview();
     set(this.picture, { role: marks ? "group" : "img" });

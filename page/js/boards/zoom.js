@@ -13,6 +13,7 @@ const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and name
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const HANDHELD_PX = 960; // the same, with phones on their side
 const LAND_MARGIN = 8; // pixels between the land of a choice and the edge
+const FINGER_PX = 44; // between two points that a finger can tell apart
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
 const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at least 76 pixels apart, and their names are large
 const MAX_FOLLOW_SHARE = 1.7; // of the least scale: the same for moves that are followed, around which more is to be seen
@@ -166,8 +167,12 @@ export class Zoom {
 
   // Return the scale at which the land of a choice fills a frame of this height, if the picture zooms in on it; 0 for the whole picture.
   ownScale(height) {
-    const { place: { clientWidth: width }, near } = this;
-    if (!this.zoomsIn) return 0;
+    return this.zoomsIn ? this.scaleFor(this.near, height) : 0;
+  }
+
+  // Return the scale at which these points fill a frame of this height.
+  scaleFor(near, height) {
+    const { place: { clientWidth: width } } = this;
     const [wide, high] = spans(near).map(([least, most]) => most - least);
     return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high, (this.follows ? MAX_FOLLOW_SHARE : MAX_CHOICE_SHARE) * this.least);
   }
@@ -198,9 +203,12 @@ export class Zoom {
   }
 
   // Show the points of a choice and, where the picture zooms in on a choice, zoom in on its land, which has these corners; without points,
-  // back to the whole picture. A scale that the reader has chosen before stays.
-  choose(points, corners) {
-    const near = [...points, ...corners];
+  // back to the whole picture. `beyond`: corners of what is also worth seeing, as long as a finger can tell the points apart. A scale that
+  // the reader has chosen before stays.
+  choose(points, corners, beyond = /** @type {number[][]} */ ([])) {
+    const land = [...points, ...corners];
+    const all = [...land, ...beyond];
+    const near = leastDistance(points) * this.scaleFor(all, this.height) < FINGER_PX ? land : all;
     if (this.follows && this.factor === 0) this.factor = null;
     this.follows = false;
     const isSame = this.near.length > 0 && points[0] === this.near[0];
@@ -371,6 +379,9 @@ export class Zoom {
 
 // Return the least and the greatest number of the points on each axis.
 const spans = (points) => [0, 1].map((axis) => points.map((point) => point[axis])).map((numbers) => [Math.min(...numbers), Math.max(...numbers)]);
+
+// Return the distance of the two nearest points.
+const leastDistance = (points) => Math.min(...points.flatMap(([x, y], n) => points.slice(n + 1).map(([a, b]) => Math.hypot(x - a, y - b))));
 
 const middleOf = (points) => spans(points).map(([least, most]) => (least + most) / 2);
 
