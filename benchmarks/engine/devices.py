@@ -26,13 +26,13 @@ ALL_OFF: dict[str, Any] = {
     "exact": True,
     "table": False,
     "hints": False,
-    "promise": False,
+    "move_scores": False,
     "null_windows": False,
 }
 """Search settings that switch off all techniques beyond plain alpha-beta."""
 ADDED_TECHNIQUES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("plain alpha-beta", {}),
-    ("+ the game's promise", {"promise": True}),
+    ("+ the game's move scores", {"move_scores": True}),
     ("+ the table's move", {"hints": True}),
     ("+ the table's values", {"table": True}),
     ("+ null windows", {"null_windows": True}),

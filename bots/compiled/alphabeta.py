@@ -85,7 +85,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
     find_futility_bound, may_skip_late_moves = selective.find_futility_bound, selective.may_skip_late_moves
     begin_probcut, find_probcut_bound = selective.begin_probcut, selective.find_probcut_bound
     reduce_late_move, reduce_without_hint = selective.reduce_late_move, selective.reduce_without_hint
-    correct_leaf, update_correction = corrections.correct_leaf, corrections.update_correction
+    correct_leaf_estimate, update_correction = (
+        corrections.correct_leaf_estimate,
+        corrections.update_correction,
+    )
     jamboree = SplitPoints(kernel, frame_words, select_best_move)
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take_next_move, report_value = jamboree.take_next_move, jamboree.report_value
@@ -327,7 +330,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
             put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
             value = estimate(rules, mem, child_frame) + get(shared, SearchOption.TEMPO)
-            put(mem, Register.VALUE, -value - correct_leaf(mem, shared, child_frame))
+            put(mem, Register.VALUE, -value - correct_leaf_estimate(mem, shared, child_frame))
             return RECEIVE
         high = beta
         fixed = get(mem, node + Frame.FIXED_ALPHA) != NO_FIXED_ALPHA

@@ -84,7 +84,7 @@ def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:
 def _add_sources_digest(kernel: Kernel) -> Kernel:
     files = {
         function.__code__.co_filename
-        for function in (kernel.moves, kernel.play, kernel.status, kernel.estimate, kernel.promise)
+        for function in (kernel.moves, kernel.play, kernel.status, kernel.estimate, kernel.score_move)
     }
     digest = sha256()
     for file in sorted(files):

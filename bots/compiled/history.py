@@ -21,9 +21,9 @@ from arena.bots.compiled.memory_layout import CORRECTION_COUNT, Frame, Register,
 from arena.bots.compiled.table import EXACT, LOWER, UPPER, make_hash_function
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
-_HISTORY_LIMIT_BITS = 12
+_HISTORY_BITS = 12
 _CORRECTION_FRACTION_BITS = 6
-_MAX_CORRECTION_IN_SPREADS = 3
+_MAX_CORRECTION_SPREADS = 3
 
 HISTORY_SCORE_LIMIT = 200
 """Greatest change of a move's score by its history, in hundredths of an army."""
@@ -37,27 +37,27 @@ def find_histories(mem: Any, node: Any) -> Any:
 
 
 @inlined
-def score_history(mem: Any, histories: Any, move: Any) -> Any:
+def get_history_score(mem: Any, histories: Any, move: Any) -> Any:
     """Return the part of a move's score that its history contributes, at most HISTORY_SCORE_LIMIT.
 
     `histories` is the result of `find_histories`.
     """
-    return get(mem, histories + move) * HISTORY_SCORE_LIMIT >> _HISTORY_LIMIT_BITS
+    return get(mem, histories + move) * HISTORY_SCORE_LIMIT >> _HISTORY_BITS
 
 
 @inlined
 def update_histories(mem: Any, node: Any) -> None:
     """Raise the history of the node's move (field MOVE), which caused a cutoff, and lower those of the moves before it."""
     depth = get(mem, node + Frame.DEPTH)
-    step = min(16 * depth * depth, 1 << _HISTORY_LIMIT_BITS - 2)
+    step = min(16 * depth * depth, 1 << _HISTORY_BITS - 2)
     histories = find_histories(mem, node)
     index = histories + get(mem, node + Frame.MOVE)
     history = get(mem, index)
-    put(mem, index, history + step - (history * step >> _HISTORY_LIMIT_BITS))
+    put(mem, index, history + step - (history * step >> _HISTORY_BITS))
     for i in range(get(mem, node + Frame.RANK)):
         index = histories + get(mem, get(mem, node + Frame.LIST) + i)
         history = get(mem, index)
-        put(mem, index, history - step - (history * step >> _HISTORY_LIMIT_BITS))
+        put(mem, index, history - step - (history * step >> _HISTORY_BITS))
 
 
 class EstimateCorrections:
@@ -75,7 +75,7 @@ class EstimateCorrections:
             )
 
         @inlined
-        def correct_leaf(mem: Any, shared: Any, frame: Any) -> Any:
+        def correct_leaf_estimate(mem: Any, shared: Any, frame: Any) -> Any:
             """Return the number to add to the estimate of the leaf whose position is in `frame`."""
             if shape_words == 0 or get(shared, SearchOption.SELECTIVE) == 0:
                 return 0
@@ -114,11 +114,11 @@ class EstimateCorrections:
                 or (bound == LOWER and error >= correction)
                 or (bound == UPPER and error <= correction)
             ):
-                limit = _MAX_CORRECTION_IN_SPREADS * get(shared, SearchOption.SPREAD)
+                limit = _MAX_CORRECTION_SPREADS * get(shared, SearchOption.SPREAD)
                 target = min(max(error, -limit), limit) << _CORRECTION_FRACTION_BITS
                 weight = min(2 * get(mem, node + Frame.DEPTH), 32)
                 put(mem, index, old + ((target - old) * weight >> 7))
 
-        self.correct_leaf = correct_leaf
+        self.correct_leaf_estimate = correct_leaf_estimate
         self.get_corrected_estimate = get_corrected_estimate
         self.update_correction = update_correction

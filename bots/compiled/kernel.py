@@ -3,14 +3,14 @@
 A position is `words` signed 64-bit words in the array `mem` from the index `pos` on, seen by the player to move. The
 first `key_words` of them identify it. The functions are compiled into the search, so they take only arrays and numbers:
 
-    moves(rules, mem, pos, out)       write the numbers of all moves to mem[out], mem[out + 1] …, in
-                                      ascending order, which is move order; return their count
-    play(rules, mem, pos, out, move)  write the position after the move to mem[out], seen by the other
-                                      player; `moves` has been called for the position before
-    status(rules, mem, pos)           return PLAYING, DRAW, LOST or WON for the player to move
-    estimate(rules, mem, pos)         return the evaluator's value for the player to move, in hundredths of an army
-    promise(rules, mem, pos, move)    return a cheap approximation of the estimate after the move, for the player who makes
-                                      it; the search orders moves by it
+    moves(rules, mem, pos, out)        write the numbers of all moves to mem[out], mem[out + 1] …, in
+                                       ascending order, which is move order; return their count
+    play(rules, mem, pos, out, move)   write the position after the move to mem[out], seen by the other
+                                       player; `moves` has been called for the position before
+    status(rules, mem, pos)            return PLAYING, DRAW, LOST or WON for the player to move
+    estimate(rules, mem, pos)          return the evaluator's value for the player to move, in hundredths of an army
+    score_move(rules, mem, pos, move)  return a cheap approximation of the estimate after the move, for the player who makes
+                                       it; the search orders moves by it
 
 Two optional functions value leaves without creating their positions, which is many times as fast:
 
@@ -58,7 +58,7 @@ class Kernel:
     play: Callable[..., Any]
     status: Callable[..., Any]
     estimate: Callable[..., Any]
-    promise: Callable[..., Any]
+    score_move: Callable[..., Any]
     survey: Callable[..., Any] | None = None
     foresee: Callable[..., Any] | None = None
     observe: Callable[..., Any] | None = None

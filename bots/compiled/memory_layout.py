@@ -132,7 +132,7 @@ class SearchOption(IntEnum):
     PLIES_LEFT = 34  # plies from the root until the match is a draw
     TABLE = 35  # 1 to use the transposition table's values
     HINTS = 36  # 1 to use the table's moves
-    ORDER_BY_PROMISE = 37
+    ORDER_BY_SCORE = 37
     EXACT = 40
     TEMPO = 42  # value of being the player to move
     SPREAD = 43  # standard deviation of the change in value from one depth to the depth two plies deeper

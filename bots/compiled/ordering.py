@@ -2,7 +2,7 @@
 
 The transposition table's move comes first, and is searched before any other move is examined. The other moves follow in
 the order of their scores: in a selective search, at nodes of depth MIN_DEPTH_TO_ESTIMATE_MOVES or more, the estimates of the
-positions after the moves; elsewhere the moves' promise (`Kernel.promise`), which is cheaper. Score and move are packed in
+positions after the moves; elsewhere the results of `Kernel.score_move`, which are cheaper. Score and move are packed in
 one word, so that the greatest word is the best move, and among equal moves the leftmost.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.history import find_histories, score_history
+from arena.bots.compiled.history import find_histories, get_history_score
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import PLAYING, Kernel
 from arena.bots.compiled.last_ply import compute_end_value
@@ -28,7 +28,7 @@ class MoveOrdering:
     """Move ordering functions of the compiled search of one game."""
 
     def __init__(self, kernel: Kernel) -> None:
-        words, promise = kernel.words, kernel.promise
+        words, score_move = kernel.words, kernel.score_move
         play, status, estimate = kernel.play, kernel.status, kernel.estimate
         frame_words = MemorySizes(words, 0).frame_words
 
@@ -55,17 +55,17 @@ class MoveOrdering:
                 get(shared, SearchOption.LATE_MOVES) != 0
                 and get(mem, node + Frame.DEPTH) >= MIN_DEPTH_TO_ESTIMATE_MOVES
             )
-            is_promise_used = get(shared, SearchOption.ORDER_BY_PROMISE) != 0
+            is_scored = get(shared, SearchOption.ORDER_BY_SCORE) != 0
             for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):
                 move = get(mem, list_at + i)
                 value = 0
-                if is_promise_used:
+                if is_scored:
                     value = (
                         estimate_move(mem, rules, frame, move)
                         if is_estimated
-                        else promise(rules, mem, frame, move)
+                        else score_move(rules, mem, frame, move)
                     )
-                value += score_history(mem, histories, move)
+                value += get_history_score(mem, histories, move)
                 put(mem, list_at + i, (((value << _FIELD_BITS) | (_FIELD_MASK - move)) << _FIELD_BITS) | i)
             put(mem, node + Frame.ORDER, MoveListState.SCORED)
 

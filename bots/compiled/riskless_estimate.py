@@ -51,11 +51,11 @@ class TerritorySets:
 
         @inlined
         def compute_race_feature(
-            rules: Any, own_armies: Any, own_count: Any, foe_armies: Any, foe_count: Any
+            rules: Any, own_armies: Any, own_territory_count: Any, foe_armies: Any, foe_territory_count: Any
         ) -> Any:
             goal = get(rules, goal_at)
-            ahead = (goal - foe_armies) * own_count
-            behind = (goal - own_armies) * foe_count
+            ahead = (goal - foe_armies) * own_territory_count
+            behind = (goal - own_armies) * foe_territory_count
             return truncated_quotient(goal * (ahead - behind), max(ahead + behind, 1))
 
         self.find_neighbours = find_neighbours

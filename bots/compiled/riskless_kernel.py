@@ -315,7 +315,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
         return LOST if foe_total >= goal else PLAYING
 
     @inlined
-    def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
+    def score_move(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
         table_index = get_outcome_table_index(
             mem, pos, get(rules, source_at + move), get(rules, target_at + move)
         )
@@ -341,7 +341,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
         play=play,
         status=status,
         estimate=make_network_estimate(layout) if has_network else make_estimate_kernel(layout),
-        promise=promise,
+        score_move=score_move,
         survey=survey,
         foresee=foresee,
         observe=observe,

@@ -56,7 +56,7 @@ class Settings:
 
     table         use the values in the transposition table
     hints         search the transposition table's move first
-    promise       order the other moves by the game's cheap estimate (`Kernel.promise`)
+    move_scores   order the other moves by the game's cheap scores (`Kernel.score_move`)
     foresee       value leaves from the node above them, if the game's kernel can; only used if `exact`, because the
                   selective search examines only a few leaves of each node
     null_windows  test all moves after the first with a null window
@@ -70,7 +70,7 @@ class Settings:
     split_depth: int = 4
     table: bool = True
     hints: bool = True
-    promise: bool = True
+    move_scores: bool = True
     foresee: bool = True
     null_windows: bool = True
 
@@ -121,7 +121,7 @@ class Searcher(Generic[P, M]):
         shared[SearchOption.TABLE] = settings.table
         shared[SearchOption.HINTS] = settings.hints
         shared[SearchOption.TABLE_MASK] = len(self._table) // 8 - 1
-        shared[SearchOption.ORDER_BY_PROMISE] = settings.promise
+        shared[SearchOption.ORDER_BY_SCORE] = settings.move_scores
         shared[SearchOption.FORESEE] = settings.exact and settings.foresee and self._compiled.can_foresee
         shared[SearchOption.EXACT] = settings.exact
         shared[SearchOption.NULL_WINDOWS] = settings.null_windows

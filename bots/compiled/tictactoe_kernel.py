@@ -84,7 +84,7 @@ def make_tictactoe_kernel() -> Kernel:
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     @inlined
-    def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
+    def score_move(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
         own = get(mem, pos) | (1 << move)
         foe = get(mem, pos + 1)
         return score_lines(rules, own, foe) - score_lines(rules, foe, own)
@@ -94,4 +94,4 @@ def make_tictactoe_kernel() -> Kernel:
         for cell in range(9):
             observations[row, cell] = ((get(mem, pos) >> cell) & 1) - ((get(mem, pos + 1) >> cell) & 1)
 
-    return Kernel("tictactoe", 2, 2, moves, play, status, estimate, promise, observe=observe)
+    return Kernel("tictactoe", 2, 2, moves, play, status, estimate, score_move, observe=observe)

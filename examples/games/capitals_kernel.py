@@ -214,7 +214,7 @@ def make_kernel() -> Kernel:
         )
 
     @inlined
-    def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
+    def score_move(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
         source = get(rules, ROAD_ENDS_START + 2 * move)
         target = get(rules, ROAD_ENDS_START + 2 * move + 1)
         here = get_armies(mem, pos, source)
@@ -226,7 +226,14 @@ def make_kernel() -> Kernel:
         return 0 if get_armies(mem, pos, target) > 0 else 100
 
     return Kernel(
-        "capitals", CAPITALS_WORD_INDEX + 1, CAPITALS_WORD_INDEX + 1, moves, play, status, estimate, promise
+        "capitals",
+        CAPITALS_WORD_INDEX + 1,
+        CAPITALS_WORD_INDEX + 1,
+        moves,
+        play,
+        status,
+        estimate,
+        score_move,
     )
 
 

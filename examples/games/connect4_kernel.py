@@ -109,7 +109,7 @@ def make_kernel() -> Kernel:
         return score_lines(rules, get(mem, pos), get(mem, pos + 1))
 
     @inlined
-    def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
+    def score_move(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
         return score_lines(rules, get(mem, pos) | (1 << move), get(mem, pos + 1))
 
-    return Kernel("connect4", 2, 2, moves, play, status, estimate, promise)
+    return Kernel("connect4", 2, 2, moves, play, status, estimate, score_move)

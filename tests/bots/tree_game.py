@@ -154,7 +154,7 @@ def kernel() -> Kernel:
         return 100 * field(rules, mem, at, 0) * get(mem, at + 1)
 
     @inlined
-    def promise(_rules: Any, _mem: Any, _at: Any, _move: Any) -> Any:
+    def score_move(_rules: Any, _mem: Any, _at: Any, _move: Any) -> Any:
         return 0
 
-    return Kernel("trees", WORDS, 1, moves, play, status, estimate, promise)
+    return Kernel("trees", WORDS, 1, moves, play, status, estimate, score_move)

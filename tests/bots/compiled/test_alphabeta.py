@@ -28,7 +28,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "plain": {
         "table": False,
         "hints": False,
-        "promise": False,
+        "move_scores": False,
         "null_windows": False,
         "foresee": False,
     },

@@ -13,7 +13,7 @@ from arena.bots.compiled.history import (
     HISTORY_SCORE_LIMIT,
     EstimateCorrections,
     find_histories,
-    score_history,
+    get_history_score,
     update_histories,
 )
 from arena.bots.compiled.intrinsics import put
@@ -31,7 +31,7 @@ NODE = FIRST_FRAME_OFFSET + WORDS
 
 def _cut_off(mem: Any, move: Any) -> Any:
     update_histories(mem, NODE)
-    return score_history(mem, find_histories(mem, NODE), move)
+    return get_history_score(mem, find_histories(mem, NODE), move)
 
 
 cut_off = compile_kernel(_cut_off, "test-history")
@@ -60,13 +60,13 @@ SPREAD, ESTIMATE, DEPTH = 500, 100, 6
 
 def _make_correct() -> Any:
     corrections = EstimateCorrections(KERNEL)
-    update, correct_leaf = corrections.update_correction, corrections.correct_leaf
+    update, correct_leaf_estimate = corrections.update_correction, corrections.correct_leaf_estimate
     get_corrected_estimate = corrections.get_corrected_estimate
 
     def correct(mem: Any, shared: Any, value: Any, bound: Any, out: Any) -> None:
         update(mem, shared, FIRST_FRAME_OFFSET, value, bound)
         put(out, 0, get_corrected_estimate(mem, FIRST_FRAME_OFFSET))
-        put(out, 1, correct_leaf(mem, shared, FIRST_FRAME_OFFSET))
+        put(out, 1, correct_leaf_estimate(mem, shared, FIRST_FRAME_OFFSET))
 
     return compile_kernel(correct, "test-corrections")
 

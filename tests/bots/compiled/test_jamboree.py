@@ -26,7 +26,7 @@ COURSE: dict[str, Any] = {
     "split_depth": 1,
     "table": False,
     "hints": False,
-    "promise": False,
+    "move_scores": False,
     "null_windows": False,
 }
 """Settings for the course's form of Jamboree down to the leaves, without any other technique."""

@@ -1,4 +1,4 @@
-"""The moves of a node are scored by their promise, or by estimates at deep nodes of a selective search."""
+"""The moves of a node are scored by the kernel's `score_move`, or by estimates at deep nodes of a selective search."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_only_deep_nodes_of_selective_searches_are_ordered_by_estimates(
         words = compiled.pack(position)
         mem[FIRST_FRAME_OFFSET : FIRST_FRAME_OFFSET + len(words)] = words
         mem[FIRST_FRAME_OFFSET + len(words) + Frame.DEPTH] = depth
-        shared[SearchOption.ORDER_BY_PROMISE] = 1
+        shared[SearchOption.ORDER_BY_SCORE] = 1
         shared[SearchOption.LATE_MOVES] = 3 * is_selective
         list_at = sizes.move_lists_offset
         count = int(compile_order()(mem, shared, compiled.rules, list_at))

@@ -27,14 +27,20 @@ MOVES_AT = 64
 def probe(planes: int) -> Any:
     """Return a compiled function that calls the kernel's status, estimate and moves, and plays one move."""
     game = make_riskless_kernel(planes)
-    moves, play, status, estimate, promise = game.moves, game.play, game.status, game.estimate, game.promise
+    moves, play, status, estimate, score_move = (
+        game.moves,
+        game.play,
+        game.status,
+        game.estimate,
+        game.score_move,
+    )
 
     def call(rules: Any, mem: Any, move: Any, out: Any) -> None:
         put(out, 0, status(rules, mem, 0))
         put(out, 1, estimate(rules, mem, 0))
         put(out, 2, moves(rules, mem, 0, MOVES_AT))
         play(rules, mem, 0, 32, move)
-        put(out, 3, promise(rules, mem, 0, move))
+        put(out, 3, score_move(rules, mem, 0, move))
 
     return compile_kernel(call, f"probe-riskless{planes}")
 
