@@ -111,7 +111,10 @@ class TomlFile:
             raise self.make_error_at(keys, describe_violated_requirement(error)) from None
         except OverflowError:
             # msgspec 0.19 passes on this error for a whole number of 310 digits where a number belongs
-            raise BadTomlFile(f"{self.path}: a whole number is too large; write at most 18 digits") from None
+            line = re.split(r"[0-9a-fA-F_]{256}", self.text, maxsplit=1)[0].count("\n") + 1
+            raise BadTomlFile(
+                f"{self.path}:{line}: the whole number is too large; write at most 18 digits"
+            ) from None
 
     def parse_value_at(self, key_path: KeyPath, parse_value: Callable[[A], B], value: A) -> B:
         """Return `parse_value(value)`. If `parse_value` raises ValueError, raise BadTomlFile, which names `key_path` and its line."""

@@ -180,7 +180,12 @@ def main() -> None:
     """Measure all costs, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="length of each measurement, in seconds")
-    parser.add_argument("--rounds", type=int, default=3, help="number of measurements of each cost")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=3,
+        help="number of times to measure the cost of a move in each condition",
+    )
     parser.add_argument(
         "--most",
         type=int,

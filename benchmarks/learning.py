@@ -141,7 +141,10 @@ def main() -> None:
     """Measure all rows, and print both tables."""
     parser = make_argument_parser(__doc__)
     parser.add_argument(
-        "--seconds", type=float, default=3, help="CPU time to measure each row of the tables, in seconds"
+        "--seconds",
+        type=float,
+        default=3,
+        help="CPU time of one measurement, in seconds; each row of a table is one measurement",
     )
     parser.add_argument(
         "--rounds", type=int, default=100, help="pairs of matches that the learned bot plays in `arena match`"

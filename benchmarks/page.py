@@ -112,7 +112,10 @@ def main() -> None:
     parser = make_argument_parser(__doc__)
     parser.add_argument("parts", nargs="*", help=f"measurements, of {', '.join(parts)}; default: all")
     parser.add_argument(
-        "--loads", type=int, default=9, help="number of loads of the first view, each with an empty cache"
+        "--loads",
+        type=int,
+        default=9,
+        help="number of times to load the first view, each time with an empty cache",
     )
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(parts):

@@ -208,7 +208,7 @@ def main() -> None:
         "--rounds",
         type=int,
         default=3,
-        help="number of measurements in which the bots play as fast as they can",
+        help="number of times to measure bots that play as fast as they can",
     )
     parser.add_argument(
         "--most", type=int, default=2000, help="number of connections at which the benchmark stops"

@@ -176,7 +176,7 @@ async def check_unknown_errors(context: CheckContext) -> None:
     match = context.make_match_without_time_pressure(await context.server.connect_bot())
     await match.begin_match()
     await match.bot_connection.send_message(
-        Error(ErrorCode.RATE_LIMITED, "too many messages (sent by a check)")
+        Error(ErrorCode.RATE_LIMITED, "too many messages; arena check sends this error to test the bot")
     )
     await match.bot_connection.send_message_fields(
         {"type": "error", "code": "x_later", "detail": "of a later server", "fatal": False}

@@ -125,7 +125,7 @@ class ExplicitGame(Game[NodePosition, int]):
                 else "stands for a part of the tree that must not be searched"
             )
             raise NodeWithoutValue(
-                f"cannot estimate node {node.name}: it {description}, and has no value; search to another depth"
+                f"node {node.name} has no value for an estimate, because it {description}; search to another depth"
             )
         return node.value
 

@@ -127,7 +127,9 @@ def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation
         )
         if len(permutations) <= MAX_BOARD_SYMMETRIES:
             return permutations
-    raise AssertionError("the identity must be the only automorphism that keeps every territory in place")
+    raise AssertionError(
+        "several automorphisms keep every territory in place, but only the identity may do so"
+    )
 
 
 def _list_automorphisms_with_prefix(

@@ -88,5 +88,5 @@ def find_unsolved_reason(game: Game[Any, Any]) -> str:
     if name is None:
         return f"only Riskless maps have solved tables, and this game is {game.name}"
     return (
-        f"there is no solved table of {name}: create it with `arena solve {name}`, if the map is small enough"
+        f"there is no solved table of {name}; create it with `arena solve {name}`, if the map is small enough"
     )

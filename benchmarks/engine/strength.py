@@ -163,7 +163,9 @@ def main() -> None:
         help="git checkout with the code of the second engine; default: this checkout",
     )
     parser.add_argument(
-        "--map", action="append", help="map to play on; may be repeated; default: the held-out maps"
+        "--map",
+        action="append",
+        help="map to play on; may be repeated; default: maps on which no weights are trained",
     )
     parser.add_argument(
         "--tc", action="append", help="time control; may be repeated; default: 0.1/move (0.1 s a move)"

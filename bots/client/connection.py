@@ -117,7 +117,7 @@ async def open_connection(url: str) -> ClientConnection:
         else:
             reason = error.strerror or str(error)
         raise NoServer(
-            f"no server at {url} ({reason}): start one with `arena serve`, or give its --url"
+            f"no server at {url} ({reason}): start one with `arena serve`, or give the address of another one with --url"
         ) from None
     if connection.subprotocol != SUBPROTOCOL:
         await connection.close()

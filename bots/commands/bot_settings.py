@@ -150,7 +150,8 @@ def check_settings(
         raise BadBotSettings(f"{format_setting_name('for')}: {error}") from None
     if settings.casual and not settings.challenge:
         raise BadBotSettings(
-            f"{format_setting_name('casual')} needs {format_setting_name('challenge')}: in the pool, the server decides whether a match is rated"
+            f"{format_setting_name('casual')} works only with {format_setting_name('challenge')}: give both, "
+            f"or leave {format_setting_name('casual')} out, because in the pool the server decides whether a match is rated"
         )
     return replace(settings, games=games, time_controls=controls)
 

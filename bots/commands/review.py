@@ -7,7 +7,6 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.engines.perfect import find_unplayable_reason
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import Analyst, SearchLimits, parse_analysing_engine
 from arena.bots.review.review import (
@@ -26,6 +25,7 @@ from arena.games.riskless import Riskless
 from arena.match.replay import Replay, summarize_record
 from arena.solved.header import BadTable
 from arena.solved.move_quality import MoveQuality
+from arena.solved.solution import find_unsolved_reason
 
 
 def print_review(
@@ -91,7 +91,7 @@ def _print_tablebase_review(
     replay: Replay, solved: list[SolvedMove] | None, json_file: Path | None, svg_file: Path | None
 ) -> None:
     if solved is None:
-        raise UsageError(f"--analyse {find_unplayable_reason(replay.game)}")
+        raise UsageError(f"--analyse perfect cannot review this match: {find_unsolved_reason(replay.game)}")
     if svg_file is not None:
         raise UsageError(
             "--svg draws search values: give --analyse alphabeta, or another engine that searches"

@@ -74,8 +74,8 @@ def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:
         or not 1 <= compiled.move_count <= MAX_KERNEL_MOVES
     ):
         raise BadGame(
-            f"{game.name}: the kernel must have `words` from 1 to {MAX_POSITION_WORDS}, `key_words` from 1 to `words`, "
-            f"and `move_count` from 1 to {MAX_KERNEL_MOVES}; they are {kernel.words}, {kernel.key_words} and {compiled.move_count}"
+            f"{game.name}: the kernel has words={kernel.words}, key_words={kernel.key_words} and move_count={compiled.move_count}; "
+            f"words must be 1 to {MAX_POSITION_WORDS}, key_words 1 to words, and move_count 1 to {MAX_KERNEL_MOVES}"
         )
     return replace(compiled, kernel=_add_sources_digest(kernel))
 

@@ -65,13 +65,17 @@ def to_python_spec(spec: Spec, reason: str) -> Spec:
     Raises BadSpec for an option that only the compiled search knows.
     """
     if "exact" in spec.explicit:
-        raise BadSpec(f"{spec.name}: leave out exact: its Python search is always exact, and {reason}")
+        raise BadSpec(
+            f"{spec.name}: leave out exact, because its Python search is always exact, and {reason}"
+        )
     if "split_depth" in spec.explicit and spec.values["split_depth"] > 1:
         raise BadSpec(
-            f"{spec.name}: split_depth must be 1: its Python search splits at every depth, and {reason}"
+            f"{spec.name}: split_depth must be 1, because its Python search splits at every depth, and {reason}"
         )
     if "form" in spec.explicit and spec.values["form"] != "course":
-        raise BadSpec(f"{spec.name}: write form=course: its Python search has no other form, and {reason}")
+        raise BadSpec(
+            f"{spec.name}: write form=course, because its Python search has no other form, and {reason}"
+        )
     return _remove_options(spec, "exact", "form")
 
 

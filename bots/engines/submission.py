@@ -49,7 +49,7 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
             _unpack_entries(file, archive, folder)
     except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
         raise BadSpec(
-            f"{file}: two entries have the same path, or the path of a file is also used as a folder: rename one"
+            f"{file}: two entries have the same path, or a file has the path of a folder; rename one of the two"
             f" ({error.strerror or error})"
         ) from None
     except OSError as error:

@@ -145,7 +145,7 @@ class Environment:
             from arena.bots.evaluators.network import encode_inputs  # noqa: PLC0415 - NumPy is an extra
 
             return encode_inputs(self.game.map, observations)
-        raise ValueError(f"network evaluators support only riskless, not {self.game.name}")
+        raise ValueError(f"network_inputs is only for riskless, and this game is {self.game.name}")
 
     def show(self, position: Any) -> Picture:
         """Return a picture of a position. Notebooks draw it, and `print` writes it as text."""

@@ -106,7 +106,7 @@ def parse_analysing_engine(spec_text: str) -> Spec:
     spec = parse_spec(spec_text, ENGINE_OPTIONS, "engine that searches")
     if "truth" in spec.explicit:
         raise BadSpec(
-            f"{spec.name}: truth is an option for matches: leave it out, because the tablebase is shown beside the search anyway"
+            f"{spec.name}: leave out truth, which is an option for matches; the tablebase is shown beside the search anyway"
         )
     check_evaluator_name(spec)
     return spec
@@ -141,8 +141,8 @@ def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool)
     is_dynamic = make_dynamic_position_predicate(game) if dynamic_plies else None
     if dynamic_plies and is_dynamic is None:
         raise BadSpec(
-            f"{spec.name}: the option dynamic works only with riskless, because for {game.name} no rule says "
-            "which positions are dynamic (too unsettled to estimate): "
+            f"{spec.name}: the option dynamic works only with riskless, because no rule says which positions of "
+            f"{game.name} are dynamic (too unsettled to estimate); "
             f"try `arena trace path4 {spec.name}:dynamic=2 --depth 4`"
         )
     return AlgorithmSettings(

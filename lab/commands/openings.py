@@ -54,7 +54,7 @@ def make(
             metavar="PLIES",
             min=1,
             max=100,
-            help="Number of plies in an opening; every second opening has one more.",
+            help="Number of plies of an opening; every second opening gets one ply more.",
         ),
     ] = 8,
     count: Annotated[

@@ -84,7 +84,7 @@ def tune_command(
             metavar="N",
             min=50,
             max=10_000_000,
-            help="Number of nodes per move of self-play; the search for a training target has ten times as many.",
+            help="Number of nodes per move of self-play; training targets get ten times as many.",
         ),
     ] = 800,
     initial_weights_file: Annotated[
@@ -107,7 +107,7 @@ def tune_command(
         bool,
         typer.Option(
             "--outcomes",
-            help="Count wins, draws and losses in each category of positions; learn no weights.",
+            help="Learn the average result of each category of positions, instead of weights.",
         ),
     ] = False,
     output: Annotated[

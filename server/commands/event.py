@@ -64,7 +64,7 @@ ServerOption = Annotated[
     typer.Option(
         "--server",
         metavar="NAME",
-        help="Name of the hosting server (its setting server.name); default: a server without a name.",
+        help="Server that plays the event, by its setting server.name; default: the unnamed server.",
     ),
 ]
 

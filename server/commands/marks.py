@@ -48,7 +48,7 @@ class MarksRow(Struct, frozen=True):
 
 def marks(
     event: Annotated[
-        str, typer.Option("--event", metavar="NAME", help="Event or ladder whose marks to show.")
+        str, typer.Option("--event", metavar="NAME", help="Name of the event or ladder whose table to show.")
     ],
     against: Annotated[
         str,

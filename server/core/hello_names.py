@@ -49,7 +49,7 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
             ) from None
         if canonical != text:
             raise _make_unknown_name_refusal(
-                f"the time control {text!r} is not in canonical form", f"write {canonical}"
+                f"the time control {text!r} is not in its shortest form", f"write {canonical}"
             )
 
 

@@ -66,7 +66,7 @@ def make_bundles(
     for path in lazy_paths:
         if others := set(_find_imported_paths(_DYNAMIC_IMPORT, path, texts[path])).difference(dynamic_paths):
             raise ValueError(
-                f"{path}: import {', '.join(others)} statically: a dynamic import here would need a third bundle"
+                f"{path}: replace the dynamic import of {', '.join(others)} by a static one; a dynamic import in this module would need a third bundle"
             )
     names = {path: f"m{n}" for n, path in enumerate([*initial_paths, *lazy_paths])}
     bundle_text, lazy_bundle_text = (

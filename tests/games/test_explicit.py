@@ -33,9 +33,13 @@ def test_only_nodes_with_a_value_can_be_estimated() -> None:
         {"name": "a", "children": [{"name": "b", "value": 3}, {"name": "c", "value": None}]}
     )
     assert game.estimate(NodePosition(1)) == 3
-    with pytest.raises(NodeWithoutValue, match="cannot estimate node a: it is an inner node"):
+    with pytest.raises(
+        NodeWithoutValue, match="node a has no value for an estimate, because it is an inner node"
+    ):
         game.estimate(NodePosition(0))
-    with pytest.raises(NodeWithoutValue, match="cannot estimate node c: it stands for a part"):
+    with pytest.raises(
+        NodeWithoutValue, match="node c has no value for an estimate, because it stands for a part"
+    ):
         game.estimate(NodePosition(2))
 
 

@@ -25,7 +25,7 @@ def register_game(env: Environment) -> Any:
     if entry is not None:
         if entry[0].game.setup() != env.game.setup():
             raise ValueError(
-                f"OpenSpiel game {name} is already registered with another setup: use one setup per process"
+                f"this process has already registered the OpenSpiel game {name} with another setup; use another process for this setup"
             )
         return entry[1]()
     game = _make_game_class(env, name)

@@ -101,7 +101,7 @@ def test_a_challenge_has_the_first_game_map_and_time_control() -> None:
         (BotSettings(games=("chess",)), "no game is called 'chess'"),
         (BotSettings(time_controls=("soon",)), "--tc: 'soon' is not a time control"),
         (BotSettings(for_="soon"), "--for: .*30s, 10m, 2h, or ever"),
-        (BotSettings(casual=True), "--casual needs --challenge"),
+        (BotSettings(casual=True), "--casual works only with --challenge"),
     ],
 )
 def test_a_filter_that_fits_nothing_is_refused(settings: BotSettings, why: str) -> None:

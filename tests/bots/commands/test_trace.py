@@ -75,9 +75,17 @@ def test_a_game_is_traced_from_any_position() -> None:
         (["Intro", "minimax:prune=1"], 2, "minimax has no option 'prune': choose from evaluator"),
         (["Intro", "jamboree:prune=2"], 2, "jamboree: prune must be a number from 0 to 1, not '2'"),
         (["Intro", "minimax:evaluator=x"], 2, "no evaluator is called 'x'"),
-        (["Intro", "minimax"], 1, "minimax cannot search Intro to depth 2: cannot estimate node g"),
+        (
+            ["Intro", "minimax"],
+            1,
+            "minimax cannot search Intro to depth 2: node g has no value for an estimate",
+        ),
         (["HandoutSmall", "minimax:evaluator=features"], 2, "explicit has no evaluation features"),
-        (["Intro", "alphabeta", "--depth", "1"], 1, "cannot estimate node b: it is an inner node"),
+        (
+            ["Intro", "alphabeta", "--depth", "1"],
+            1,
+            "node b has no value for an estimate, because it is an inner node",
+        ),
     ],
 )
 def test_mistakes_are_reported_in_one_line(words: list[str], code: int, message: str) -> None:

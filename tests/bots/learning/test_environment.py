@@ -139,5 +139,5 @@ def test_a_networks_inputs_are_the_same_for_a_batch_and_for_positions() -> None:
     assert inputs.shape == (8, 700)
     np.testing.assert_allclose(inputs[:, :25].sum(1), 1, rtol=1e-6)
     assert np.array_equal(env.network_inputs([list(map(int, many.observations[5]))])[0], inputs[5])
-    with pytest.raises(ValueError, match="network evaluators support only riskless, not tictactoe"):
+    with pytest.raises(ValueError, match="network_inputs is only for riskless, and this game is tictactoe"):
         make("tictactoe").network_inputs([[0] * 9])

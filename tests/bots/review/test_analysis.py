@@ -54,7 +54,7 @@ def test_games_without_a_definition_of_dynamic_positions_refuse_the_option() -> 
     game, spec = TicTacToe(), parse_reference_spec("lazy:dynamic=1")
     with pytest.raises(
         BadSpec,
-        match=r"^lazy: the option dynamic works only with riskless, because for tictactoe no rule says which ",
+        match=r"^lazy: the option dynamic works only with riskless, because no rule says which ",
     ):
         run_reference_search(game, game.start(), 2, spec, tracing=False)
 

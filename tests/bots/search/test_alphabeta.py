@@ -40,7 +40,9 @@ def test_the_unknown_part_of_the_intro_tree_is_not_visited() -> None:
     game = tree("Intro")
     problem = Problem(game, evaluator_for(game))
     assert alphabeta(problem, game.start(), 2).value == 3
-    with pytest.raises(NodeWithoutValue, match="cannot estimate node a: it is an inner node"):
+    with pytest.raises(
+        NodeWithoutValue, match="node a has no value for an estimate, because it is an inner node"
+    ):
         alphabeta(problem, game.start(), 0)
 
 

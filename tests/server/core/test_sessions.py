@@ -132,7 +132,7 @@ class Nim(TicTacToe):
         ({"maps": ["/etc/passwd"]}, "this server has no map '/etc/passwd'; choose from italy, m1, "),
         ({"maps": ["rnig:12"]}, "rnig:12: no such map: "),
         ({"time_controls": ["2+O.1"]}, "'2+O.1' is not a time control: write 10+0.1 (seconds and increment) or 0.1/move; did you mean 2+0.1?"),
-        ({"time_controls": ["2+0.10"]}, "the time control '2+0.10' is not in canonical form; write 2+0.1"),
+        ({"time_controls": ["2+0.10"]}, "the time control '2+0.10' is not in its shortest form; write 2+0.1"),
         ({"games": ["go", "riskless"], "maps": ["grid:5x5", "world"], "time_controls": ["9/move"]}, None),
     ],
     ids=["game", "map", "path", "generated", "control", "form", "known"],

@@ -137,7 +137,7 @@ def test_an_import_that_would_need_a_third_bundle_is_refused() -> None:
     leaf = FILES["js/views/leaf.js"] + b'export const more = () => import("../other.js");\n'
     with pytest.raises(
         ValueError,
-        match=r"^js/views/leaf\.js: import js/other\.js statically: a dynamic import here would need a third bundle",
+        match=r"^js/views/leaf\.js: replace the dynamic import of js/other\.js by a static one; a dynamic import in this module would need a third bundle",
     ):
         make_bundles({**FILES, "js/views/leaf.js": leaf}, "js/main.js", BUNDLE, FURTHER)
 
