@@ -150,8 +150,8 @@ def _check_start(game: Game[Any, Any]) -> None:
     if rebuilt_game.start() != start or rebuilt_game.setup() != setup:
         raise RuleViolation(
             "start",
-            f"from_setup({_make_excerpt(setup)}) makes a game whose start() or setup() differs from that of the game with this "
-            "setup: both must be the same",
+            f"start() or setup() of the game that from_setup({_make_excerpt(setup)}) makes must return the same as in the game "
+            "with this setup",
         )
 
 
@@ -341,7 +341,8 @@ def _check_move_data(
         call_text = f"move_from_data({_make_excerpt(data)})"
         if restored_move != move:
             raise RuleViolation(
-                "move data", f"{call_text} is {_make_excerpt(restored_move)}, not {_make_excerpt(move)}"
+                "move data",
+                f"{call_text} must return {_make_excerpt(move)}, not {_make_excerpt(restored_move)}",
             )
         if hash(restored_move) != hash(move):
             raise RuleViolation(

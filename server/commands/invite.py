@@ -26,7 +26,9 @@ ROSTER_HEADER_WORDS = frozenset({"name", "owner"})
 def invite_command(
     owner: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[OWNER]...", help="Names of the owners to invite, unless --roster is given."),
+        typer.Argument(
+            metavar="[OWNER]...", help="Names of the bot owners to invite, unless --roster is given."
+        ),
     ] = None,
     roster: Annotated[
         Path | None,

@@ -144,7 +144,7 @@ BROKEN = {
     "data that does not come back": (
         [("size = 9\n", "size = 9\n\n    def move_from_data(self, data):\n        return data + 1\n")],
         "move data",
-        "is 2, not 1",
+        r"^move_from_data\(1\) must return 1, not 2$",
     ),
     "a move with another hash": (
         [
