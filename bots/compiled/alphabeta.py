@@ -259,7 +259,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         ):
             score_moves(mem, shared, rules, frame)
         if get(mem, node + Frame.DEPTH) >= get(shared, SearchOption.SPLIT_DEPTH):
-            fix_window_after_sequential_moves(mem, shared, node, rank)
+            fix_alpha_for_later_moves(mem, shared, node, rank)
             if (
                 rank > 0
                 and atomic_load(shared, SharedField.IDLE) > 0
@@ -290,8 +290,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
         return BEGIN
 
     @inlined
-    def fix_window_after_sequential_moves(mem: Any, shared: Any, node: Any, begun_count: Any) -> None:
-        """In the course's form of Jamboree, fix the window for all later moves once enough moves were searched in sequence.
+    def fix_alpha_for_later_moves(mem: Any, shared: Any, node: Any, begun_count: Any) -> None:
+        """In the course's form of Jamboree, fix alpha for all later moves once enough moves were searched in sequence.
 
         These are floor(prune × n) of n moves (source 001 in docs/search.md). `begun_count` is the number of moves already begun.
         """

@@ -152,15 +152,15 @@ def _make_step_kernel(kernel: Kernel) -> Any:
         start: Any,
         actions: Any,
         max_plies: Any,
-        opening: Any,
+        opening_plies: Any,
         random_states: Any,
         plies: Any,
         players: Any,
-        legal: Any,
+        legal_mask: Any,
         observations: Any,
         rewards: Any,
         done: Any,
-        random: Any,
+        random_actions: Any,
     ) -> None:
         size = plies.shape[0]
         scratch = size * words
@@ -189,7 +189,7 @@ def _make_step_kernel(kernel: Kernel) -> Any:
                 plies[row] = 0
                 players[row] = 1
                 is_restart = False
-                for _ in range(opening):
+                for _ in range(opening_plies):
                     count = moves(rules, mem, pos, list_at)
                     play_in_place(
                         rules, mem, pos, scratch, mem[list_at + draw_random_index(random_states, row, count)]
@@ -200,11 +200,11 @@ def _make_step_kernel(kernel: Kernel) -> Any:
                         is_restart = True
                         break
             count = moves(rules, mem, pos, list_at)
-            for action in range(legal.shape[1]):
-                legal[row, action] = 0
+            for action in range(legal_mask.shape[1]):
+                legal_mask[row, action] = 0
             for index in range(count):
-                legal[row, mem[list_at + index]] = 1
-            random[row] = mem[list_at + draw_random_index(random_states, row, count)]
+                legal_mask[row, mem[list_at + index]] = 1
+            random_actions[row] = mem[list_at + draw_random_index(random_states, row, count)]
             observe(rules, mem, pos, observations, row)
 
     with hold_compile_lock():
