@@ -107,6 +107,12 @@ def rows_are_complete(page: Page) -> None:
         row.getBoundingClientRect().top > innerHeight + 300 || row.querySelector('.final-score > *')))""")
 
 
+def maps_are_drawn(page: Page) -> None:
+    page.wait_for_function(
+        """() => [...document.querySelectorAll('.choice .picture-of')].every((each) => each.querySelector('.small-board'))"""
+    )
+
+
 def opened(page: Page, file: Path) -> None:
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("slider").fill("9")
@@ -178,15 +184,15 @@ BUSY = by_name(
 """Views of a server on which matches are played."""
 QUIET = by_name(
     View("empty", "", ".stage:not(.first) .map"),
-    View("form", "play", "form"),
-    View("me", "me", "form"),
-    View("host", "host", "form"),
+    View("form", "play", ".mini-board .area-of", maps_are_drawn),
+    View("me", "me", ".mini-board .area-of"),
+    View("host", "host", ".mini-board .area-of"),
     View("own", "play/house-greedy", "form", begun, leave=resigned),
     View("usa", "file", "input", opened),
     View("analysis", "file", "input", analysed),
     View("review", "file", "input", reviewed),
-    View("file", "file", "main label", lambda _page, **_given: None),
-    View("join", "join/{invitation}", "form"),
+    View("file", "file", ".mini-board .area-of", lambda _page, **_given: None),
+    View("join", "join/{invitation}", ".mini-board .area-of"),
 )
 """Those of one to which no bot is connected but its own; `file` is given a record."""
 FILM: ViewportSize = {"width": 880, "height": 640}
