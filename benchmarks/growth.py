@@ -20,7 +20,7 @@ from benchmarks.kit.full_speed import RAISED_LIMIT_OPTIONS, WARM_UP_SECONDS, mea
 from benchmarks.kit.load_processes import ARENA, IDLE, LoadProcesses, run_loads
 from benchmarks.kit.measure import format_markdown_table, format_spread
 from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
-from benchmarks.kit.running_server import RunningServer, list_server_cores, raise_file_limit, run_arena_server
+from benchmarks.kit.running_server import RunningServer, get_server_cores, raise_file_limit, run_arena_server
 
 CONNECTION_COUNTS = (10, 100, 1_000, 5_000, 10_000)
 """Numbers of connections with which the cost of a move is measured."""
@@ -67,7 +67,7 @@ def measure_costs_with_idle_connections(
     """Yield the cost of a move at each number of connections in `connection_counts`, ascending, in `round_count` rounds of `seconds`."""
     with (
         run_arena_server(
-            PLAYING_CONNECTION_COUNT // 2, *RAISED_LIMIT_OPTIONS, cores=list_server_cores()
+            PLAYING_CONNECTION_COUNT // 2, *RAISED_LIMIT_OPTIONS, cores=get_server_cores()
         ) as running,
         ExitStack() as stack,
     ):
@@ -123,7 +123,7 @@ def measure_costs_with_store(
 def _run_server_and_measure_start(database_url: str) -> Iterator[tuple[RunningServer, float]]:
     start_time = time.perf_counter()
     with run_arena_server(
-        PLAYER_COUNT_PER_STORE // 2, *RAISED_LIMIT_OPTIONS, database=database_url, cores=list_server_cores()
+        PLAYER_COUNT_PER_STORE // 2, *RAISED_LIMIT_OPTIONS, database=database_url, cores=get_server_cores()
     ) as running:
         yield running, time.perf_counter() - start_time
 
@@ -196,7 +196,7 @@ def main() -> None:
         "--most-connections",
         type=int,
         default=CONNECTION_COUNTS[-1],
-        help="maximum number of connections (default %(default)s)",
+        help="largest number of connections to measure (default %(default)s)",
     )
     parser.add_argument(
         "--stores",

@@ -121,7 +121,7 @@ def main() -> int:
     )
     parser.add_argument("--kills", type=int, default=50, help="number of times that the program is killed")
     parser.add_argument(
-        "--rounds", type=int, default=10, help="number of rounds of 20 matches each, with `ladder`"
+        "--rounds", type=int, default=10, help="only for `ladder`: number of rounds, of 20 matches each"
     )
     parser.add_argument(
         "--matches", type=int, default=50, help="number of parallel matches, only for `server`"

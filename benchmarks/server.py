@@ -39,7 +39,7 @@ MEAN_PAUSE_SECONDS = 0.03
 MAX_EXTRA_LATENCY_MS = 0.5
 """Promised upper bound, in ms, of the latency of a lone move minus the latency of a commit on the disk."""
 MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
-"""Promised upper bounds with 1,000 bots at 1,000 moves a second: p99 of a move in ms, and memory of a connection in KiB."""
+"""Promised upper bounds with 1,000 bots at 1,000 moves a second: p99 of a move in ms, memory of an idle and of a playing connection in KiB."""
 MEASUREMENT_COUNT = 3
 """Number of alternating measurements of disk, relay and server."""
 STORED_ROW_TEXT = "x" * 200

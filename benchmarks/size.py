@@ -243,7 +243,7 @@ def main() -> None:
         help="databases to measure, comma-separated (default: all of %(default)s)",
     )
     parser.add_argument(
-        "--seconds", type=float, default=5.0, help="minimum time for each kind of request, in seconds"
+        "--seconds", type=float, default=5.0, help="how long to measure each kind of request, in seconds"
     )
     arguments = SERVER.parse_arguments(parser)
     get_conditions, latencies = start_recording_conditions(), []

@@ -98,7 +98,7 @@ async def check_bot(
                     if name == "handshake" and exit_code == BAD_USAGE_EXIT_CODE and len(result.printed) == 1:
                         raise BadCommand(result.printed[0]) from None
                     # The next check starts with a new process and connection of the bot.
-                    await server.stop_bot()
+                    await server.stop_bot_process()
                     is_reachable = name != "handshake"
             results.append(result)
             on_result(result)

@@ -144,7 +144,7 @@ class ScriptedServer:
             )
         return peer
 
-    async def stop_bot(self) -> None:
+    async def stop_bot_process(self) -> None:
         """Stop the bot's process, if this server started it, and drop the bot's connections."""
         if self.bot_process is not None:
             await self.bot_process.stop_or_kill()
@@ -159,7 +159,7 @@ class ScriptedServer:
     async def close(self) -> None:
         """Close the server, and stop the bot's process."""
         with anyio.CancelScope(shield=True):
-            await self.stop_bot()
+            await self.stop_bot_process()
             await self.simulate_crash()
         self._connection_sender.close()
         self._connection_receiver.close()

@@ -47,7 +47,7 @@ class FirstMoveAdvantage(Struct, frozen=True):
     """Half the width of the 95 % interval of `elo`; both `elo` and `error` are None if there are no matches."""
 
 
-class Duel(Struct, frozen=True):
+class HeadToHead(Struct, frozen=True):
     """Results of one bot against another, counted by pairs of matches."""
 
     bot: str
@@ -64,7 +64,7 @@ class Breakdown(Struct, frozen=True):
     by_seat: list[GroupScore]
     by_map: list[GroupScore]
     by_opponent: list[GroupScore]
-    duels: list[Duel]
+    duels: list[HeadToHead]
     first_move: FirstMoveAdvantage
 
 
@@ -80,7 +80,7 @@ def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]
         ),
         by_map=_count_group_scores(bots, records, lambda record, _: get_map_or_game_name(record)),
         by_opponent=_count_group_scores(bots, records, _get_opponent),
-        duels=_make_duels(bots, results),
+        duels=_make_head_to_heads(bots, results),
         first_move=_measure_first_move_advantage(records),
     )
 
@@ -109,17 +109,17 @@ def _count_group_scores(
     return [GroupScore(bot, group, *counts[bot, group]) for bot, group in sorted_bot_groups]
 
 
-def _make_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> list[Duel]:
+def _make_head_to_heads(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> list[HeadToHead]:
     meetings: defaultdict[frozenset[str], list[tuple[Pairing, Record]]] = defaultdict(list)
     for pairing, record in results:
         meetings[frozenset((pairing.maxie, pairing.minnie))].append((pairing, record))
-    duels = []
+    head_to_heads = []
     for i, bot in enumerate(bots):
         for opponent in bots[i + 1 :]:
             pair_counts = count_pair_scores(compute_pair_scores(bot, meetings[frozenset((bot, opponent))]))
             elo = estimate_elo_difference(pair_counts)
-            duels.append(Duel(bot, opponent, pair_counts, elo.superiority if elo else None))
-    return duels
+            head_to_heads.append(HeadToHead(bot, opponent, pair_counts, elo.superiority if elo else None))
+    return head_to_heads
 
 
 def _measure_first_move_advantage(records: Sequence[Record]) -> FirstMoveAdvantage:

@@ -200,7 +200,7 @@ def compute_median_of_neighbours(
 
 @dataclass
 class RoundResults:
-    """Measurements of all rounds, by kind. `load`: counters of the honest bots."""
+    """Measurements of all rounds, by kind of request, and the counters of the honest bots (`load`)."""
 
     rounds: dict[str, KindRounds] = field(default_factory=dict)
     load: LoadCounters = field(default_factory=LoadCounters)

@@ -16,7 +16,7 @@ from benchmarks.kit.measure import format_markdown_table, format_spread
 from benchmarks.kit.results import format_verdict
 from benchmarks.kit.running_server import (
     RunningServer,
-    list_server_cores,
+    get_server_cores,
     run_arena_server,
     run_server,
 )
@@ -57,13 +57,13 @@ RunServer = Callable[[int], AbstractContextManager[RunningServer]]
 
 def serve_arena(bot_count: int) -> AbstractContextManager[RunningServer]:
     """Run a server on which `bot_count` bots can play at the same time."""
-    return run_arena_server(bot_count // 2, *RAISED_LIMIT_OPTIONS, cores=list_server_cores())
+    return run_arena_server(bot_count // 2, *RAISED_LIMIT_OPTIONS, cores=get_server_cores())
 
 
 def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:
     """Run a relay, which passes frames between pairs of clients. Its frames are as large as the server's."""
     sizes = [str(size) for size in measure_accepted_and_turn_bytes()]
-    return run_server("benchmarks.relay", "PORT", *sizes, cores=list_server_cores())
+    return run_server("benchmarks.relay", "PORT", *sizes, cores=get_server_cores())
 
 
 def measure_full_speed(run_server_or_relay: RunServer, bot_count: int, seconds: float) -> FullSpeedFigures:

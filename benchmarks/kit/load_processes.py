@@ -14,7 +14,7 @@ from typing import Any
 import uvloop
 
 from benchmarks.kit.load import LoadCounters, run_arena_bot, run_relay_bot, run_spectator
-from benchmarks.kit.running_server import list_load_cores, pin_to_cores, read_process_cpu_seconds
+from benchmarks.kit.running_server import get_load_generator_cores, pin_to_cores, read_process_cpu_seconds
 
 SPAWN_CONTEXT = multiprocessing.get_context("spawn")
 """Context that starts each process as a fresh program, which shares no threads or memory with this one."""
@@ -77,7 +77,7 @@ def run_loads(
     client_kind: ARENA, IDLE, RELAY or WATCH
     name_prefix: prefix of the bots' names
     """
-    cores = list_load_cores()
+    cores = get_load_generator_cores()
     number = max(1, min(len(cores), bot_count // 2))
     running = LoadProcesses(SPAWN_CONTEXT.RawArray("q", COUNTERS_PER_PROCESS * number))
     try:

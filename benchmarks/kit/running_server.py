@@ -23,12 +23,12 @@ MIN_CORES_TO_SPLIT = 4
 """Smallest number of cores with which the server and its load run on separate cores."""
 
 
-def list_server_cores() -> set[int]:
+def get_server_cores() -> set[int]:
     """Return the numbers of the cores for a server: the first half, or all if there are few."""
     return _split_cores()[0]
 
 
-def list_load_cores() -> set[int]:
+def get_load_generator_cores() -> set[int]:
     """Return the numbers of the cores for load processes: the second half, or all if there are few."""
     return _split_cores()[1]
 

@@ -181,7 +181,7 @@ class SearchMonitor:
             self.events.append(NodeExited(path, position, result, pruned))
 
     def fork(self, stop: Stop | None = None) -> SearchMonitor:
-        """Return a monitor for a parallel part of the search, which polls `stop`; None for this monitor's own `stop`."""
+        """Return a monitor for a parallel part of the search. The monitor polls `stop`, or this monitor's own `stop` if it is None."""
         return SearchMonitor(stop or self.stop, tracing=self.events is not None)
 
     def join(self, parts: Iterable[SearchMonitor]) -> None:

@@ -29,7 +29,7 @@ from arena.maps.game_on_map import has_maps
 from arena.match.replay import list_movers
 from arena.processes.identity import PROGRAM_NAME_AND_VERSION
 from arena.protocol.record import Record, RecordedMove
-from arena.rating.breakdown import Breakdown, Duel, GroupScore, count_draws, make_breakdown
+from arena.rating.breakdown import Breakdown, GroupScore, HeadToHead, count_draws, make_breakdown
 from arena.rating.formats import Encounter
 from arena.rating.pairing import Pairing
 from arena.rating.standings import StandingsRow, compute_pair_scores, is_void, list_losers
@@ -89,7 +89,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
         _render_first_move_advantage(breakdown),
         "<h2>Results by opponent</h2><p>Each cell is the score of the row's bot, in per cent.</p>",
         _render_opponents_heat_map(bots, breakdown.by_opponent, colour),
-        _render_duels(breakdown.duels, colour),
+        _render_head_to_heads(breakdown.duels, colour),
         "<h2>By seat and by map</h2>",
         _render_group_scores(breakdown.by_seat, colour),
         _render_group_scores(breakdown.by_map, colour),
@@ -271,9 +271,9 @@ def _render_losses_on_solved_maps(blunders: Sequence[BlunderReport], colour_by_b
     return _render_table(headings, lines, colour_by_bot)
 
 
-def _render_duels(duels: Sequence[Duel], colour_by_bot: Mapping[str, str]) -> str:
+def _render_head_to_heads(head_to_heads: Sequence[HeadToHead], colour_by_bot: Mapping[str, str]) -> str:
     """Return an HTML table with the results of the pairs of matches between each two bots; "" if no pair is complete."""
-    comparable = [duel for duel in duels if duel.superiority is not None]
+    comparable = [each for each in head_to_heads if each.superiority is not None]
     if not comparable:
         return ""
     headings = ("bot", "against", "0", "½", "1", "1½", "2", "likelihood of superiority")

@@ -378,7 +378,7 @@ def _require_usable_store_settings(settings: ArenaSettings) -> None:
     if server_settings.role is not ProcessRole.ALL and server_settings.processes > 1:
         raise BadSetting(
             "server.role",
-            "cannot be combined with server.processes > 1, which gives each process its role: leave one out",
+            "cannot be combined with server.processes > 1, which starts an edge and a core by itself: leave out one of the two",
         )
     if settings.bus.url and not process_setting:
         raise BadSetting(

@@ -54,7 +54,7 @@ class LoadedSettings:
     file: TomlFile | None
     """Settings file; None without one."""
     options: Mapping[str, str]
-    """Options on the command line, as errors name them, by the key that each sets."""
+    """For the key of each setting that the command line set: its option, as errors name it."""
 
     def make_error_at_setting(self, bad_setting: BadSetting) -> BadSettingsFile:
         """Return `bad_setting` as an error that also names the place of the key: file and line, or option."""

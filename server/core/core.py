@@ -155,7 +155,7 @@ class Core:
             EnterEvent: lambda bot, message: events.enter_bot(bot, message.event),
             LeaveEvent: lambda bot, message: events.withdraw_bot(bot, message.event),
         }
-        """Handlers of the messages that only bots may send, besides `Move`, `Ready` and `Resign`."""
+        """Handlers of the messages that only bots may send, except `Move`, `Ready` and `Resign`."""
 
     def handle(self, input: Input, now_ns: int) -> list[Effect]:
         """Handle an input at time `now_ns` (monotonic ns), and return its effects."""

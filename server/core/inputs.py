@@ -95,7 +95,7 @@ class Tick(Struct, frozen=True):
 
 
 class MatchRequested(Struct, frozen=True):
-    """Request for a match of an event that is controlled from outside the core.
+    """Request from outside the core to play a match of an event (tournament), such as a ladder that another process schedules.
 
     The match begins once both bots have capacity for another match. A bot that is disconnected may connect later.
     """

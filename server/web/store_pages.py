@@ -290,7 +290,7 @@ class StoreDataHandler:
         """Return the summary of a bot. Raises NotFound if the store has no finished match and no rating of the bot."""
         summary = await load_bot_summary(self._engine, name) if len(name) <= 64 else None
         if summary is None:
-            raise NotFound(f"no match of {name!r:.80} is finished")
+            raise NotFound(f"the bot {name!r:.80} has no finished match")
         return responses.make_json_response(summary)
 
 

@@ -312,9 +312,9 @@ class InvariantMonitor:
             self._in_time.setdefault(key, (process, answer.client, self.arena.world.now))
 
     def check_effects(self, core: MonitoredCore, now_ns: int, effects: Sequence[Effect]) -> None:
-        """Check that the effects of one input open no match for a suspended bot.
+        """Raise InvariantViolated if the effects of an input of the core open a match for a suspended bot.
 
-        Record the matches that they open, and the suspensions that they impose or lift.
+        Record the matches that the effects open, and the suspensions that they impose or lift.
 
         now_ns: time by the core's clock, in ns
         """

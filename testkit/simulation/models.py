@@ -130,9 +130,10 @@ class RatingTableModel:
         self._season = 1
 
     def compare_new_matches(self) -> None:
-        """Count, in this model, the matches that the store has counted since the last call.
+        """Compare the rating rows of the bots that played since the last call with their rows in the store.
 
-        Raises InvariantViolated if a row of one of their bots differs from the row in the store.
+        First rate, in this model, the matches that the store has rated since then. Raises InvariantViolated if a row
+        differs.
         """
         rows = self._connection.execute(NEW_MATCHES_QUERY, (self._arrival,)).fetchall()
         finished_matches = self._monitor.finished[self._counted :][: len(rows)]

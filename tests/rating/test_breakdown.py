@@ -36,10 +36,12 @@ def test_the_first_move_and_the_seats() -> None:
 
 
 def test_pairs_are_counted_for_each_two_bots() -> None:
-    [duel] = make_breakdown(["anna", "bert"], make_results("maxie", "maxie", "minnie", "minnie")).duels
-    assert (duel.bot, duel.opponent) == ("anna", "bert")
-    assert duel.pairs == (0, 0, 2, 0, 0), "each pair has one win and one loss"
-    assert duel.superiority == 0.5
+    [head_to_head] = make_breakdown(
+        ["anna", "bert"], make_results("maxie", "maxie", "minnie", "minnie")
+    ).duels
+    assert (head_to_head.bot, head_to_head.opponent) == ("anna", "bert")
+    assert head_to_head.pairs == (0, 0, 2, 0, 0), "each pair has one win and one loss"
+    assert head_to_head.superiority == 0.5
 
 
 def test_void_matches_count_nowhere() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.kit.full_speed import serve_relay
 from benchmarks.kit.load_processes import RELAY, run_loads
-from benchmarks.kit.running_server import list_load_cores, list_server_cores
+from benchmarks.kit.running_server import get_load_generator_cores, get_server_cores
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -27,12 +27,12 @@ def test_counts_of_bots_in_several_processes_are_added() -> None:
             time.sleep(0.01)
         assert load.move_count >= 100
         assert load.error_count == 0
-        assert len(load.cpu_seconds()) == len(load.processes) == min(2, len(list_load_cores()))
+        assert len(load.cpu_seconds()) == len(load.processes) == min(2, len(get_load_generator_cores()))
         assert running.cpu_seconds > 0
     assert all(each.exitcode is not None for each in load.processes)
 
 
 def test_the_halves_are_the_cores_of_this_process() -> None:
     mine = os.sched_getaffinity(0)
-    assert list_server_cores() | list_load_cores() == mine
-    assert len(mine) < 4 or not list_server_cores() & list_load_cores()
+    assert get_server_cores() | get_load_generator_cores() == mine
+    assert len(mine) < 4 or not get_server_cores() & get_load_generator_cores()

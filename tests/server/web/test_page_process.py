@@ -152,7 +152,7 @@ async def test_a_slow_query_runs_in_the_page_process(pages: WebApp, url: str) ->
         answered = await get(pages, "/api/bot/anna")
     finally:
         sys.setprofile(None)
-    assert answered == (404, "no match of 'anna' is finished\n")
+    assert answered == (404, "the bot 'anna' has no finished match\n")
     assert not called["store"]
     assert called.total() < 80, called
 
