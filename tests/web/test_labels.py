@@ -84,6 +84,7 @@ def table(empty: BrowserArena, page: Page) -> Page:
 def show(page: Page, name: str, width: int, height: int) -> None:
     """Show the middle of a match on a map in a window of this size."""
     page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(reduced_motion="reduce")  # the map of a phone glides to the latest moves
     show_replay(page, name)
     page.evaluate("document.fonts.ready.then(() => null)")
     page.evaluate(DRAWN)
