@@ -103,7 +103,7 @@ ENDED = f"""async ([setups, reasons]) => {{ {FROM}
   const ends = [{{ winner: 'maxie', reason: 'armies' }}, {{ winner: null, reason: 'ply_limit' }}, {{ winner: null, reason: 'server_fault' }}];
   const listed = Object.keys(setups).flatMap((map) => ends.map((end, n) => ({{ match: map + n, game: 'riskless', map, players, ply: 9, end }})));
   const show = (matches, ...names) => {{
-    const cards = new LiveCards();
+    const cards = new LiveCards({{ keepsPlaces: true }}); // they stay, however long it takes to look at them
     cards.sight = {{ observe() {{}}, unobserve() {{}} }}; // the matches are not on the server
     cards.element.classList.add(...names);
     cards.show(matches);

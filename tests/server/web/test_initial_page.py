@@ -145,7 +145,9 @@ def test_the_built_in_match_is_shown_at_first() -> None:
     picture = parse_page(made)
     assert picture.find(".//svg") is not None
     assert picture.find(".//section//a[@href]") is None, "the built-in match has no page of its own"
-    assert picture.find(".//span[@class='badge']") is None
+    badge = picture.find(".//span[@class='badge']")
+    assert badge is not None
+    assert badge.text == "Replay"
 
 
 async def test_only_the_start_page_shows_a_match_in_progress(host: Host) -> None:
