@@ -100,11 +100,13 @@ def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
 def find_built_in_weights_file(game: Game[Any, Any]) -> Path:
     """Return the file of the project's own weights for a game.
 
-    Riskless has separate weights for maps without junctions, on which no territory has more than two neighbours.
+    Riskless has separate weights for rings, on which each territory has two neighbours, and for lines.
     """
     name = _get_weights_game_name(game)
-    if isinstance(game, Riskless) and max(map(len, game.map.neighbours)) <= MAX_NEIGHBOURS_OF_NON_JUNCTION:
-        name += "-without-junctions"
+    if isinstance(game, Riskless):
+        neighbour_counts = set(map(len, game.map.neighbours))
+        if max(neighbour_counts) <= MAX_NEIGHBOURS_OF_NON_JUNCTION:
+            name += "-rings" if neighbour_counts == {MAX_NEIGHBOURS_OF_NON_JUNCTION} else "-lines"
     return WEIGHTS_FOLDER / f"{name}.toml"
 
 

@@ -38,9 +38,9 @@ def test_shipped_weights_fit_their_features(game: Any) -> None:
     assert weights[names[0]] > 0
 
 
-def test_maps_without_junctions_have_weights_of_their_own() -> None:
+def test_lines_and_rings_have_weights_of_their_own() -> None:
     files = [find_built_in_weights_file(game).name for game in (PATH, RING, GRID)]
-    assert files == ["riskless-without-junctions.toml", "riskless-without-junctions.toml", "riskless.toml"]
+    assert files == ["riskless-lines.toml", "riskless-rings.toml", "riskless.toml"]
 
 
 def test_the_projects_weights_prefer_the_better_position() -> None:
