@@ -153,7 +153,7 @@ ARROWS = (
   const [lengths, told] = [[], []];
   let fights = 0;
   await walkPlies(() => {
-    if (document.querySelector('.fight rect')) fights += 1;
+    if (document.querySelector('.fight rect') && document.querySelector('.whole-map').hidden) fights += 1;
     const { width, height } = document.querySelector('.move').getBoundingClientRect();
     lengths.push(Math.hypot(width, height));
     told.push(document.querySelector('.told').textContent);
@@ -341,12 +341,13 @@ def test_the_lines_on_land_are_equally_far_apart_on_boards_of_all_sizes(
 
 
 @pytest.mark.parametrize(("width", "height"), [(360, 640), (844, 390)])
-def test_on_a_phone_a_map_is_whole_but_for_a_choice_and_its_targets_are_buttons(
+def test_on_a_phone_a_map_zooms_in_on_a_choice_whose_targets_are_buttons(
     empty: BrowserArena, page: Page, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{empty.url}table")
     show_replay(page, "usa")
+    page.get_by_role("button", name="Whole map").click()  # from the latest moves
     page.wait_for_function(IS_WHOLE)
     assert min(px for px in page.evaluate(MEASURED)["figures"] if px) >= 10
     page.get_by_role("button", name="Try your own moves").click()
@@ -360,7 +361,8 @@ def test_on_a_phone_a_map_is_whole_but_for_a_choice_and_its_targets_are_buttons(
     assert min(dist(a, b) for a, b in combinations(middles, 2)) >= 44
     for target in targets.all():
         assert target.evaluate(IN_FRAME)
-    expect(page.locator(".place[data-reach]:visible")).to_have_count(targets.count())
+    # In a wider font, which a slow network leaves, a result has the place of the name.
+    expect(page.locator(".place[data-reach]:not([data-crowded])")).to_have_count(targets.count())
     expect(page.locator(".outcomes text")).to_have_count(targets.count())
     expect(page.locator(".tag text")).to_have_count(0)  # the buttons tell as much
     offers = page.get_by_role("group", name="Choose a territory").get_by_role("button")
