@@ -118,7 +118,7 @@ ENDED = f"""async ([setups, reasons]) => {{ {FROM}
     }}
     return cards.element;
   }};
-  document.querySelector('main').innerHTML = '<div class="playing"></div><div class="hero"><div class="stage"></div><div class="wall"></div></div><ul class="cards rows"></ul>';
+  document.querySelector('main').innerHTML = '<div class="playing"></div><div><div class="hero"><div class="stage"></div><div class="wall"></div></div></div><ul class="cards rows"></ul>';
   for (let n = 0; n < listed.length; n += 4) document.querySelector('.playing').append(show(listed.slice(n, n + 4), 'now'));
   document.querySelector('.wall').append(show(listed));
   document.querySelector('.rows').replaceChildren(...Object.keys(setups).flatMap((map) => reasons.map((reason) => pastItem({{
