@@ -77,8 +77,8 @@ def corrected_spec(parsed: Spec, message: str) -> str:
     """Return the spec with the correction that the error message suggests."""
     kept = {name: str(parsed.values[name]) for name in parsed.explicit}
     if match := re.search(r"\b(?:use|write) (\w+=[^:\s]+)", message):
-        kept |= dict(part.split("=") for part in match[1].split(","))
-    elif match := re.search(r"(\w+) must be (\w+):", message):
+        kept |= dict(part.split("=") for part in match[1].rstrip(",").split(","))
+    elif match := re.search(r"(\w+) must be (\w+)[:,]", message):
         kept[match[1]] = match[2]
     else:
         assert "leave out exact" in message
