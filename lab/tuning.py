@@ -66,7 +66,7 @@ SEARCH_TARGET_SHARE = 0.75
 """Weight of the search in the target of a position from a match; the result of the match has the remaining weight."""
 EXTRA_RANDOM_PLIES_CHOICES = (0, 0, 1, 2)
 """Numbers of random plies from a position of the match to a sample (training position); one is drawn for each sample."""
-MAX_START_CHANCE_OFFSET = 0.3
+MAX_START_IMBALANCE = 0.3
 """Maximum distance of the chance of winning from one half at the start of a match."""
 MAX_START_ATTEMPTS = 12
 """Number of random start positions that are tried for a match before an uneven one is used."""
@@ -159,10 +159,7 @@ def _play_match(
     """Play a match of the searcher against itself, from a random start that it considers nearly even."""
     for _ in range(MAX_START_ATTEMPTS):
         start = draw_random_start(game, rng)
-        if (
-            abs(_search_winning_chance(game, searcher, start, nodes_per_move) - 0.5)
-            <= MAX_START_CHANCE_OFFSET
-        ):
+        if abs(_search_winning_chance(game, searcher, start, nodes_per_move) - 0.5) <= MAX_START_IMBALANCE:
             break
     return play_match(game, start, dict.fromkeys(Player, searcher), nodes_per_move, MAX_MATCH_PLIES)
 

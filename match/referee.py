@@ -231,7 +231,7 @@ class Referee:
                 player, ErrorCode.NOT_STARTED, "the match has not begun: both must be ready", ply, now_ns
             )
         if ply < next_ply:
-            return self._acknowledge_repeated_move(event, now_ns)
+            return self._acknowledge_resent_move(event, now_ns)
         if ply > next_ply or player is not self.mover:
             detail = f"ply {ply} is not yours to play now: the match is at ply {next_ply}, and it is {self.mover}'s turn"
             return self._reject_message(player, ErrorCode.OUT_OF_TURN, detail, ply, now_ns)
@@ -292,7 +292,7 @@ class Referee:
         effects.append(self._make_turn_message(clocks))
         return effects
 
-    def _acknowledge_repeated_move(self, event: MoveReceived, now_ns: int) -> list[RefereeEffect]:
+    def _acknowledge_resent_move(self, event: MoveReceived, now_ns: int) -> list[RefereeEffect]:
         earlier_move = self.moves[event.ply].move
         if self._movers[event.ply] is event.player and earlier_move == event.move:
             return [NotifyPlayer(event.player, self._accepted_messages[event.ply])]

@@ -42,7 +42,7 @@ MAX_RECOVERY_SECONDS = 150.0
 MIN_AND_MAX_FAULT_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
 MAX_OUTAGE_SECONDS = 2.0
-"""Longest failure of NATS or PostgreSQL, in seconds. Nobody can play meanwhile."""
+"""Longest outage of NATS or PostgreSQL that a test causes, in seconds. No match continues during an outage."""
 MAX_CONNECT_SECONDS = 200.0
 """Seconds within which 80 % of the bots must play."""
 MAX_FINISH_SECONDS = 200.0

@@ -195,7 +195,7 @@ class Clock:
     """
 
     mine: float
-    """Time left on the bot's clock; with a time per move, the time left for this move."""
+    """Time left on the bot's clock, in seconds; with a time per move, the time left for this move."""
     theirs: float = 0.0
     """Time left on the opponent's clock."""
     increment: float = 0.0

@@ -16,7 +16,7 @@ A file has two arrays of floating-point numbers, `hidden` of shape (INPUT_COUNT,
 
     log-odds that the mover wins = max(inputs @ hidden, 0) @ output
 
-The log-odds are converted to hundredths of an army: 1 becomes GOAL_SHARE_PER_LOG_ODDS of the goal. For a given map, all
+The log-odds are converted to hundredths of an army: 1 becomes LEAD_PER_LOG_ODDS of the goal. For a given map, all
 numbers are rounded to integers (`NetworkTables`), so that the compiled search and Python agree exactly.
 """
 
@@ -53,7 +53,7 @@ HIDDEN_UNIT_COUNT = 16
 """Number of hidden units of the network."""
 ARRAY_SHAPES = {"hidden": (INPUT_COUNT, HIDDEN_UNIT_COUNT), "output": (HIDDEN_UNIT_COUNT,)}
 """Shape of each array in a network file, by its name."""
-GOAL_SHARE_PER_LOG_ODDS = 1 / 16
+LEAD_PER_LOG_ODDS = 1 / 16
 """Lead in armies that corresponds to log-odds of winning of 1, as a share of the armies that win a match."""
 MAX_HIDDEN_UNIT_VALUE = 30_000
 """Maximum value of a hidden unit, which is stored as a signed 16-bit integer."""
@@ -202,7 +202,7 @@ class NetworkTables:
         largest = np.abs(territories).max() + np.abs(roads).max() + 2 * np.abs(totals).max()
         # The subtraction leaves room for the sum of the rounding errors of all rows.
         scale = (MAX_HIDDEN_UNIT_VALUE - road_end_count - map.territory_count) / max(float(largest), 1e-9)
-        value = 100 * goal * GOAL_SHARE_PER_LOG_ODDS / scale * 2**OUTPUT_FRACTION_BITS
+        value = 100 * goal * LEAD_PER_LOG_ODDS / scale * 2**OUTPUT_FRACTION_BITS
         return cls(
             np.rint(territories * (scale / map.territory_count)).astype(np.int64),
             _classify_territories(both_signs),

@@ -60,7 +60,7 @@ AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
 While a session is BACKLOGGED, nothing is read from its client.
 """
 STATES_THAT_IGNORE_MESSAGES = frozenset({AWAITING_ADMISSION, CLOSED})
-"""States of a session in which no message is handled. In AWAITING_ADMISSION, messages are kept for later."""
+"""States of a session in which no message is handled: in AWAITING_ADMISSION, messages are kept for later, in CLOSED dropped."""
 MAX_MESSAGES_IN_FAIR_QUEUE = 256
 """Number of messages waiting in the fair queue at which reading is paused."""
 CONTROL_OPCODES = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})

@@ -45,7 +45,7 @@ class OwnerSummary(Struct, frozen=True):
     retired: list[str]
     """Names of the owner's bots whose tokens were revoked, sorted."""
     invited: int
-    """Maximum number of bots that an open invitation allows; 0 if none is open."""
+    """Maximum number of bots that the owner may have by an invitation that is still open; 0 without one."""
     until: str
     """End time of the open invitation, in the format of `database.format_current_time`; empty if none is open."""
     banned: str
