@@ -269,6 +269,8 @@ def fit_weights(
     for number in range(MAX_NEWTON_ITERATIONS):
         if number or old_weights.any():
             slopes, tempos = _fit_slopes_and_tempos(samples, ~held_out, new_weights)
+            # A falling curve would keep weights that prefer the worse position: their product with it predicts as well.
+            slopes = np.abs(slopes)
         else:
             slopes, tempos = np.full(game_count, FIRST_LOGISTIC_SLOPE), np.zeros(game_count)
         columns = np.hstack([samples.features * slopes[samples.game_indexes][:, None], tempo_columns])

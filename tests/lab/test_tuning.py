@@ -65,6 +65,13 @@ def test_the_fit_finds_the_weights_for_any_slopes_and_tempos_of_the_games(begun:
         assert found.loss_after < found.loss_before < 1.01
 
 
+def test_the_fit_turns_weights_round_that_prefer_the_worse_position() -> None:
+    """The slope of a game and all weights could change their signs together, and predict the same chances."""
+    inverted = {name: -weight for name, weight in TRUE.items()}
+    found = fit_weights(make_samples((0.002, 0.0005), 3000), inverted).weights
+    assert to_direction(found) @ to_direction(TRUE) > 0.9
+
+
 def test_a_fit_to_searches_with_known_weights_finds_their_estimates() -> None:
     known = FLAT | {"territories": 200, "borders": -30}
     board = make_game_on_map("riskless", "m2")
