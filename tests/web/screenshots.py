@@ -98,8 +98,12 @@ class Marvin(GreedyBot):
 
 def boards_are_drawn(page: Page) -> None:
     page.locator(".card.live .tug-bar:not([data-unknown])").first.wait_for()
-    page.wait_for_function("""() => [...document.querySelectorAll('.small-board')].some((board) => (
-        board.getContext('2d').getImageData(0, 0, board.width, board.height).data.some((each) => each > 0)))""")
+    page.wait_for_function("""() => [...document.querySelectorAll('.card.live')].every((card) => {
+        const board = card.querySelector('.small-board');
+        const isInView = card.checkVisibility() && card.getBoundingClientRect().top < innerHeight;
+        return !isInView || board && card.querySelector('.tug-bar:not([data-unknown])')
+            && board.getContext('2d').getImageData(0, 0, board.width, board.height).data.some((each) => each > 0);
+    })""")
 
 
 def rows_are_complete(page: Page) -> None:
