@@ -125,7 +125,7 @@ def ladder(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Port of the web page; 0: any free port; default: no page, or 8765 with --external.",
+            help="Port of the web page; 0: a free one; default: 0 (with --external: 8765).",
         ),
     ] = None,
     wait: Annotated[
