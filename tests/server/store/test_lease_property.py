@@ -33,6 +33,8 @@ from tests.server.matches import record
 
 ENDED_PROCESS = replace(identify_this_process(), started="1")
 """Identity of a process that counts as ended, so that others acquire its name at once, even if it still writes."""
+MAX_STARTS = 6
+"""Maximum number of processes started in a test: each keeps two of the engine's 15 connections to PostgreSQL until the end."""
 
 
 @dataclass
@@ -74,9 +76,13 @@ class ServerWorld:
     seen: dict[str, str] = field(default_factory=dict)
     """Records of finished matches that the last check has found in the store, acknowledged or not."""
     matches: int = 0
+    starts: int = 0
 
     async def start(self, name: str, process: ProcessIdentity) -> None:
-        """Start a process that acquires the name, if it is free, and continues its matches."""
+        """Start a process that acquires the name, if it is free, and continues its matches. After MAX_STARTS, start none."""
+        if self.starts == MAX_STARTS:
+            return
+        self.starts += 1
         writer: JournalWriter = await self.stack.enter_async_context(
             open_sqlite_writer(self.engine)
             if self.engine.dialect.name == "sqlite"
