@@ -12,6 +12,7 @@ const MIN_UNCUT_SHARE = 0.75; // of the least scale: a picture that fits whole a
 const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and names would cover a phone's map
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const HANDHELD_PX = 960; // the same, with phones on their side
+const AMPLE_PX = 700; // width of a frame from which on a finger finds a choice on the whole picture
 const LAND_MARGIN = 8; // pixels between the land of a choice and the edge
 const FINGER_PX = 44; // between two points that a finger can tell apart
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
@@ -151,9 +152,14 @@ export class Zoom {
     return Boolean(this.least) && window.innerWidth <= HANDHELD_PX;
   }
 
-  // Return true if the picture zooms in on its choice, as it does on a small window.
+  // Return true if the whole picture is too small for a choice by a finger.
+  get isNarrow() {
+    return this.isHandheld && this.place.clientWidth < AMPLE_PX;
+  }
+
+  // Return true if the picture zooms in on its choice, as it does in a narrow frame.
   get zoomsIn() {
-    return this.near.length > 0 && this.isHandheld;
+    return this.near.length > 0 && this.isNarrow;
   }
 
   get isPhone() {
@@ -212,7 +218,7 @@ export class Zoom {
     if (this.follows && this.factor === 0) this.factor = null;
     this.follows = false;
     const isSame = this.near.length > 0 && points[0] === this.near[0];
-    if (!this.isHandheld && this.factor) this.near = near;
+    if (!this.isNarrow && this.factor) this.near = near;
     else if (this.near.length || !this.factor) this.glide(near, isSame ? this.factor : null);
     if (points.length) this.reveal(points);
   }
