@@ -824,6 +824,23 @@ def test_the_end_on_one_of_four_boards_covers_no_land(timed: Page) -> None:
         result.evaluate("(line, words) => line.textContent = words", words)
 
 
+def test_the_bar_of_a_finished_match_names_the_winner_on_a_phone(timed: Page) -> None:
+    timed.set_viewport_size({"width": 360, "height": 640})
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 3])
+    won = timed.locator(".share-of", has_text="wins")
+    timed.evaluate(
+        "play(0, { winner: 'maxie', reason: 'resignation' }); viewer.playback.reveal(); viewer.go(3)"
+    )
+    expect(won).to_have_text("ann wins")
+    name, wins = won.locator("span").all()
+    expect(name).to_have_css("clip-path", "none")
+    timed.evaluate("viewer.match.players.maxie = 'a long name '.repeat(9); viewer.refresh()")
+    expect(name).to_contain_text("a long name")
+    bar, last = box_of(timed.locator(".tug-bar")), box_of(wins)
+    assert last["x"] + last["width"] <= bar["x"] + bar["width"]
+    assert last["height"] <= bar["height"], "one line"
+
+
 def test_a_board_says_final_when_the_last_move_is_told(timed: Page) -> None:
     timed.evaluate(FINISHED, make_game_on_map("riskless", "italy").setup())
     badge = timed.locator(".minor .badge")

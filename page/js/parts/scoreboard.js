@@ -51,7 +51,7 @@ export class Scoreboard {
     const chances = percentages(share ?? 0.5);
     const ahead = SEATS.find((seat) => chances[seat] > 50);
     const score = match.setup.armies_to_win && match.game.score?.(match.positions[ply]);
-    set(this.bar, { "data-unknown": share === null, title: end ? null : "Chance of winning" });
+    set(this.bar, { "data-unknown": share === null, "data-over": Boolean(end), title: end ? null : "Chance of winning" });
     set(this.part, { width: chances.maxie });
     const leader = ahead ? this.nameOf(ahead) : "";
     const told = end ? outcome(end, this.own) : ahead ? `${chances[ahead]} % to win` : "Even";
