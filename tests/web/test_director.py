@@ -824,6 +824,23 @@ def test_the_end_on_one_of_four_boards_covers_no_land(timed: Page) -> None:
         result.evaluate("(line, words) => line.textContent = words", words)
 
 
+def test_names_and_map_of_a_small_board_on_a_tablet_are_whole(timed: Page) -> None:
+    timed.evaluate(FINISHED, make_game_on_map("riskless", "italy").setup())
+    timed.evaluate("minor.playback.match.players = { maxie: 'alphabeta', minnie: 'greedybot' }")
+    for width, height in ((768, 1024), (1024, 768)):
+        timed.set_viewport_size({"width": width, "height": height})
+        timed.evaluate("minor.show(0)")
+        timed.clock.run_for(1000)
+        names = timed.locator(".minor .player > .name")
+        expect(names).to_have_text(["alphabeta", "greedybot"])
+        kind = timed.locator(".minor .kind")
+        expect(kind).to_have_text("Italy")
+        assert not find_cut_texts(names)
+        assert not find_cut_texts(kind)
+        name, title = box_of(names.first), box_of(kind)
+        assert title["y"] >= name["y"] + name["height"], "the map has a line of its own"
+
+
 def test_the_bar_of_a_finished_match_names_the_winner_on_a_phone(timed: Page) -> None:
     timed.set_viewport_size({"width": 360, "height": 640})
     timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 3])
