@@ -53,6 +53,36 @@ def test_an_event_between_two_matches_names_the_boards_that_stay(empty: BrowserA
     expect(page.locator(".cards.now > li")).to_have_count(1)
 
 
+REPLACED = """async (listings) => {
+  const { EventView } = await import(new URL('views/event.js', document.querySelector('script[type=module]').src).href);
+  const view = new EventView(document.querySelector('main'), ['serve']);
+  view.unlist();
+  for (const each of listings) view.list(each);
+}"""
+"""Shows an event with these lists of its matches in progress, one after the other."""
+
+
+def test_a_finished_match_among_the_boards_is_not_counted_as_in_progress(
+    empty: BrowserArena, page: Page
+) -> None:
+    page.goto(f"{empty.url}file")
+    one, two = (
+        {
+            "match": name,
+            "event": "serve",
+            "game": "riskless",
+            "map": "italy",
+            "players": {"maxie": "ada", "minnie": "bob"},
+            "ply": 3,
+        }
+        for name in ("one", "two")
+    )
+    page.evaluate(REPLACED, [[one, two]])
+    expect(page.get_by_role("heading", name="2 matches in progress")).to_be_visible()
+    page.evaluate(REPLACED, [[one, two], [two]])
+    expect(page.get_by_role("heading", name="1 in progress, 1 finished")).to_be_visible()
+
+
 def test_the_figure_that_ranks_comes_first(empty: BrowserArena, page: Page) -> None:
     told = {"event": DEFAULT_EVENT_NAME, "plan": None, "counted": 3, "finished": False, "cancel_reason": ""}
     counts = dict.fromkeys(("drawn", "time", "illegal", "gone", "other", "crash", "byes"), 0)

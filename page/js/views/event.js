@@ -66,7 +66,8 @@ export class EventView {
     const goesOn = this.told && !this.told.finished && !this.stage?.startsWith("open");
     const { size } = this.live.cards;
     set(this.playing, { hidden: this.ids === undefined || (!goesOn && !size) });
-    const running = `${plural(this.running, "match", "matches")} in progress`;
+    const over = size - this.running; // negative where not all matches have a board
+    const running = over > 0 ? `${this.running} in progress, ${over} finished` : `${plural(this.running, "match", "matches")} in progress`;
     say(this.counted, this.running > BOARDS ? `${BOARDS} of ${running}` : this.running ? running : size ? "Just finished" : "No match in progress");
   }
 
