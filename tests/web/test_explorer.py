@@ -254,8 +254,10 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     play = page.get_by_role("button", name="Play out")
     lines = study.locator(".of-arrow")
     expect(lines).to_have_text(
-        [re.compile(r"^Best: .* → .* \d+ → \d+\s%$"), re.compile(r"^Played: .* → .* [?!]+\d+ → \d+\s%$")]
+        [re.compile(r"^Best: .* → .* \d+ → \d+\s%$"), re.compile(r"^Played: .* → .*\s[?!]+\d+ → \d+\s%$")]
     )
+    played = lines.last.locator("strong").text_content() or ""
+    assert re.search(r"\S\xa0[?!]+$", played), "the mark never has a line of its own"
     better = lines.first.locator("strong").inner_text().removeprefix("Best: ").strip()
     play.click()
     expect(page.locator(".told")).to_have_text(f"Your own line, move {ply}: {better}")
