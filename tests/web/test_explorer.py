@@ -225,7 +225,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
         for each in page.locator(".plot .moments[data-owner]").all()
     ]
     assert drops == sum(dots) == min(5, len(marked)), "the graph marks what the slider marks"
-    expect(page.locator(".plot figcaption")).to_contain_text(f"{len(marked)} mistake")
+    expect(page.locator(".plot figcaption")).not_to_contain_text("mistake")  # the heading beside counts them
     ply = marked[0]
     largest = max(costs, key=lambda at: costs[at])
     later = [at for at in marked if at > largest]  # the review begins at the largest mistake

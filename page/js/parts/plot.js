@@ -43,8 +43,7 @@ export class Plot {
     this.svg.addEventListener("pointermove", (event) => this.hover(this.plyAt(event)));
     this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.words = h("p", { class: "quiet" });
-    this.counted = h("span"); // how many of the mistakes are marked
-    this.head = h("figcaption", null, word("chance", "Chance of winning"), this.counted);
+    this.head = h("figcaption", null, word("chance", "Chance of winning"));
     this.axis = TICKS.map((height) => {
       const label = h("span", { "data-owner": height > 0 ? "maxie" : height < 0 ? "minnie" : null });
       label.style.top = `${((this.y(height) / HEIGHT) * 100).toFixed(1)}%`;

@@ -9,7 +9,7 @@ import { capitalized, h, parts, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
 import { describeMove, keyMoments, nextMoment, playerSentence, sentence, story } from "../story.js";
-import { SIDES, dateOf, ending, eventTitle, explained, gameTitle, plural, watched } from "../text.js";
+import { SIDES, dateOf, ending, eventTitle, explained, gameTitle, watched } from "../text.js";
 import { EngineDetails } from "./enginedetails.js";
 import { Explorer } from "./explorer.js";
 import { KeyList, keyAction } from "./keys.js";
@@ -419,11 +419,7 @@ export class Viewer {
   showReview(ply) {
     const { button, ready } = this.review;
     const focused = button.matches(":focus-visible");
-    if (ready) {
-      const [shown, all] = [this.review.decisive.length, this.review.mistakes.length];
-      say(this.plot.counted, `${shown < all ? `${shown} of ` : ""}${plural(all, "mistake")}`);
-      this.playback.reveal();
-    }
+    if (ready) this.playback.reveal();
     if (ply !== undefined && !this.explorer.active) this.go(ply);
     else this.refresh();
     if (!focused || !button.hidden) return; // with the button the focus of the keyboard would be lost
