@@ -88,7 +88,7 @@ export class Review {
     const { before, best, left } = this.chances(ply);
     const [better] = this.better(ply);
     const line = (name, move, chance, { mark = "", kind = /** @type {string | null} */ (null) }) => h("span", { class: "of-arrow", "data-kind": kind },
-      h("strong", null, `${name}: ${match.game.text(move)}`, mark ? "\u00a0" : null, mark ? h("span", { class: "mark" }, mark) : null), h("span", null, chance));
+      h("strong", null, `${name}: ${match.game.text(move)}${mark ? "\u00a0" : " "}`, mark ? h("span", { class: "mark" }, mark) : null), h("span", null, chance));
     return [better && line("Best", better, `${before} → ${best}`, { kind: "better" }), line("Played", match.moves[ply - 1].move, `${before} → ${left}`, { mark: this.mark(ply) })].filter(Boolean);
   }
 
