@@ -199,7 +199,7 @@ QUIET = by_name(
     View("join", "join/{invitation}", ".mini-board .area-of"),
 )
 """Those of one to which no bot is connected but its own; `file` is given a record."""
-FILM: ViewportSize = {"width": 880, "height": 640}
+FILM: ViewportSize = {"width": 1100, "height": 640}
 FILM_MS = 250
 FILM_FROM_MS = 15_000
 """So far into a match, armies begin to meet."""
