@@ -77,8 +77,8 @@ const outcome = ({ what, came, stood }) => ({ won: winWords(came, stood), lost: 
 // Return how good a move is, as weigh() has it, to sort moves by: first by its risk, then by the armies that are left where it takes a territory.
 const worth = (move) => (move.what === "joined" ? 0 : move.came - move.stood) + 1e6 * RISKS.indexOf(riskOf(move));
 
-// Return the risk of a move: its battle is lost, its target is open to a reply, or neither.
-const riskOf = ({ what, threats }) => (what === "lost" ? "lost" : threats.length ? "open" : "safe");
+// Return the risk of a move, one of RISKS: its battle is lost, its target is open to a reply, or neither; null if the move is not known.
+const riskOf = (move) => (!move ? null : move.what === "lost" ? "lost" : move.threats.length ? "open" : "safe");
 
 // Return the risk in words, as elements: a tablet leaves out the first of them, and a phone also the territory from which the reply would come.
 function riskWords(move, target) {
@@ -616,7 +616,7 @@ export class MapBoard {
     }
     const choice = selected === null ? [] : [selected, ...targets];
     const { moves } = this;
-    const risk = (/** @type {number} */ v) => (moves.has(v) ? riskOf(moves.get(v)) : null);
+    const risk = (/** @type {number} */ v) => riskOf(moves.get(v));
     const retakers = [...moves.values()].flatMap(({ threats }) => threats.slice(0, 1).map(({ from }) => from)); // the list names them
     const corners = (/** @type {number[]} */ each) => each.flatMap((v) => this.land.regions[v].corners);
     if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]), corners(choice), corners(retakers));
@@ -718,7 +718,7 @@ export class MapBoard {
         return Math.hypot(x2 - x1, y2 - y1) < from + to + SHORTEST * size ? "" : arrow(line, from, to, size);
       }).join("");
     };
-    const drawn = selected === null ? [] : [...targets].map((v) => ({ d: draw(v), risk: moves.has(v) ? riskOf(moves.get(v)) : null }));
+    const drawn = selected === null ? [] : [...targets].map((v) => ({ d: draw(v), risk: riskOf(moves.get(v)) }));
     const all = (each) => each.map(({ d }) => d).join("") || null;
     set(this.optionGround, { d: all(drawn) });
     this.options.forEach((each, n) => set(each, { d: all(drawn.filter(({ risk }) => risk === RISKS[n])) }));
