@@ -42,9 +42,9 @@ SERVER_OUTAGE_SECONDS = 0.5
 PING_DELAY_SECONDS = 0.15
 """Seconds between the `turn` message and a ping, so that the bot is thinking when the ping arrives."""
 LATE_PONG_THRESHOLD_SECONDS = 0.5
-"""Thinking time, in seconds, from which a pong that arrives only together with the move is a fault.
+"""Minimum thinking time, in seconds, for which a pong that arrives no sooner than the move counts as a fault.
 
-If the bot moves sooner, a busy machine may have delayed the pong.
+With a shorter thinking time, a busy machine may have delayed the pong.
 """
 CLOSING_HANDSHAKE_TIMEOUT_SECONDS = 2.0
 """Seconds within which a bot must complete the websocket's closing handshake."""

@@ -54,7 +54,10 @@ def choose_attack(start, moves):
 
 
 def play(board, move, seat, cap):
-    """Return the board after a move of `seat` in Riskless (PROTOCOL.md, section 13): for each territory (seat, armies), or None."""
+    """Return the board after a move of `seat` in Riskless (PROTOCOL.md, section 13).
+
+    A board has (seat, armies) for each territory, or None for an empty one. At most `cap` armies fit on a territory.
+    """
     board, (source, target) = list(board), move
     armies, defence = board[source][1], board[target]
     board[source] = (seat, 0)

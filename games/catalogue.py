@@ -172,9 +172,9 @@ def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
 
 
 def find_rules_mismatch_reason(game: Game[Any, Any], other_digest: str) -> str | None:
-    """Return an error message in one line if `game` has other rules than those of the digest `other_digest`; else None.
+    """Return a one-line error message if the rules of `game` do not have the digest `other_digest`; else None.
 
-    An empty digest stands for equal rules.
+    If either digest is empty, as for a game of the project, the rules count as equal.
     """
     own_digest = CATALOGUE.get_rules_digest(game)
     if not other_digest or not own_digest or other_digest == own_digest:

@@ -131,7 +131,10 @@ class ExplicitGame(Game[NodePosition, int]):
 
 
 def _parse_node(node_data: object, default_name: str) -> tuple[str, int | None, Sequence[object]]:
-    """Return the name and the value of a node, and the data of its children. Raises BadData for invalid data."""
+    """Return the name and the value of a node, and the data of its children. Raises BadData for invalid data.
+
+    default_name  name of the node if its data has none
+    """
     if not isinstance(node_data, Mapping):
         raise BadData(
             f'node {default_name}: must be an object, such as {{"name": "a", "value": 3}}, not {node_data!r:.40}'

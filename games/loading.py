@@ -197,11 +197,11 @@ def run_file_as_module(path: Path, module_name_prefix: str) -> ModuleType:
 
 
 def _choose_sys_path_index() -> int:
-    """Return the index in `sys.path` for the folder of a user's file: after Python's modules and the installed packages.
+    """Return the index at which to insert the folder of a user's file into `sys.path`.
 
-    So no file in this folder replaces a module of Python or of a package. The folder comes before those of editable
-    installations, so that in a checkout of this project, which has folders `games` and `match`, an import in the user's
-    file finds the user's own `games.py`.
+    The folder comes after Python's modules and the installed packages, so no file in it replaces one of them. It comes
+    before the folders of editable installations. So in a checkout of this project, which has folders `games` and `match`,
+    `import games` in the user's file finds the user's own `games.py`.
     """
     library_indexes = (sys.path.index(folder) for folder in _LIBRARY_FOLDERS if folder in sys.path)
     return max(library_indexes, default=len(sys.path) - 1) + 1

@@ -59,7 +59,7 @@ first move and 32 % of the others. So both players must have the first move equa
 TRANSPOSITION_TABLE_MB = 4
 """Size of a searcher's transposition table, in MiB."""
 OPENINGS_PER_TASK = 10
-"""Number of openings from which a process plays in one task: creating the searchers then takes under a tenth of its time."""
+"""Number of openings from which a process plays in one task: so many that creating the searchers takes under 10 % of it."""
 
 
 MIN_LEADER_WINNING_CHANCE = 0.55
@@ -404,7 +404,7 @@ def measure_maps(
 def choose_nodes_per_move(games: Sequence[Riskless]) -> Sequence[int]:
     """Return the numbers of nodes per move with which equal searchers play `games`: those in DEFAULT_STRENGTHS.
 
-    If a game has no kernel, the last number is left out, because the game is searched in Python, which is slow.
+    If a game has no compiled search, the last number is left out, because a search in Python is slow.
     """
     return DEFAULT_STRENGTHS if all(map(has_compiled_search, games)) else DEFAULT_STRENGTHS[:-1]
 

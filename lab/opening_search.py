@@ -46,7 +46,7 @@ TEST_MATCH_NODE_FACTORS = (0.75, 1.25)
 The two numbers differ, because equal engines with equal nodes would play the same match twice.
 """
 OPENINGS_PER_TASK = 16
-"""Number of openings that a process tests in one task: creating the searcher then takes under a tenth of its time."""
+"""Number of openings that a process tests in one task: so many that creating the searcher takes under 10 % of it."""
 MAX_CONSECUTIVE_DUPLICATES = 1_000
 """Number of random openings in a row without a new position after which the search for openings ends."""
 
@@ -167,7 +167,10 @@ def _is_even_in_play(
     criteria: OpeningCriteria,
     position: RisklessPosition,
 ) -> bool:
-    """Return True if at each strength each player scores at least half a point in two matches between equal engines."""
+    """Return True if from `position`, at each strength, each player scores at least half a point in two test matches.
+
+    The two matches are between equal engines.
+    """
     seats = dict.fromkeys(Player, searcher)
     for nodes in criteria.strengths:
         matches = [

@@ -66,7 +66,7 @@ class PlayedMatch:
     winner: Player | None
     """Player who won the match; None for a draw."""
     reason: str
-    """Reason for the end of the match: the game's (`Outcome.reason_code`), REPETITION_DETAIL_PREFIX or PLY_LIMIT_REASON."""
+    """Reason for the end of the match: the game's own (`Outcome.reason_code`), `repetition`, or `cut` (PLY_LIMIT_REASON)."""
     positions: tuple[Any, ...]
     reports: tuple[SearchReport[Any], ...]
 

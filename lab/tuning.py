@@ -57,7 +57,7 @@ MAX_NEWTON_ITERATIONS = 30
 FIRST_LOGISTIC_SLOPE = 0.001
 """Slope of the logistic curve for the first fit if all weights are 0, in log-odds per unit of the weighted sum."""
 RESULT_HALF_LIFE_PLIES = 80
-"""Number of plies before a match's end at which the result counts half: its distance from 0.5 is halved in the target."""
+"""Number of plies over which a match's result loses half its effect: that many plies before the end, 1 counts as 0.75."""
 SAMPLES_PER_MATCH = 24
 """Maximum number of samples (training positions) from one match."""
 TARGET_NODES_FACTOR = 10

@@ -124,8 +124,8 @@ async def open_bot_processes(
     folder          working folder of the bots; None for the current folder
     restart_policy  limits for the bots' processes, such as the number of restarts
     games           custom games that the bots need, as FILE.py:Class
-    on_notice       called for each crash, each hang and each bot that drops out, and for the first resignations; the text names the bot and
-                    ends with the last lines of its output
+    on_notice       called with a text for each crash or hang, each bot that drops out, and the first resignations of each
+                    process; the text names the bot and ends with the last lines of its output
 
     The processes may still be starting when the block begins; see `BotProcesses.wait_until_connected`.
     """

@@ -45,9 +45,9 @@ MAX_SECONDS_WITHOUT_WORKER = 60
 """Maximum number of seconds that an event goes on while the cluster has no worker."""
 
 MAX_WORKERS_PER_PAIR = 4
-"""Maximum number of workers that are tried for a pair, one after another, if each of them dies.
+"""Number of workers to which the cluster gives a pair, one after another, if each of them dies.
 
-The cluster's setting `allowed-failures` does not count the first worker.
+The number is Dask's default of 3 for `allowed-failures`, which does not count the first worker, plus 1.
 """
 
 
@@ -219,9 +219,9 @@ class ClusterRunner:
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Let a worker play a pair. Return the result, and the reason to record for each match that is missing from it.
+        """Let a worker play a pair. Return its result, and the reason to give in the records of the pair's missing matches.
 
-        If no worker completes the pair, the result is empty.
+        If no worker completes the pair, the result is empty: both matches are missing.
         """
         # A new key each time: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)

@@ -205,7 +205,7 @@ class Ladder:
         }
 
     def _make_openings_identity(self) -> int | str:
-        """Return the openings for `make_event_identity`: a number of random plies, or a digest of the openings' files."""
+        """Return data that differs if the event's openings do: their number of random plies, or a digest of their files."""
         plan = self.plan
         if isinstance(plan.openings, int):
             return plan.openings

@@ -145,7 +145,7 @@ def _open_server(
 async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> StoredLadder:
     """Claim a new or a resumed event, so that no other process plays it while the host runs, and return it.
 
-    can_resume  True if the event can be resumed later, for which the store needs digests of the bots' files
+    can_resume  True if the event can be resumed later; the store then gets digests of the bots' files, to detect changes
     """
     default_name = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     name = ladder.plan.event if ladder.is_named else None

@@ -170,7 +170,10 @@ def make_valid_bot_name(name: str) -> str:
 
 
 def _make_program_name(command: Sequence[str]) -> str:
-    """Return a name for a command line, from its first argument with a file suffix, or else from the program."""
+    """Return a bot's name for a command line, such as `bot` for `node src/bot.js`.
+
+    The name is from the first argument that has a file suffix, or else from the program.
+    """
     if not command:
         return "?"
     return Path(next((word for word in command[1:] if Path(word).suffix), command[0])).stem

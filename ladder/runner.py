@@ -42,7 +42,7 @@ MAX_OVERTAKING_MATCHES = 8
 """Maximum number of later matches that may start while the earliest match of the schedule waits for free threads."""
 
 LOSS_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
-"""Verb for the way in which a bot lost a match, for end reasons of which the bot has usually printed an explanation."""
+"""Verb that tells how a bot lost a match, for the end reasons before which the bot has usually printed an explanation."""
 
 
 class MatchHost(Protocol):

@@ -46,8 +46,8 @@ MINNIE_EXTRA_ARMIES_BY_MAP = {
 MINNIE_START_COLOUR_BY_GRID_SIZE = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Colour, as a number from 0, of the cells that Minnie holds at the start, by width and height of the grid.
 
-`make_grid_map` colours the cells so that those of one colour are a knight's move apart. On these grids, the colour that it
-gives Minnie by default would favour one seat.
+`make_grid_map` colours the cells so that those of one colour are a knight's move apart, and chooses a colour for Minnie by
+default. On the grids listed here, that colour would give one player an advantage.
 """
 
 

@@ -87,7 +87,10 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
 
 
 def _list_label_boxes(place: Point, width: float) -> list[Extent]:
-    """Return the possible places for a name of `width` pixels: below, above, right and left of the mark, and diagonally."""
+    """Return the possible boxes for a name of `width` pixels: below, above, right and left of a mark, and diagonally.
+
+    place  centre of the mark
+    """
     x, y = place
     gap, height = MARK_RADIUS_PX + 3, 1.15 * NAME_FONT_PX
     centres = [(x, y + gap + height / 2), (x, y - gap - height / 2)]

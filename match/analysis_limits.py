@@ -40,7 +40,7 @@ class AnalysisTrimmer:
     def __init__(self, game: AnyGame) -> None:
         self._game = game
         self._moves_by_key: dict[Any, Data] = {}
-        """Valid moves of main lines in the canonical form of the game, by the data (with its types) that a player sent."""
+        """Cache of valid moves: the game's canonical form of each, by the data that a player sent and the data's types."""
         self._byte_budgets = dict.fromkeys(Player, MAX_ANALYSIS_BYTES_PER_PLAYER)
         """Number of bytes of analysis that each player may still send."""
         self.removed_move_count = 0

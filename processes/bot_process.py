@@ -115,7 +115,8 @@ class BotProcess:
         self._has_ended = False
         """True from the end of the process to its restart.
 
-        The report of the end already contains the bot's output, so a resignation caused by the end needs no report.
+        The end of the process is reported with the bot's output. If it also makes the bot resign a match, the resignation
+        is not reported again.
         """
         self._output_tail: deque[str] = deque()
         self._hang_report: str | None = None

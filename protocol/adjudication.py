@@ -81,7 +81,8 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     ) -> Adjudication | None:
         """Return the adjudication with the rules in `values_by_rule`; None if all rules are off.
 
-        Names, defaults and `none` are as in `parse`. `rejects_numbers_as_text` rejects numbers written as text.
+        Names, defaults and `none` are as in `parse`. If `rejects_numbers_as_text` is False, a value such as `"500"` counts
+        as the number 500.
 
         Raises BadAdjudication for an unknown rule or an invalid value.
         """

@@ -116,7 +116,7 @@ class Challenge(Struct, frozen=True, tag="challenge"):
 
 
 class Accept(Struct, frozen=True, tag="accept"):
-    """Acceptance of a challenge to this bot, or of an open one. A match follows."""
+    """Acceptance of a challenge to this bot, or of a challenge that names no bot. A match follows."""
 
     challenge: MatchId
 
@@ -280,14 +280,14 @@ class Standing(Struct, frozen=True, tag="standing"):
 
 
 class Challenged(Struct, frozen=True, tag="challenged"):
-    """Open challenge. Sent to the challenger and the named bot; if none is named, to all clients that browse."""
+    """Challenge that waits for an answer. Sent to the challenger and the named bot; if none is named, to all that browse."""
 
     challenge: str
     """Identifier of the challenge."""
     challenger: str
     """Name of the bot that challenges."""
     opponent: str
-    """Name of the challenged bot; empty for an open challenge."""
+    """Name of the challenged bot; empty if any bot may accept."""
     game: str
     map: str
     time_control: TimeControl
@@ -303,7 +303,7 @@ ChallengeOutcome = Literal["accepted", "declined", "withdrawn", "expired", "refu
 
 
 class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
-    """End of an open challenge. `outcome` says why; if it was accepted, `match` is the match that follows."""
+    """End of a challenge's wait for an answer. `outcome` says why; after an acceptance, `match` is the match that follows."""
 
     challenge: str
     outcome: ChallengeOutcome

@@ -88,9 +88,10 @@ class SinglePass(Generic[A]):
 
 
 class Tree(Generic[A]):
-    """Lazy tree: a label, and subtrees that are either stored (`memoize`) or yielded once.
+    """Lazy tree: a label, which `compute_label` returns on first access, and subtrees.
 
-    Hughes calls it Node (source 000 in docs/search.md). `compute_label` is called when the label is first accessed.
+    With `memoize`, the subtrees are stored; otherwise they are yielded once. Hughes calls such a tree Node (source 000 in
+    docs/search.md).
     """
 
     __slots__ = ("_compute", "_label", "memoize", "subtrees")
@@ -136,10 +137,11 @@ def maptree(function: Callable[[A], B], tree: Tree[A]) -> Tree[B]:
 def prune(
     depth: int, tree: Tree[A], *, is_dynamic: Callable[[A], bool] | None = None, max_extra_plies: int = 0
 ) -> Tree[A]:
-    """Return the tree cut off at `depth`, except below nodes whose label is dynamic, which means too unstable to estimate.
+    """Return the tree cut off at `depth`, except below dynamic nodes, whose labels are too unstable to estimate.
 
-    `is_dynamic` is the predicate for labels. Below dynamic nodes the tree continues for at most `max_extra_plies` plies
-    beyond `depth`. Hughes's own `prune` has no such limit, so an endless path of dynamic nodes makes its result infinite.
+    `is_dynamic` returns True for the label of a dynamic node. Below dynamic nodes the tree continues for at most
+    `max_extra_plies` plies beyond `depth`. Hughes's own `prune` has no such limit, so an endless path of dynamic nodes
+    makes its result infinite.
     """
 
     def make_subtrees() -> Iterator[Tree[A]]:
@@ -176,17 +178,16 @@ SortKey = Callable[[A], int]
 
 
 def highfirst(tree: Tree[A], key: SortKey[A]) -> Tree[A]:
-    """Return the tree with sorted subtrees: the highest label first at Maxie's nodes, the lowest first at Minnie's.
+    """Return the tree with the subtrees of each node sorted by `key` of their labels, the best for the mover first.
 
-    Maxie is to move at the root. Because the players alternate, `lowfirst` sorts each of the root's subtrees.
-
-    Visiting a node computes the labels of all its subtrees. The sort is stable.
+    Maxie is to move at the root, and the players alternate. So the highest key is first at even depths, the lowest at odd
+    depths. The sort is stable. Visiting a node computes the labels of all its subtrees.
     """
     return Tree(lambda: tree.label, _sort_subtrees(tree, lowfirst, key, sign=-1), memoize=tree.memoize)
 
 
 def lowfirst(tree: Tree[A], key: SortKey[A]) -> Tree[A]:
-    """Return the tree with sorted subtrees, as by `highfirst`, but with Minnie to move at the root."""
+    """Return the tree sorted as by `highfirst`, but with Minnie to move at the root."""
     return Tree(lambda: tree.label, _sort_subtrees(tree, highfirst, key, sign=1), memoize=tree.memoize)
 
 

@@ -70,7 +70,10 @@ def minimax(
 
 
 class _SearchState(Generic[P, M]):
-    """Game state with the methods that the program of `higher_order_minimax` calls. It reports each step to the monitor."""
+    """Position in the search of `higher_order_minimax`, with the methods of a game state in that program's source.
+
+    The methods also report each step of the search to the monitor.
+    """
 
     def __init__(
         self, problem: Problem[P, M], monitor: SearchMonitor, position: P, depth: int, path: Path = ()

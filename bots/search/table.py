@@ -91,9 +91,11 @@ class Table(Generic[P, M]):
         return (value, entry.generation != self.generation) if is_sufficient else None
 
     def store(self, position: P, depth: int, plies_from_root: int, value: int, bound: Bound, move: M) -> None:
-        """Store the result of a search of this position to `depth` plies.
+        """Store the result of a search of this position to `depth` plies, in constant time even if the table is full.
 
-        `plies_from_root` is the number of plies from the root to the position. Takes constant time, even if the table is full.
+        plies_from_root  number of plies from the root to the position
+        value, bound     value for the player to move, and its relation to the true value
+        move             best move, or the move that caused a cut
         """
         self._entries.pop(position, None)
         if len(self._entries) >= self.size:

@@ -41,8 +41,8 @@ class Task(Generic[R]):
 class ThreadPool:
     """Pool in which `thread_count` threads work in parallel, including the thread that waits for the results.
 
-    Close it, or use it in a `with` statement. If a search ends with an error (such as a stop), its tasks are
-    withdrawn or finished before the error is raised, so no thread does useless work.
+    Close it, or use it in a `with` statement. Before an error (such as a stop) is raised, the tasks beside the
+    failed one are withdrawn or finished, by `map` or by a call of `withdraw`, so that no thread does useless work.
     """
 
     def __init__(self, thread_count: int) -> None:

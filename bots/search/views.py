@@ -52,7 +52,7 @@ def showl(seq: Seq[A]) -> View[A]:
 
 
 def to_list(seq: Seq[A]) -> list[A]:
-    """Return the elements as a list: take the first element of what is left until nothing is left. O(n) time."""
+    """Return the elements as a list, taken one by one through the view. O(n) time."""
     items: list[A] = []
     while True:
         match showl(seq):

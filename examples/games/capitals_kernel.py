@@ -22,18 +22,20 @@ ONE_IN_EACH_TERRITORY = 0x0001_0001_0001_0001
 MAX_ARMIES = 0x7FFF
 """Largest number of armies that the 16 bits of a territory can hold."""
 GATHER_BITS_FACTOR = 1 << 48 | 1 << 33 | 1 << 18 | 1 << 3
-"""Factor of a multiplication that moves the lowest bits of a word's four territories to the word's bits 48 to 51."""
+"""Factor that gathers four bits: multiplying by it moves bits 0, 16, 32 and 48 of a word to its bits 48 to 51."""
 CAP, OVER, GOAL, ROWS, GARRISON, CATCH_UP, TERRITORY = range(7)
 ROAD_OFFSETS_START = 7
 NEIGHBOUR_SETS_START = ROAD_OFFSETS_START + MAX_TERRITORIES + 1
 ROAD_ENDS_START = NEIGHBOUR_SETS_START + MAX_TERRITORIES
 """Indices into the array `rules`, which holds the map and the constants for compiled code.
 
-GARRISON, CATCH_UP and TERRITORY hold the constants of capitals.py. Three indices begin a longer part of the array:
-
-ROAD_OFFSETS_START     for each territory, the number of its first road
-NEIGHBOUR_SETS_START  for each territory, the set of its neighbours as bits
-ROAD_ENDS_START       for each road, its source and its target
+CAP, GOAL                        territory cap, and number of armies that wins
+OVER                             number that, added to a word, sets the top bit of each territory whose armies exceed the cap
+ROWS                             number of words in use for each side
+GARRISON, CATCH_UP, TERRITORY    constants of capitals.py
+ROAD_OFFSETS_START               first index of: for each territory, the number of its first road
+NEIGHBOUR_SETS_START             first index of: for each territory, the set of its neighbours as bits
+ROAD_ENDS_START                  first index of: for each road, its source and its target
 """
 
 
@@ -191,9 +193,10 @@ def make_kernel() -> Kernel:
 
     @inlined
     def estimate_side(rules: Any, mem: Any, side: Any, own: Any, foe: Any) -> Any:
-        """Return the estimated worth of one side's armies, which begin at mem[side].
+        """Return the estimated worth of one side, in armies.
 
-        `own` and `foe` are the territories of this side and of the other side as bits.
+        side      index in `mem` at which the armies of this side begin
+        own, foe  territories of this side and of the other side, as bits
         """
         border = 0
         left = own

@@ -20,7 +20,7 @@ FIRST_COLUMN_CELLS = (1 << ROWS) - 1
 
 
 def compile_game(game: Any, lines: Any) -> CompiledGame:
-    """Return the game for the compiled searches: its functions, the `lines` that they read, and the conversions."""
+    """Return the game for the compiled searches: its functions, `lines` as bits, and the conversions of positions and moves."""
 
     def cell_to_bit(cell: int) -> int:
         return STRIDE * (cell % COLUMNS) + cell // COLUMNS

@@ -229,10 +229,7 @@ def make_measured_map_rows(measured: MeasuredMap) -> list[list[str]]:
 
 
 def format_pairs_needed(pair_count: float | None) -> str:
-    """Return as text how many pairs of matches show that the strong searcher is stronger than the weak one.
-
-    pair_count  number of pairs; None if it is 10,000 or more
-    """
+    """Return a number of pairs of matches as text, such as `23` or `over 9,999`; `pair_count` is None for the latter."""
     if pair_count is None:
         return "over 9,999"
     return f"{pair_count:,.0f}" if pair_count >= 10 else f"{max(1.0, pair_count):.1f}"

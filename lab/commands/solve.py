@@ -98,7 +98,7 @@ def solve_command(
         write_json(row, json)
     if str(json) != "-":
         _print_solution(solved)
-    _verify_and_print(solved)
+    _raise_if_corrupt(solved)
 
 
 def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
@@ -249,7 +249,7 @@ def _describe_start_value(start: SolvedValue) -> str:
     return f"{'Maxie' if start.result.sign > 0 else 'Minnie'} wins in {start.plies} plies"
 
 
-def _verify_and_print(solved: SolvedMap) -> None:
+def _raise_if_corrupt(solved: SolvedMap) -> None:
     """Raise CommandError if the verification found an error in the table."""
     if solved.verification is not None and solved.verification.errors:
         raise CommandError(

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from arena.lab.solving.kernels import compile_solver_kernel
 
 MAX_CODE = 65_535
-"""Greatest code (encoded value) of a position, because a code is stored in two bytes."""
+"""Maximum code (encoded value) of a position. A code is stored in two bytes."""
 
 
 class WinTooLong(ValueError):

@@ -21,7 +21,7 @@ CAP          maximum number of armies on a territory
 GOAL         number of armies with which a player wins
 TURNED       number of a board plus the number of the same board with all signs changed; the sum is the same for all boards
 SYMMETRIES   number of symmetries of the map
-ROADS        offset of V + 1 indices into the list of the roads' targets; that list follows the indices
+ROADS        offset of V + 1 indices and, after them, the targets of all roads; indices v and v + 1 delimit v's targets
 IMAGES       offset of V numbers per symmetry: the place value of each territory's digit in the image
 POWERS       first of V numbers: the place value of each territory's digit
 """

@@ -144,7 +144,7 @@ def _check_solved_tables(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
 def _make_openings(plan: LadderPlan, maps: Sequence[str], games: Sequence[AnyGame]) -> Openings:
     """Return the openings of the plan. Raises BadOpenings if their file is unusable.
 
-    games  start positions, each as a game on the map of the same index in `maps`
+    maps, games  name of the map of each start position, and game whose matches begin there
     """
     if plan.openings == SHIPPED_OPENINGS:
         return load_shipped_openings(maps, games, plan.seed)

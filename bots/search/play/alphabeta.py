@@ -90,7 +90,7 @@ class AlphaBeta(Generic[P, M]):
     ) -> tuple[int, Line[M]]:
         """Return the value of a position within the window from `alpha` to `beta`, and the line that leads to the value.
 
-        Value and window are for the player who moved last; `parent_sign` is the sign of this player.
+        Value and window are for the player who moved last; `parent_sign` is 1 if this player is Maxie, -1 if Minnie.
         """
         sign = problem.game.player(position).sign
         if sign != parent_sign:
@@ -152,7 +152,7 @@ class AlphaBeta(Generic[P, M]):
     ) -> tuple[int, Line[M]]:
         """Search the children of a node within a window. Return the value of the best move, and the line that it begins.
 
-        Value and window are for the player to move at the node, whose sign is `sign`.
+        Value and window are for the player to move at the node; `sign` is 1 if this player is Maxie, -1 if Minnie.
         """
         best: int = -INFINITY
         best_line: Line[M] = ()

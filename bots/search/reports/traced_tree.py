@@ -58,8 +58,8 @@ def build_traced_tree(
     """Return the tree below `position`, cut to at most `max_nodes` nodes.
 
     The tree has visited and unvisited nodes. For an explicit tree, these are all nodes down to `depth`; for any other game,
-    the visited nodes and their children. A tree that is too large ends before the first ply that would bring it to more
-    than `max_nodes` nodes.
+    the visited nodes and their children. If these are more than `max_nodes` nodes, the tree has only the first plies, as
+    many as fit completely.
     """
     events_by_path: dict[Path, list[TraceEvent]] = {}
     for event in events:

@@ -33,7 +33,7 @@ def render_search(
     title: str,
     best_path: tuple[int, ...] = (),
 ) -> str:
-    """Return an SVG drawing of the tree that a traced search visited from `position`.
+    """Return an SVG drawing of the tree that a traced search to `depth` plies visited from `position`.
 
     The path `best_path` is drawn thick. Only the first plies are drawn if the tree has more than MAX_DRAWN_NODES nodes;
     the title says so.
@@ -61,7 +61,10 @@ def render_tree(tree: TracedNode, title: str, best_path: tuple[int, ...] = ()) -
 
 
 def _place_nodes(node: TracedNode, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
-    """Write the column and row of `node` and of each descendant into `places`, by path. Return the first free column."""
+    """Write the column and row of `node` and of each descendant into `places`, by path.
+
+    `column` is the first free column. Return the first column that is still free afterwards.
+    """
     if not node.children:
         places[node.path] = (column, len(node.path))
         return column + 1
