@@ -89,7 +89,7 @@ class BoardNumbering:
 
     @cached_property
     def _place_values_by_symmetry(self) -> tuple[tuple[int, ...], ...]:
-        """Return, for each symmetry and territory, the weight of the territory's armies in the number of the symmetric board."""
+        """Return, for each symmetry, the place value of each territory's digit after the symmetry has moved the territory."""
         return tuple(tuple(self.place_values[place] for place in symmetry) for symmetry in self.symmetries)
 
 

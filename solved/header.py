@@ -32,7 +32,7 @@ TABLE_FORMAT = "arena-solved/1"
 RULES_VERSION = 1
 """Version of the rules of Riskless. Increase it when a change of the rules affects a value; old tables are then refused."""
 MAX_SOLVED_TERRITORIES = 40
-"""Maximum number of territories of a solved map: with 40, the owners of the territories alone give 3^40 boards."""
+"""Maximum number of territories of a solved map. Far fewer can be solved: 40 territories have more than 3^40 boards."""
 BOARDS_IN_BLOCK = 1 << 16
 """Default number of boards (positions) in each compressed block of a solved table."""
 MAX_HEADER_BYTES = 1 << 16
@@ -45,7 +45,7 @@ SHA256_BYTES = 32
 """Size of the SHA-256 checksum of a solved table's header, in bytes."""
 
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
-"""Type of a count of boards or plies, or of the number that stands for a board (`solved.board_numbers`)."""
+"""Type of a number in the header: a count of boards or plies, or the number of a board (`solved.board_numbers`)."""
 
 
 class BadTable(ValueError):

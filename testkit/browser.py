@@ -196,7 +196,10 @@ class BrowserArena:
 
     @contextmanager
     def speed_up_bots(self, seconds: float) -> Iterator[None]:
-        """Let all slow bots sleep for `seconds` before each move within the block. After it they sleep STALLED_BOT_SLEEP_SECONDS, and so hardly move."""
+        """Let all slow bots sleep only `seconds` before each move until the end of the block, and then almost stop again.
+
+        After the block, they sleep STALLED_BOT_SLEEP_SECONDS before each move.
+        """
         self.slow_down_bots(seconds)
         try:
             yield
@@ -320,10 +323,9 @@ def new_context(
 
 
 def evaluate_with_json(page: Page, function: str, argument: Any = None) -> Any:
-    """Return the result of a JavaScript function, for results or arguments with many numbers.
+    """Call a JavaScript function in the page, and return its result. The argument and the result are passed as JSON text.
 
-    Results and arguments are passed as JSON text: Playwright takes longer to pass each number by itself than most
-    functions take to compute it.
+    For many numbers, this is much faster than `page.evaluate`, because Playwright passes each number by itself.
     """
     script = f"async (text) => JSON.stringify(await ({function})(JSON.parse(text)))"
     return json.loads(page.evaluate(script, json.dumps(argument)))

@@ -60,7 +60,10 @@ class ClusterFault:
     duration_seconds: float
     """Duration of a temporary failure in seconds; 0 for a permanent one."""
     recovery_seconds: list[float] = field(default_factory=list)
-    """Seconds until a bot of a match that continued received a message again, or the match was over; one number per match."""
+    """Seconds from the failure until a match continued: until one of its bots received a message, or the match was over.
+
+    The list has one number for each match in progress that continued.
+    """
     stuck: int = 0
     """Number of matches in progress that did not continue within MAX_RECOVERY_SECONDS."""
 
@@ -152,7 +155,7 @@ class FaultInjector:
         """Begin a failure, and return a function that ends it.
 
         target: `core`, `edge`, `nats` or `postgresql`
-        fault: what happens to the target, such as `freeze`: second word of the kind of failure, such as `core freeze`
+        fault: failure of the target, such as `freeze`, as described in this module's docstring
         member: process that fails; None if the target is NATS or PostgreSQL
         """
         if target == "nats":
@@ -281,9 +284,9 @@ async def _measure_recovery(
 async def wait_until_playing(
     players: Sequence[RandomPlayer], report: FailureReport, cluster: Cluster
 ) -> None:
-    """Wait until 80 % of the bots play. The others may still be connecting, so a failure affects such bots too.
+    """Wait until 80 % of the bots play. The others may still be connecting, so that failures hit connecting bots too.
 
-    After MAX_CONNECT_SECONDS, add a fault to the report and return.
+    If this takes longer than MAX_CONNECT_SECONDS, add a fault to the report and return.
     """
     end_time = time.monotonic() + MAX_CONNECT_SECONDS
     while sum(bool(player.last_message_times) for player in players) < len(players) * 8 // 10:

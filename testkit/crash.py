@@ -46,7 +46,7 @@ class CrashResult:
 
 
 class KillableServer(ServerProcess):
-    """Server in one process, with its store and its log in a folder, and a matchmaker of its own."""
+    """Server in one process that pairs its bots itself, with its store and its log in a folder."""
 
     def __init__(self, folder: Path, max_matches: int, *options: str) -> None:
         """Prepare the process. `max_matches`: number of matches in parallel; `options`: further options of `arena serve`."""

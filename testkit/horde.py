@@ -31,17 +31,17 @@ BROWSE_INTERVAL_SECONDS = 1 / 40
 DRIP_INTERVAL_SECONDS = 0.1
 """Seconds between two bytes of a slow handshake."""
 RECONNECT_PAUSE_SECONDS = 0.02
-"""Seconds from the end of a client's connection to its next one, as long as a realistic network latency."""
+"""Seconds from the end of an attacker's connection to the next one: as long as a real attacker's network would take."""
 attack_numbers = itertools.count()
 """Counter that numbers the attackers' names and tokens. Odd and even numbers choose between two forms of an attack."""
 
 
 @dataclass
 class ConnectionCounts:
-    """Traffic counts of clients that the server may disconnect."""
+    """Traffic counts of attackers, or of other clients (`benchmarks.hostile`), that the server may disconnect."""
 
     sent: int = 0
-    """Number of requests sent; for attackers, number of attempts to connect."""
+    """Number of attempts to connect of attackers; number of requests of other clients."""
     lost: int = 0
     """Number of connections that the server closed or refused."""
     longest: float = 0.0

@@ -143,7 +143,7 @@ def mark_requires(tool: str) -> pytest.MarkDecorator:
 def skip_without(tool: str, why: str | None = None) -> None:
     """Skip the current test, or the tests of the current fixture or module, if the machine lacks a tool.
 
-    why: problem that the caller had with the tool; None to check whether the machine has the tool
+    why: reason why the tool cannot be used, to skip in any case; None to skip only if the tool is not installed
     """
     reason = f"needs {tool}: {why}" if why else find_missing_tool_reason(tool)
     if reason:

@@ -24,7 +24,7 @@ class NoTimerSet(Exception):
 
 
 class _Selector(selectors.DefaultSelector):
-    """Selector that polls, and advances the clock of its loop instead of waiting."""
+    """Selector that never waits: if no socket is ready, it advances the clock of its loop by the time to wait."""
 
     loop: VirtualLoop
 

@@ -78,7 +78,7 @@ class EventState(Struct, frozen=True):
     bots: tuple[str, ...] = ()
     """Entered bots. After the start: the players in the order of their seeds, then late entries."""
     withdrawn: tuple[str, ...] = ()
-    """Bots that entered and have since left or been removed."""
+    """Bots of `bots` that take no further part, because they left or were removed."""
     excluded: tuple[str, ...] = ()
     """Bots that the host or the bot's owner has withdrawn. Only the host or the owner can enter them again."""
     changes: tuple[RosterChange, ...] = ()

@@ -92,7 +92,7 @@ For the next core, each edge lists its clients, and the shell repeats its reques
 
 
 class StoreFailed(Exception):
-    """Raised if the store stays unavailable: the core is dropped, and rebuilt from the store later. The message is logged."""
+    """Raised when the store is unavailable and the shell gives up the core, to build a new one from the store later."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"the store is unavailable, and matches wait until it is back: {reason}")
@@ -180,7 +180,7 @@ class Shell:
     def submit(self, message: MessageToCore | Input) -> None:
         """Queue a message or an input for the next batch of inputs; types in `DEFERRABLE_TYPES` may wait one batch longer.
 
-        While there is no core, drop types in `INPUT_TYPES_DROPPED_WITHOUT_CORE`.
+        During a long outage of the store there is no core: then drop types in `INPUT_TYPES_DROPPED_WITHOUT_CORE`.
         """
         message_type = type(message)
         if message_type is TurnSent:
@@ -242,7 +242,10 @@ class Shell:
             self.submit(EdgeDisconnected(edge_number))
 
     def send_without_core(self, message: SendToClient | CloseClient) -> None:
-        """Send a client a message that did not come from the core. Drop it if the client's edge is gone."""
+        """Send a client a message that did not come from the core.
+
+        Drop the message if the edge, the process that holds the client's connection, is no longer attached.
+        """
         port = self._edges.get(get_edge_number(message.client))
         if port is not None:
             port.deliver((message,))
@@ -311,10 +314,7 @@ class Shell:
             del self._match_requests[match]
 
     async def wait_for_next_batch(self) -> None:
-        """Wait until the core has handled another batch of inputs.
-
-        In that batch, a bot may have connected, for example, or a match may have ended.
-        """
+        """Wait until the core has handled another batch of inputs, which may have changed its matches or clients."""
         if self._changed is None:
             self._changed = asyncio.Event()
         await self._changed.wait()

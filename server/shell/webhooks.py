@@ -98,8 +98,6 @@ def sign_message(signing_key: bytes, message_id: str, timestamp: str, body: byte
 
 
 class _SendFailure(NamedTuple):
-    """Failure to send a webhook message."""
-
     reason: str
     may_retry: bool
     """True if another attempt may help."""

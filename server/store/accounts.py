@@ -33,7 +33,10 @@ class StoredAccount(Struct):
 
 
 async def load_accounts(engine: Engine, server_name: str, names: Iterable[str]) -> dict[str, StoredAccount]:
-    """Return what is stored for each name. `server_name`: name of the server whose sessions are read."""
+    """Return the account of each name, by name; an account without data for a name that is not stored.
+
+    server_name: name of the server whose sessions are read
+    """
     accounts: dict[str, StoredAccount] = {}
     async with database.open_query_connection(engine) as connection:
         for chunk in database.split_into_chunks(sorted(set(names))):
@@ -63,10 +66,10 @@ def _build_account_query(
     owner: sa.ColumnElement[Any],
     deviation: sa.ColumnElement[Any],
 ) -> sa.Select[Any]:
-    """Return one part of the query `_SELECT_ACCOUNTS`: the SELECT for the tokens, the sessions or the ratings.
+    """Return one SELECT of the UNION in `_SELECT_ACCOUNTS`: that of the tokens, the sessions or the ratings.
 
-    account_kind: `token`, `session` or `rating`, which is also the value of the column `kind`
-    name, hash_or_game, revoked_or_rating, role, owner, deviation: expressions for the values of the columns with these names
+    account_kind: `token`, `session` or `rating`: value of the column `kind` in each row
+    name, hash_or_game, revoked_or_rating, role, owner, deviation: SQL expressions for the other columns of the UNION
     """
     names_parameter: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
     query: sa.Select[Any] = sa.select(

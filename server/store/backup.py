@@ -84,7 +84,7 @@ def _require_new_file(backup_file: Path) -> None:
 async def _copy_sqlite(engine: Engine, backup_file: Path, shown_path: Path) -> None:
     """Copy a consistent snapshot of an SQLite store, to which servers may write meanwhile, to the empty file `backup_file`.
 
-    shown_path: path of the backup in error messages
+    shown_path: path of the finished backup, for error messages
     """
     await _require_store_file(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
@@ -223,9 +223,9 @@ async def _copy_into_empty_store(
 
 @asynccontextmanager
 async def _open_checked_copy(path: Path) -> AsyncIterator[Engine]:
-    """Open a copy of a backup, with the schema of this version; opening a store may change its file.
+    """Open a temporary copy of a backup, migrated to the schema of this version. The backup itself is not changed.
 
-    Raises StoreError if the backup is damaged or no store. The error names the backup, not its copy.
+    Raises StoreError, which names the backup, if the backup is damaged or is not a store.
     """
     with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
         copied_file = Path(folder) / path.name
@@ -252,7 +252,7 @@ def _require_no_write_ahead_log(backup_file: Path) -> None:
 
 
 def _require_no_leftover_log(missing_file: Path) -> None:
-    """Raise StoreError if a log of a deleted SQLite database would change a complete one that is moved to its place."""
+    """Raise StoreError if the log of a deleted SQLite database is left. SQLite would apply it to a new file of this name."""
     for suffix in SQLITE_LOG_SUFFIXES:
         log_file = _find_log_with_data(missing_file, suffix)
         if log_file is not None:
@@ -262,7 +262,7 @@ def _require_no_leftover_log(missing_file: Path) -> None:
 
 
 def _find_log_with_data(database_file: Path, suffix: str) -> Path | None:
-    """Return the log of an SQLite database, whose name ends with `suffix`; None if it is missing or empty."""
+    """Return the log of an SQLite database with this suffix, such as `-wal`; None if the log is missing or empty."""
     resolved_path = database_file.resolve()  # SQLite keeps the log beside the target of a link
     log_file = resolved_path.with_name(f"{resolved_path.name}{suffix}")
     return log_file if log_file.is_file() and log_file.stat().st_size else None
@@ -293,9 +293,9 @@ async def _require_empty_store(target: AsyncConnection) -> None:
 async def _copy_rows_of_all_tables(
     source: AsyncConnection, target: AsyncConnection, target_name: str = ""
 ) -> None:
-    """Copy the rows of all tables of a store into another store, except the servers' leases and the schema version.
+    """Copy the rows of all tables from `source` to `target`, except the servers' leases and the schema version.
 
-    target_name: name of the other store in error messages; empty for its URL
+    target_name: name of the target store in error messages; empty for its URL
     """
     for table in metadata.sorted_tables:
         if table.name in (schema.about.name, schema.servers.name):

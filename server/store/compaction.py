@@ -23,7 +23,7 @@ from arena.server.store.packing import PackableMatch, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
 MATCHES_PER_QUERY = 48
-"""Number of matches that are read with one query and packed together. A query for fewer matches would take as long."""
+"""Number of matches read with one query. With fewer, a query would take almost as long."""
 MATCHES_PER_TRANSACTION = 8
 """Number of matches written in one transaction. The transaction takes 1 to 2 ms, during which a server on SQLite stores no moves."""
 
@@ -38,7 +38,7 @@ class _UnpackedMatch(NamedTuple):
     terms: str
     """Terms of the match (players, game, time controls and rules) as JSON."""
     events: str
-    """JSON object of the match's rows in the table `events`: the text of each row, by the number of its last event."""
+    """Rows of the match in the table `events`, as a JSON object: text of a row, by the number of the row's last event."""
 
 
 async def pack_finished_matches(engine: Engine) -> int:

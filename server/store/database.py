@@ -47,7 +47,7 @@ ALLOWED_POSTGRESQL_URL_PARAMETERS = frozenset(
 """Parameters allowed after the `?` of a PostgreSQL URL."""
 
 MAX_PERIODIC_JOB_RETRY_PAUSE_SECONDS = 2.0
-"""Longest pause before a periodic job runs again after a database error."""
+"""Longest pause before a periodic job runs again after a database error, in seconds."""
 MAX_SECONDS_PAST_QUERY_DEADLINE = 2.0
 """Seconds past the deadline of a query after which PostgreSQL counts as hung, and the query's connection is closed."""
 
@@ -66,19 +66,22 @@ class DatabaseTimeouts(NamedTuple):
 
     @property
     def idle_timeout_setting(self) -> str:
-        """Value of `idle` in the format of PostgreSQL's settings, such as `10000ms`."""
+        """Value of `idle` for PostgreSQL's setting `idle_in_transaction_session_timeout`, such as `10000ms`."""
         return f"{round(1000 * self.idle)}ms"
 
 
 DEFAULT_DATABASE_TIMEOUTS = DatabaseTimeouts()
 """Database time limits for every process, except the edges and cores of a cluster."""
 CORE_DATABASE_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
-"""Database time limits for a core (a process of a cluster that runs matches). Its standbys take over within seconds."""
+"""Database time limits for a core (a process of a cluster that runs matches).
+
+They are short, so that a standby core can take over the matches within seconds.
+"""
 EDGE_DATABASE_TIMEOUTS = CORE_DATABASE_TIMEOUTS._replace(command=30)
 """Database time limits for an edge (a process of a cluster that holds connections of clients).
 
-The limit of a command is long, because a change by an owner or an admin may have to wait for a longer change, such as
-`arena season close`. The time limit of its route (`server.web.routes`) ends the wait.
+The limit for a command is longer than a core's, because a change by an owner or an admin may have to wait for a slow
+command such as `arena season close`. The time limit of the HTTP request (`server.web.routes`) ends such a wait.
 """
 
 
@@ -388,7 +391,7 @@ def set_writer(engine: Engine, writer: WriteFunction) -> Engine:
 
 
 def has_writer(engine: Engine) -> bool:
-    """Return True if `set_writer` made the engine, as in a server, whose writes go through its journal."""
+    """Return True if `set_writer` made the engine. In a server, `database.write` then writes through the journal."""
     return _WRITER_EXECUTION_OPTION in engine.get_execution_options()
 
 
@@ -407,9 +410,9 @@ async def write(engine: Engine, operation: Callable[[sa.Connection], T]) -> T:
 
 
 def lock_store_exclusively(connection: sa.Connection) -> None:
-    """Acquire the store's lock that only one transaction can hold, for a transaction that reads before it writes.
+    """Acquire the store's exclusive lock for the rest of the transaction. Only one transaction at a time can hold it.
 
-    Call this first in the transaction, whose end releases the lock. `open_exclusive_transaction` uses the same lock.
+    Call this first in a transaction that reads before it writes. `open_exclusive_transaction` uses the same lock.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(EXCLUSIVE_LOCK_KEY)))

@@ -27,7 +27,7 @@ REASON_BY_SQLITE_ERROR_CODE = {
     sqlite3.SQLITE_PERM: "this user may not write the file: run the command as the user of the server",
     sqlite3.SQLITE_READONLY: "this user may not write the file: run the command as the user of the server",
 }
-"""Message with reason and remedy, by primary error code of SQLite, for errors that the user can mend."""
+"""Reason and remedy of each SQLite error that the user can mend, by SQLite's primary error code."""
 REMEDY_BY_POSTGRESQL_ERROR_CODE = {
     "28000": "check the user in the URL, and PostgreSQL's pg_hba.conf",
     "28P01": "check the password in the URL or in the file that ARENA_DB_PASSWORD_FILE names",
@@ -40,7 +40,7 @@ REMEDY_BY_POSTGRESQL_ERROR_CODE = {
     "57P02": "try again when PostgreSQL runs",
     "57P03": "try again when PostgreSQL has started",
 }
-"""Advice at the end of an error message, by error code of PostgreSQL (SQLSTATE), for errors that the user can mend."""
+"""Remedy of each PostgreSQL error that the user can mend, by its error code (SQLSTATE). Error messages end with it."""
 DATABASE_DOES_NOT_ANSWER_REMEDY = "check that it runs, and the host and port in its URL"
 """Advice at the end of the error message if PostgreSQL does not answer."""
 

@@ -40,7 +40,8 @@ _decode_plan = msgspec.json.Decoder(_PlanWithState, dec_hook=decode_game).decode
 def make_event_row(state: EventState) -> dict[str, Any]:
     """Return the row of the table `ladders` for an event, by column.
 
-    The plan in the row is JSON, with the keys of a plan of `arena ladder`, and the whole event under the key `state`.
+    The column `plan` is a JSON object. It has the same keys as the plan of an `arena ladder`, so that the same code can
+    read both, and the whole `state` under a key of its own.
     """
     plan = state.plan
     setups = [start.game.setup() for start in plan.games]
@@ -87,9 +88,9 @@ async def read_events(connection: AsyncConnection, server_name: str) -> list[Sto
 
 
 async def find_event_state(engine: Engine, event_name: str) -> EventState | None:
-    """Return the event called `event_name`, or an event of the series called `event_name`; None if there is neither.
+    """Return the event called `event_name`, or one event of the series of this name; None if there is neither.
 
-    The event of a series is the latest that has begun, or the latest announced one if none has begun.
+    Of a series, return the latest event that has begun, or the latest announced one if none has begun.
     """
     states = [
         state for state in await list_events(engine) if event_name in (state.plan.event, state.plan.series)
@@ -105,7 +106,10 @@ async def list_events(engine: Engine) -> list[EventState]:
 
 
 class EventEntriesPlan(Struct):
-    """Part of an `EventPlan` (`server.core.event_state`), without the games, whose decoding takes long."""
+    """Part of a stored `EventPlan` (`server.core.event_state`).
+
+    The plan's games (maps, time controls and openings) are left out, because decoding them takes long.
+    """
 
     event: str
     """Name of the event."""
@@ -118,19 +122,16 @@ class EventEntriesPlan(Struct):
 
 
 class EventEntries(Struct):
-    """Entries of an event: part of an `EventState` (`server.core.event_state`).
-
-    The games, whose decoding takes long, are left out.
-    """
+    """Bots that have entered an event, and its plan without the games: part of a stored `EventState`."""
 
     plan: EventEntriesPlan
     phase: EventPhase
     bots: tuple[str, ...]
     """Bots that have entered, including those that have withdrawn since."""
     withdrawn: tuple[str, ...]
-    """Bots that have entered, and have since left or been removed."""
+    """Bots of `bots` that take no further part, because they left or were removed."""
     excluded: tuple[str, ...]
-    """Bots that have been withdrawn by the host or by their owners."""
+    """Bots that the host or their owner has withdrawn. Only the host or the owner can enter them again."""
     server: str = ""
     """Name of the server that plays the event."""
 

@@ -42,7 +42,7 @@ SELECT_MATCH_SUMMARIES = sa.select(
         for name in ("match", "event", "game", "maxie", "minnie", "finished", *MATCH_RESULT_COLUMNS)
     )
 )
-"""Columns of `matches` from which `make_summary_from_row` makes a MatchSummary."""
+"""SELECT of the columns of `matches` from which `make_summary_from_row` makes a MatchSummary."""
 COLUMNS_SET_AT_MATCH_END = (*MATCH_RESULT_COLUMNS, "opening")
 """Columns of `matches` whose values `make_summary_columns` computes from the record at the end of a match."""
 

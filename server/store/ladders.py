@@ -116,7 +116,10 @@ async def claim_ladder(
 
 
 async def _stop_writes_of_server(engine: Engine, server_name: str, event_name: str) -> None:
-    """Keep the server that played a ladder from writing to the store, if it is frozen. Raises CannotResume if it runs."""
+    """Take the lease from the server that played a ladder, so that a frozen process of it can no longer write.
+
+    Raises CannotResume if the server still runs and renews its lease.
+    """
     write = partial(database.write, engine)
     try:
         lease = await acquire_lease(
@@ -234,7 +237,10 @@ def _compute_covered_seconds(spans: list[tuple[float, float]]) -> float:
 
 
 async def _find_ladder_row(engine: Engine, kind: str, event_name: str | None) -> sa.Row[Any] | None:
-    """Return the row of the ladder that `claim_ladder` resumes with these arguments; None if it begins a new ladder."""
+    """Return the row of the ladder that `claim_ladder` must resume; None if it must begin a new ladder.
+
+    kind, event_name: arguments `ladder_kind` and `event_name` of `claim_ladder`
+    """
     table = schema.ladders
     if event_name is not None:
         is_wanted = table.c.event == event_name
@@ -245,7 +251,10 @@ async def _find_ladder_row(engine: Engine, kind: str, event_name: str | None) ->
 
 
 def _require_same_plan(event_name: str, stored_plan: Plan, requested_plan: Plan, *, is_named: bool) -> None:
-    """Raise CannotResume unless the plans have equal settings. Bots are not compared if they are unknown until they connect."""
+    """Raise CannotResume unless the plans have equal settings. Bots that are unknown until they connect are not compared.
+
+    is_named: True if the user chose the ladder's name; the error then suggests another name
+    """
     compared_keys = [
         key
         for key in (*stored_plan, *requested_plan)

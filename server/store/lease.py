@@ -52,7 +52,7 @@ class LeaseHeld(StoreError):
     """Raised when another process holds the lease on a server's name; the message has its process id and start time."""
 
     def __init__(self, name: str, row: sa.Row[Any]) -> None:
-        """Make the error from the name's row of the table `servers`, read with the database's time as `at`."""
+        """Make the error for a server's row of the table `servers`, which also has the database's time in a column `at`."""
         self.valid_seconds = min(max(row.until - row.renewed, 0.0), DEFAULT_LEASE_SECONDS)
         """Time for which the holder's lease is valid after each renewal, in seconds; at most DEFAULT_LEASE_SECONDS."""
         start_time = datetime.fromtimestamp(row.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

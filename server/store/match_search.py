@@ -144,7 +144,7 @@ def _does_match_meet_filter(match: MatchSummary, filter: SearchFilter) -> bool:
 
 
 def _list_results_for_filter(match: MatchSummary, bot_name_filter: str) -> Iterator[str]:
-    """Yield the values of `SearchFilter.result` that the match fits, in a search for the matches of `bot_name_filter`."""
+    """Yield each value of `SearchFilter.result` with which a search for matches of `bot_name_filter` finds the match."""
     winner, reason = match.result.winner, match.result.reason
     yield reason.value
     if winner is not None:
@@ -174,15 +174,15 @@ Conditions = tuple[sa.ColumnElement[bool], ...]
 
 @lru_cache(maxsize=256)
 def _build_search_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: bool) -> sa.Select[Any]:
-    """Return the query for the newest matches that meet the search terms of an index. Its parameter `max_read` is a limit.
+    """Return the query for the newest matches that meet the search terms of an index: at most the parameter `max_read`.
 
     index_terms: names of the search terms that the index covers
     game_count: number of games to search in the index by bot and game; 0 if another index is used
     has_cursor: True if the search begins after a given match, not at the newest one
 
-    Queries are cached, because building one takes longer than running it. Several lists are merged by the end times
-    and numbers in the index alone, and then only the returned rows are read in full. A match of a bot against itself is
-    in two lists, but is returned once.
+    Queries are cached, because building one takes longer than running it. If several ranges of the index must be merged
+    (`_build_index_range_conditions`), the query merges them by the index alone, and then reads only the returned rows in
+    full. A match of a bot against itself is in two ranges, but is returned once.
     """
     limit = sa.bindparam("max_read", type_=sa.Integer)
     position_conditions = (_build_before_condition(),) if has_cursor else ()
@@ -220,9 +220,10 @@ def _build_before_condition() -> sa.ColumnElement[bool]:
 
 
 def _build_index_range_conditions(index_terms: tuple[str, ...], game_count: int) -> list[Conditions]:
-    """Return the SQL conditions of each list of matches that one search reads: one list, or several to be merged.
+    """Return the SQL conditions for each range of the database index that a search reads.
 
-    Each list is a range of a database index, such as the matches of a bot as the first player.
+    Two ranges are, for example, the matches of a bot as the first player and those as the second player. The caller must
+    merge several ranges.
 
     index_terms: names of the search terms that the index covers
     game_count: number of games to search in the index by bot and game; 0 if another index is used

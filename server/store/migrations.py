@@ -21,7 +21,7 @@ A release that changes `server.store.schema` increases SCHEMA_VERSION, and adds 
 
 
 class UnknownSchema(Exception):
-    """Raised when a database is not a store of this program, or has a schema version that this version cannot use.
+    """Raised when a database is not a store of this program, or has a schema version that this program cannot use.
 
     The message is a one-line reason.
     """

@@ -17,7 +17,7 @@ from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import StoredToken, list_tokens, make_token_from_row
 
 MAX_REVOKED_NAMES = 20
-"""Number of revoked names from which an owner may register no further names, because a revoked name stays taken forever."""
+"""Number of revoked names after which an owner may not register more names. A revoked name stays taken forever."""
 
 
 class UnknownOwner(OperationRefused):
@@ -136,6 +136,6 @@ async def load_owner_names_by_bot(engine: Engine, bot_names: Iterable[str]) -> d
 
 
 async def load_names_of_owner(engine: Engine, owner_name: str) -> list[str]:
-    """Return the names of all tokens of an owner, including revoked ones, and the owner's own name, sorted."""
+    """Return the owner's own name, and the names of all the owner's tokens, including revoked ones, sorted."""
     query = sa.select(tokens.c.name).where(tokens.c.owner == owner_name)
     return sorted({owner_name, *(await database.fetch(engine, query)).scalars()})

@@ -170,7 +170,7 @@ _encode_rows = msgspec.json.Encoder().encode_lines
 _MOVE_RECEIVED, _TURN_STARTED = msgspec.Raw(b'"moved"'), msgspec.Raw(b'"turn_left"')
 """Values of the key `type` in a referee's events MoveReceived and TurnStarted, as JSON."""
 _NULL, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
-"""The JSON value null, and the empty text that stands for a missing value."""
+"""Values of an event's key `thinking`: null in JSON, and an empty text if the event has no such key."""
 
 
 def _encode_rows_without_record(rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> str:
@@ -207,8 +207,7 @@ def _find_move_of_event(event: _Event, moves: Sequence[_MoveForPacking]) -> _Mov
 def _remove_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> int:
     """Remove from `event` the data that the moves of the record contain.
 
-    Return the time since the preceding event, in ns, as far as the record gives it: the duration of the turn if the
-    event is a move in the record, and otherwise 0.
+    Return the duration of the turn in ns, as computed from the record, if the event is a move in the record; otherwise 0.
     """
     event_type = event["type"]
     if event_type == _MOVE_RECEIVED:
@@ -227,7 +226,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> in
 
 
 def _restore_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> int:
-    """Undo `_remove_recorded_data` on `event`, and return the same time in ns as that function did."""
+    """Add to `event` the data that `_remove_recorded_data` has removed, and return the same duration in ns."""
     event_type = event["type"]
     if event_type == _MOVE_RECEIVED and "move" not in event:
         move = _find_move_of_event(event, moves)

@@ -100,10 +100,7 @@ async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, li
 
 
 async def is_name_stored(engine: Engine, name: str) -> bool:
-    """Return True if the store has data of a bot or an owner called `name`.
-
-    Matches and entries in events that have not begun count too.
-    """
+    """Return True if the store has data of a bot or an owner called `name`, including matches and entries in events."""
     if any((await load_stored_data(engine, [name])).values()):
         return True
     return await has_matches(engine, name) or bool(await list_servers_with_entry(engine, name))
@@ -164,9 +161,9 @@ def make_hidden_name() -> str:
 
 
 def _retire_old_name(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any]:
-    """Revoke the token of the old name, or reserve the name if it has no token.
+    """Revoke the token of the old name, or store a revoked one if it has none, so that nobody else can take the name.
 
-    Return the row of the table `tokens` for the new name; empty if the old name had no token.
+    Return a copy of the old name's row of the table `tokens`, as it was before; empty if there was none.
     """
     lock_store_exclusively(connection)
     _require_not_playing(connection, name)
@@ -187,10 +184,10 @@ def _retire_old_name(connection: sa.Connection, name: str, new_name: str) -> dic
 
 
 def _read_renamable_row(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any] | None:
-    """Check that a bot can be renamed, and return a copy of the bot's row in the table `tokens`.
+    """Check that a bot can be renamed, and return the bot's row of the table `tokens`; None if the bot has no token.
 
-    Return None for a bot that has matches but no token.
-    Raises TokenError if `name` is not a bot that can be renamed, or if the new name is invalid or not available.
+    Raises TokenError if `name` is not a bot that can be renamed (a guest cannot), or if the new name is invalid or not
+    available.
     """
     tokens_query = sa.select(tokens).where(tokens.c.name.in_((name, new_name)))
     rows = {row["name"]: dict(row) for row in connection.execute(tokens_query).mappings()}
@@ -232,9 +229,9 @@ def _has_stored_history(connection: sa.Connection, new_name: str, row: dict[str,
 def _transfer_bot_data(
     connection: sa.Connection, name: str, new_name: str, token_row: dict[str, Any], *, moves_ban: bool
 ) -> None:
-    """Transfer the old name's data, except matches, to the new name, and delete the old name's sessions.
+    """Transfer the old name's results, address hashes and token to the new name, and delete the old name's sessions.
 
-    token_row: row of the table `tokens` for the new name; empty if it gets no token
+    token_row: row of the table `tokens` to store under the new name; empty if it gets no token
     moves_ban: True to ban the new name if the old one is banned
     """
     lock_store_exclusively(connection)
@@ -282,18 +279,21 @@ def _require_not_entered_in_event(connection: sa.Connection, name: str) -> None:
 
 
 def _is_plan_of_future_event(plan: dict[str, Any]) -> bool:
-    """Return True if a stored plan is of an event that has not begun. Only the event's server may change the plan."""
+    """Return True if a stored plan is of an event that has not begun.
+
+    Code outside the event's server must not change such a plan, because the server would overwrite the change.
+    """
     return bool(plan.get("state", {}).get("phase") == "open")
 
 
 async def require_no_running_event(engine: Engine, name: str) -> None:
-    """Raise NameInEvent if a name cannot be changed until an event or a ladder that has begun is over."""
+    """Raise NameInEvent if the bot is in an event or a ladder that has begun and is not over. Its name must not change."""
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_not_entered_in_event, name)
 
 
 async def check_rename_is_possible(engine: Engine, name: str, new_name: str) -> None:
-    """Raise an error if a bot cannot be renamed, even once its matches in progress are over.
+    """Check that a bot can be renamed, apart from its matches in progress, whose end the caller can wait for.
 
     Raises NameInEvent if the bot is in an event that has begun, and TokenError if there is no such bot or the new name
     is not available.
@@ -391,10 +391,9 @@ def _replace_names_in_terms(terms: str, new_players: Players, seats: set[Seat]) 
 
 
 def _delete_bot_data_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
-    """Rename a player in all tables except `matches`, and delete the other data of the old name.
+    """Rename a bot in the tables of results and events, and delete its token, sessions, bans and hashed addresses.
 
-    The token, the sessions, the bans and the hashed addresses are deleted. If the bot's owner has no other bot, the owner's
-    invitations and bans are deleted too.
+    If the bot's owner has no other bot, the owner's invitations and bans are deleted too.
     """
     lock_store_exclusively(connection)
     _rename_in_other_tables(connection, name, new_name)

@@ -1,8 +1,8 @@
 """Queries of the web site: ratings, tables of events, and bots with their latest matches.
 
 Every query reads a limited number of rows, in the order of an index or from a stored table, so its cost does not grow
-with the number of matches. Only the rules of a Swiss, a knockout and a gauntlet need all results of their event; their
-number of matches grows in proportion to the bots, not to the pairs of bots.
+with the number of matches. The tables of a Swiss, a knockout and a gauntlet are exceptions: they are computed from all
+results of the event. In these formats, the number of matches grows with the number of bots, not of pairs of bots.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ FORMATS_RANKED_BY_POINTS = ("round-robin", ARENA_FORMAT)
 MAX_LISTED_MATCHES_OF_BOT = 100
 """Maximum number of matches in the summary of a bot: its latest ones."""
 MAX_LISTED_EVENTS = 50
-"""Maximum number of events in `RatingTables`: the last ones by name."""
+"""Maximum number of events in `RatingTables`: the first ones in descending order of name."""
 MAX_BOTS_IN_RATING_TABLE = 500
 """Maximum number of bots in the rating table of a game: those with the highest ratings."""
 MAX_BOTS_IN_CROSS_TABLE = 40
-"""Maximum number of bots in a cross-table, so that the table fits on a web page: the first ones of the rating table."""
+"""Maximum number of bots in a cross-table: those at the top of the rating table. More would not fit on a web page."""
 MAX_LISTED_RATING_CATEGORIES = 100
 """Maximum number of categories in `RatingTables`: those with the most matches."""
 MAX_LISTED_SEASONS = 100
@@ -191,14 +191,14 @@ async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
 
 
 def _is_decided_by_elo(stored_plan: StoredPlan) -> bool:
-    """Return True if the bots of a stored ladder are ranked by Elo; False for an event that a server plays."""
+    """Return True if the bots of an event are ranked by Elo, as in most ladders. An event that a server plays never is."""
     return stored_plan.plan.get("format") not in FORMATS_WITHOUT_ELO and "state" not in stored_plan.plan
 
 
 async def load_startable_pairings(engine: Engine, event_name: str, stored_plan: StoredPlan) -> list[Pairing]:
-    """Return the matches of an event that can be played now, one for each pair of bots, in the order of the schedule.
+    """Return the next unfinished match of each pair of bots in an event, in the order of the schedule.
 
-    Matches in progress are included.
+    The list includes matches in progress, because it is computed from the stored results.
 
     stored_plan: stored plan of the event
     """

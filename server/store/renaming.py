@@ -23,7 +23,7 @@ from arena.server.store.tokens import TokenError
 DIRECTIVE_EFFECT_DELAY_SECONDS = 2.0
 """Seconds within which every server has read a new directive (such as a ban) from the store and applied it."""
 MAX_WAIT_UNTIL_IDLE_SECONDS = 60.0
-"""Maximum time to wait for the end of the matches that a bot with a refused name still plays, in seconds."""
+"""Maximum time to wait for the end of a disconnected bot's matches before the bot is renamed, in seconds."""
 
 T = TypeVar("T")
 

@@ -163,7 +163,7 @@ async def _change_token(
 
 
 def make_no_bot_error(owner_name: str, name: str) -> TokenError:
-    """Return the error for a name that is not a bot of an owner, or that the owner has retired."""
+    """Return the error for a `name` that the owner has retired, or that is not one of the owner's bots."""
     return TokenError(f"owner {owner_name!r:.70} has no bot called {name!r:.70}")
 
 

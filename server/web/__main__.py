@@ -1,4 +1,8 @@
-"""The page process: `python -m arena.server.web` answers requests on the socket that is its standard input."""
+"""Page process: a child process of the server that makes most of the web page's responses.
+
+The server starts it as `python -m arena.server.web`. Its standard input is a socket, on which the server sends requests
+for responses.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,7 @@ from arena.server.web.routes import BadRequest, NotFound, Route
 from arena.server.web.store_pages import StoreDataHandler
 
 MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND, MAX_CACHE_SECONDS = 1.0, 200.0, 10.0
-"""Cache time of a response, in seconds: minimum, time for each second of work that the response took, and maximum."""
+"""Cache time of a response, in seconds: 200 s for each second of work that the response took, from 1 s to 10 s."""
 PAGE_CACHE_SECONDS = 2.0
 """Time for which an HTML page is cached, in seconds. It is short, because pages show matches in progress."""
 LONG_CACHE_SECONDS = 3600.0
@@ -115,7 +119,7 @@ class RequestHandler:
         return await self._store.handle_request(route_match, request.live)
 
     async def _render_page(self, request: PageRequest) -> Response:
-        """Return an HTML page; with the site's title and link preview if the store is too slow or unavailable."""
+        """Return an HTML page with its own title and link preview; with the site's if the store is slow or unavailable."""
         route_match, view = request.route_match, request.live.view
         initial_html = self._start_page.render(view) if route_match.route_key == "/" else PITCH_ELEMENT
         preview = link_previews.GENERAL_PREVIEW

@@ -6,7 +6,7 @@
 
 MAP is a built-in map, and TEXT a position in the format of `games.riskless.Riskless.position_to_text`. MATCH is the id
 of a match. The last form is for a match that is not in the store. The engine runs as `arena analyse` or
-`arena replay --analyse`, in a separate process under the supervisor.
+`arena replay --analyse`, in a separate process that never outlives this one (`processes.supervisor`).
 """
 
 from __future__ import annotations

@@ -31,12 +31,12 @@ _UNSUPPORTED_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 _INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 """Pattern of a line's indentation, or of a whole line with only a comment; both are left out of bundles."""
 _CHARACTER_CLASS_WITH_BACKTICK = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
-"""Pattern of a character class with a backtick, at the end of a JavaScript regular expression.
+"""Pattern of a JavaScript regular expression's last character class, if it contains a backtick.
 
-Such a backtick begins no template literal.
+Other backticks begin or end a template literal.
 """
 _IMPORT_META_URL = "import.meta.url"
-"""JavaScript expression for the URL of a module. In a bundle, it would be the bundle's URL, so it is replaced."""
+"""JavaScript expression for a module's URL. A bundle has another URL, so the expression is replaced there."""
 
 
 def make_bundles(

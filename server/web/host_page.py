@@ -44,7 +44,10 @@ ACTION_PARAMETERS: dict[str, tuple[set[str], ...]] = {
     "rename": ({"name", "to"},),
     "hide": ({"name"}, {"owner"}),
 }
-"""Sets of parameters that an action accepts besides `do` and `text`, by action. `lift` without any ends the notice."""
+"""Alternatives for the parameters of each action, besides `do` and `text`, by action.
+
+A kick, for example, needs `name`, and a ban either `name` or `owner`. `lift` without parameters ends the notice.
+"""
 DIRECTIVE_DEFAULTS_BY_ACTION = {
     "kick": (KICK_REFUSAL_SECONDS, "the host has closed the connection"),
     "ban": (math.inf, "banned by the host"),

@@ -27,9 +27,9 @@ from arena.server.web import titles
 
 
 def _render_pitch(goal: int | None = None) -> str:
-    """Return HTML with the pitch (introduction to the arena).
+    """Return HTML with the pitch (introduction to the arena): above a picture of a match, also with two buttons.
 
-    goal: armies that win the match of the picture below, with two buttons beside the pitch; None if there is no picture
+    goal: number of armies that win the match in the picture; None if there is no picture
     """
     goal_text = "a goal such as 220 armies" if goal is None else f"{goal} armies"
     pitch = (
@@ -45,18 +45,18 @@ def _render_pitch(goal: int | None = None) -> str:
 
 
 PITCH_ELEMENT = _render_pitch().encode()
-"""HTML element with the pitch (introduction to the arena) alone, for all pages that have no picture of a match."""
+"""HTML element with the pitch (introduction to the arena), for pages without a picture of a match."""
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 COLOUR_NAME_BY_SEAT = {"maxie": "Blue", "minnie": "Orange"}
 """Names of the players on the page, which are their colours, by seat."""
 MAX_EVALUATION_AGE_PLIES = 4
-"""Number of plies for which a bot's evaluation counts for the chance of winning, as in `page/js/chances.js`."""
+"""Age, in plies, up to which a bot's evaluation is used to compute the chance of winning, as in `page/js/chances.js`."""
 
 
 @dataclass(frozen=True)
 class HeroMatch:
-    """Match in the main picture of the start page: its moves up to the position to draw."""
+    """Match in the main picture of the start page. `moves` lead to the position in the picture."""
 
     match: str
     """Id of the match; empty if the match has no page of its own."""
@@ -104,9 +104,9 @@ def load_demo() -> HeroMatch:
 
 
 def render_hero(hero_match: HeroMatch) -> bytes:
-    """Return HTML with the pitch (the introduction to the arena) and the picture of a match.
+    """Return HTML with the pitch (the introduction to the arena) and the picture of a match. Takes one or two ms.
 
-    If the match has no map that can be drawn, return only the pitch. This takes one or two milliseconds.
+    If the match is not of Riskless, or its game cannot be loaded, return only the pitch.
     """
     try:
         game = make_game(hero_match.game, hero_match.setup)
@@ -183,10 +183,9 @@ def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
 
 
 def _render_win_chance(seat: str, name: str, win_chance_percent: int) -> str:
-    """Return HTML with the label of a player, at the player's end of the bar that compares the chances of winning.
+    """Return HTML with the label at a player's end of the bar that compares the chances of winning.
 
-    The label of the player with the better chance shows that chance, and the other label is empty. If the chances are
-    even, Maxie's label says so.
+    Only the favourite's label shows a chance; the other one is empty. If the chances are even, Maxie's label says `Even`.
 
     win_chance_percent: Maxie's chance of winning
     """

@@ -1,6 +1,7 @@
-"""Responses to `GET /api/maps` and `GET /api/map/NAME`: the built-in maps, with statistics of matches and solutions.
+"""Responses to `GET /api/maps` and `GET /api/map/NAME`: the built-in maps, as data for drawing them and with results.
 
-The statistics and solutions come from tables in `maps/README.md`.
+The results come from tables in `maps/README.md`: statistics of matches between engines, and the result of perfect play on
+maps that are solved.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class MatchLogHandler:
     """
 
     def __init__(self, engine: Engine, *, admits_anyone: bool) -> None:
-        """Prepare to answer from the store.
+        """Set up the handler, which reads matches and tokens from the store of `engine`.
 
         admits_anyone: True if a client needs no secret for a name that has no token
         """

@@ -73,7 +73,7 @@ class OwnerPageHandler:
     """Handler of requests from owners of bots."""
 
     def __init__(self, engine: Engine, send_request: SendRequest) -> None:
-        """Prepare to answer from the store.
+        """Set up the handler, which reads and changes the store of `engine`.
 
         send_request: function that passes a change of an event's entries to the server that plays the event
         """

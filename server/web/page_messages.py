@@ -20,7 +20,7 @@ from arena.server.web.routes import RouteMatch
 from arena.server.web.static_files import Templates
 
 TITLE_LOOKUP_TIME_SHARE = 0.15
-"""Time limit for each of two steps that find an HTML page's title, as a share (0 to 1) of the time left for the page.
+"""Share (0 to 1) of the time left for an HTML page that each of two steps may take to find the page's title.
 
 The steps are the request for live data and the query of the store. If a step takes longer, the page has a general title.
 """

@@ -344,7 +344,7 @@ class WebApp:
         )
 
     def _answer_from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response | None:
-        """Return the response to a request for data in memory; None for a file that does not exist."""
+        """Return the response on a route that needs no other process, such as a file; None if there is no such file."""
         match route_match.route_key:
             case "/web/":
                 return self._files.answer_file(route_match.path_rest, gzip=gzip)

@@ -12,7 +12,7 @@ from msgspec import Struct
 MAX_TARGET_LENGTH = 2048
 """Maximum length of a URL path with its query, in characters, unless a parameter may be longer."""
 MAX_NAME_PARAMETER_LENGTH, MAX_POSITION_LENGTH, MAX_MOVES_LENGTH = 128, 2048, 6000
-"""Maximum lengths of query parameters, in characters: names, positions, and moves (about a thousand short ones)."""
+"""Maximum lengths, in characters, of a query parameter with a name, a position, or moves (about a thousand short ones)."""
 MATCH_ID_PATTERN = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """Pattern of a match id, or of the beginning of one."""
 MAX_LISTED_BOTS = 1000
@@ -51,7 +51,7 @@ class Route(NamedTuple):
     is_from_memory: bool = False
     """True if the response comes from memory, without the page process."""
     is_page: bool = False
-    """True for an HTML page, which is also served without the slash at the end of its prefix."""
+    """True for an HTML page. The URL path `/bot`, for example, then leads to the route `/bot/` too."""
     is_slow: bool = False
     """True if a response takes long. Of all slow routes together, only one response is made at a time."""
     is_personal: bool = False

@@ -64,7 +64,7 @@ DIGEST_PLACEHOLDER = b"{{digest}}"
 HEAD_PLACEHOLDER = b"<!-- head -->"
 """Placeholder in HTML pages for the title and the link preview."""
 VIEWS_PRELOAD_PLACEHOLDER = b"<!-- views preload -->"
-"""Placeholder in HTML pages for VIEWS_PRELOAD; on the start page, nothing takes its place."""
+"""Placeholder in HTML pages for VIEWS_PRELOAD. On the start page, it is removed."""
 INITIAL_HTML_PLACEHOLDER = b"<!-- first -->"
 """Placeholder in HTML pages for the elements shown before the scripts are loaded."""
 SCRIPT_PATHS_BY_PAGE = {

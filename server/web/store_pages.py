@@ -58,11 +58,9 @@ from arena.server.web.static_files import CACHE_FOREVER
 from arena.solved.move_quality import MoveQuality, classify_moves_of_record
 
 RESULT_FILTERS = ("maxie", "minnie", DRAWN)
+"""Values of the parameter `result` in a search of matches, besides end reasons: the winner's seat, or `drawn`."""
 RESULT_FILTERS_OF_BOT = (WON, LOST, *RESULT_FILTERS)
-"""Values, besides end reasons, of the parameter `result` in a search for the matches of a bot.
-
-In a search that names no bot, they are RESULT_FILTERS.
-"""
+"""Values of the parameter `result`, besides end reasons, in a search for the matches of one bot."""
 _TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
 """Pattern of the time in a cursor, which marks a position in a list of matches."""
 MAX_LISTED_MATCHES = 50
@@ -81,11 +79,11 @@ class SolvedMoveQuality(Struct, frozen=True):
 
 
 class EventPage(Struct, frozen=True):
-    """Response with the plan and the progress of an event."""
+    """Response with the plan and the progress of an event, or with the reason why it was cancelled."""
 
     event: str
     plan: EventProgress | None
-    """Plan of the event; None for an event without a plan, such as a server's open pool."""
+    """Plan and progress of the event; None for an event without a plan, such as a server's open pool."""
     counted: int
     """Number of finished matches of the event that its table counts."""
     playing: int

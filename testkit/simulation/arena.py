@@ -142,7 +142,7 @@ class SimulatedArena:
         return rng.uniform(0.005, MAX_THINKING_SHARE * self.move_seconds)
 
     def get_habit_from_name(self, name: str) -> str:
-        """Return the habit of a bot: the word for its way of behaving, which is its name without the trailing `-NUMBER`."""
+        """Return a bot's habit (way of behaving, such as `late`), which is its name without `-NUMBER`."""
         return name.rpartition("-")[0]
 
     def find_owner(self, name: str) -> str:

@@ -404,7 +404,7 @@ class ScriptedBot(SimulatedBot):
         self.send(Status(quota=0))
 
     def _disconnect_if_idle(self) -> None:
-        """Leave if the server has confirmed that the bot gets no more matches, and none is in progress."""
+        """Disconnect if no match is in progress, and the server has confirmed that it will start none with this bot."""
         if self.is_settled and not self.games:
             self._disconnect()
 

@@ -95,8 +95,6 @@ class SimulatedBus:
 
     def __init__(self, exchange: SimulatedExchange, process: SimulatedProcess) -> None:
         self.process = process
-        self.room: int | None = None
-        """Number of further messages that this connection accepts for sending; None for no limit."""
         self._exchange = exchange
 
     @property
@@ -108,10 +106,8 @@ class SimulatedBus:
         )
 
     def publish(self, subject: str, payload: bytes) -> bool:
-        if not self.is_connected or self.room == 0:
+        if not self.is_connected:
             return False
-        if self.room is not None:
-            self.room -= 1
         self._exchange.publish(self, subject, payload)
         return True
 

@@ -17,7 +17,7 @@ SERVER_FAULTS = ("kill", "freeze", "bus cut", "store cut", "split", "stop", "dow
 STORE_FAULTS = ("away", "full", "stalled", "in doubt")
 BUS_FAULTS = ("away", "lossy", "unordered")
 BOT_FAULTS = ("reset", "held", "frozen")
-"""Faults of a bot's connection; `held` delays all data for a while, and `frozen` freezes the bot's process."""
+"""Faults of a bot: a TCP reset, all data of the connection held up for a while, or the bot's process frozen."""
 FAULT_KINDS = (
     *(f"server {kind}" for kind in SERVER_FAULTS),
     *(f"store {kind}" for kind in STORE_FAULTS),
@@ -25,7 +25,7 @@ FAULT_KINDS = (
     *(f"connection {kind}" for kind in BOT_FAULTS),
 )
 FAULT_PROBABILITY = 0.02
-"""Probability that a faulty bus loses a message (`lossy`), or that it repeats or delays one (`unordered`)."""
+"""Probability with which the bus loses each message during the fault `lossy`, or repeats or delays it during `unordered`."""
 MIN_AND_MAX_PAUSE_SECONDS = (1.0, 20.0)
 """Shortest and longest time between two faults, in seconds. A fifth of these times are divided by 20, so faults overlap."""
 

@@ -84,7 +84,7 @@ class RecordedMatch:
     moves: dict[int, Any] = field(default_factory=dict)
     """Moves that are durable in the journal, by ply."""
     stall_ns: int = 0
-    """Stall of the server, in ns, that the journal recorded with the last passed deadline."""
+    """Stall of the server before the last deadline that passed, in ns, according to the match's journal."""
     record: Record | None = None
     closed: int = 0
 
@@ -105,7 +105,7 @@ class InvariantMonitor:
         self.fault_counts: Counter[str] = Counter()
         self.acknowledged = 0
         self._remaining_quotas: dict[str, int] = {}
-        """Number of matches that each bot still accepts, its quota. Bots without a limit are absent."""
+        """Quota of each bot: number of matches that it still accepts. Bots without a limit are absent."""
         self._hello_quotas: dict[str, int | None] = {}
         """Quota in the last hello of each bot; None if the hello set no limit."""
         self._welcomed: dict[str, int] = {}
@@ -122,10 +122,10 @@ class InvariantMonitor:
         self._in_time: dict[tuple[str, int], tuple[SimulatedProcess, int, int]] = {}
         """First answer in time to each turn, by (match, ply), as (process of the edge, client id, virtual time in ns)."""
         self._turns: dict[tuple[int, str], tuple[int, int, int, int]] = {}
-        """Last turn that an edge wrote, by (client id, match).
+        """Last turn that an edge sent, by (client id, match), with the data to check the thinking time of its answer.
 
-        Each value is (ply, virtual time, total stall time of the edge until then, time that the turn's clock had already
-        run); all times are in ns.
+        Each value is (ply, virtual time of sending, total time for which the edge's process had been frozen, time for
+        which the turn's clock had already run), with times in ns.
         """
         self._resigned: set[tuple[str, str]] = set()
         self._tables = RatingTableModel(self, arena.store.raw)
@@ -157,17 +157,18 @@ class InvariantMonitor:
             self._check_closed_match(row)
 
     def record_other_write(self, process: SimulatedProcess, fencing_token_increase: int) -> None:
-        """Check a transaction other than a commit of the journal, and the matches that it has counted in the tables.
+        """Check a transaction that is not a commit of the journal: its fencing token, and the ratings of newly rated matches.
 
-        fencing_token_increase: 1 if the transaction has taken the lease again, which raises its fencing token by 1; otherwise 0
+        fencing_token_increase: 1 if the transaction has taken the lease again, which raises the fencing token by 1;
+            otherwise 0
         """
         self._check_fencing_token(process, fencing_token_increase)
         self._tables.compare_new_matches()
 
     def _check_fencing_token(self, process: SimulatedProcess, fencing_token_increase: int) -> None:
-        """Check that the store's fencing token is the one of the process's lease plus `fencing_token_increase`.
+        """Check that the store's fencing token is that of the process's lease, plus `fencing_token_increase`.
 
-        fencing_token_increase: 0 while the process holds the lease; 1 if it has just taken the lease again
+        fencing_token_increase: 1 if the process has taken the lease again, but does not know the new token yet; otherwise 0
         """
         journal = self.arena.journals.get(process)
         if journal is None:
@@ -557,7 +558,10 @@ class MonitoredEdge(Edge):
         super().__init__(number, MonitoredCorePort(monitor, process, core, self), *arguments, **keywords)
         self.connections = OrderedSet()  # type: ignore[assignment]
         self.clock_ran_ns: dict[tuple[int, str], int] = {}
-        """Time for which the clock of a turn had run when the core sent the turn, in ns, by (client id, match)."""
+        """Time for which a turn's clock had already run when the core sent the turn, in ns, by (client id, match).
+
+        After a reconnection, the core sends the turn again, with its clock running on.
+        """
         monitor.arena.edges.setdefault(process, []).append(self)
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:

@@ -89,9 +89,7 @@ class PairingModel:
         self._free_since.pop(name, None)
 
     def find_unpaired(self, owners: Mapping[str, str], now_ns: int) -> list[str]:
-        """Return the bots that have waited for a match for longer than MAX_UNPAIRED_NS.
-
-        The result is empty if no two of them may play each other.
+        """Return the free bots that have waited longer than MAX_UNPAIRED_NS, if two of them may play each other.
 
         owners: owner of each bot that is free at time `now_ns`, in ns
         """
@@ -153,7 +151,10 @@ class RatingTableModel:
                 self._compare_row(name)
 
     def close_season(self) -> None:
-        """Compare the standings of the season that the servers have just closed with those in the store, and begin the next season."""
+        """Compare all rows of the season that the servers have just closed with the store, and begin the next season.
+
+        Raises InvariantViolated if a row differs.
+        """
         self.compare_all_rows()
         self._season += 1
         self._rows.clear()

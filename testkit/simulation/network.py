@@ -153,7 +153,7 @@ class ConnectionEnd(asyncio.Transport):
         self._last_arrival = 0
         """Virtual time at which the latest data from this end arrives at the peer, in ns."""
         self._piece: bytearray | None = None
-        """Data sent at virtual time `_piece_at`. Data written at the same time is added to it."""
+        """Data that was last sent, at virtual time `_piece_at`. Further data sent at the same time is appended to it."""
         self._piece_at = -1
         self._outgoing = bytearray()
         """Data written at this end that waits until the window (of WINDOW_BYTES) has room for it."""
@@ -173,7 +173,7 @@ class ConnectionEnd(asyncio.Transport):
         self._is_closing = False
         self._is_lost = False
         self._reset_early: Exception | None = None
-        """Error with which the connection was lost before the server accepted it; None if it was not."""
+        """Error with which the connection was lost before this end had a protocol; None if it was not lost so early."""
         process.ends[self] = None
 
     # interface of asyncio.Transport

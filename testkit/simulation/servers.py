@@ -93,7 +93,7 @@ class SimulatedServer:
         self.starts = 0
         self.process: SimulatedProcess
         self.is_down = False
-        """True while the server is not started again after the end of its process."""
+        """True if the server stays down: when its process ends, no new one is started until `start` or `restart`."""
         self._rng = arena.world.random_generator("server", name)
         self._upgraded: anyio.Event
         self._patience_s = 0.0
@@ -193,7 +193,7 @@ class SimulatedLoopLag(EventLoopLag):
     def begin_stall(self, start_ns: int) -> None:
         """Record that the process was frozen at time `start_ns`, by its own clock in ns.
 
-        The next measurement counts as due half an interval after this time.
+        The lag counts from half a measurement interval later, when a real server's timer would be due on average.
         """
         self.due_ns = start_ns + LAG_MEASUREMENT_INTERVAL_NS // 2
 

@@ -201,7 +201,7 @@ class SimulatedWriterThread:
 
 
 def _unwrap_call(call: Any) -> Any:
-    """Return the operation that a call to the writer's thread runs, without the functions around it that wait for a lock."""
+    """Return the operation inside a call to the writer's thread, without the wrappers that make SQLite wait for locks."""
     while getattr(getattr(call, "func", None), "__func__", None) is SqliteWriter._run_with_busy_wait:
         [call] = call.args
     return call

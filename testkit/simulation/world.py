@@ -60,7 +60,7 @@ class World:
         self.process: SimulatedProcess | None = None
         """Process that is currently running; None outside of all processes."""
         self.dead: list[tuple[SimulatedProcess, set[asyncio.Task[Any]]]] = []
-        """Dead processes, kept because the garbage collection of their tasks would resume coroutines."""
+        """Dead processes and their tasks. They are kept, because the garbage collector would resume the tasks to close them."""
         self.loop = SimulatedLoop(self)
         self.event_log: list[str] = []
         self.steps = 0

@@ -19,12 +19,9 @@ from arena.server.store.finished_matches import make_result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
 MAX_BOTS_IN_FULL_TABLE = 100
-"""Number of bots up to which the table of an event without a plan, such as the open pool, lists all bots."""
+"""Number of bots up to which the table of an event whose bots do not enter beforehand, as the open pool, lists all bots."""
 BOTS_IN_PARTIAL_TABLE = 40
-"""Number of bots in the table of an event without a plan, if the event has more than MAX_BOTS_IN_FULL_TABLE bots.
-
-The bots with the most matches are listed.
-"""
+"""Number of bots in the table of such an event if it has more than MAX_BOTS_IN_FULL_TABLE: those with the most matches."""
 
 
 class EventMatchCounts(Struct, frozen=True):
@@ -42,9 +39,9 @@ class EventScores(NamedTuple):
     bots: list[str]
     """Names of the bots in the table, sorted: all bots, or in a large event those with the most matches."""
     scores: list[tuple[FinishedMatch, int]]
-    """Results of matches between the listed bots: pairs of a result and the number of matches with this result.
+    """Results of matches between the listed bots, each with the number of such matches.
 
-    A result is a FinishedMatch with players and result, whose match id and game are empty.
+    The FinishedMatch of a pair has only players and result; its match id and its game are empty.
     """
 
 

@@ -1,6 +1,7 @@
 """Stored ratings of each category: a row for each bot with its rating, and its score against each opponent.
 
-A category is a season of a game, with all its matches, or only those on one map with one time control.
+Bots have a rating in each category: in a game's season, for all matches of the season, and again for the matches on one
+map with one time control.
 
 `server.store.aggregates.match_counting` updates the tables, so reading one takes equally long for any number of matches.
 """

@@ -1,8 +1,8 @@
 """Recompute the ratings from the journal, and compare them with the stored ones.
 
-A referee replays every rated match from its journal, the stored events of the match. The result of the replay is
-compared with the stored record of the match, and counted in the ratings. An imported match has no journal, so its
-record is checked against the rules of the game, and counted in the ratings.
+The journal holds the events of each match. A referee replays every rated match from its events. The result must equal
+that of the stored record, and is then counted in the recomputed ratings. An imported match has no events: its record is
+checked against the rules of the game instead.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class JournalChanges:
     answers: list[dict[str, Any]] = field(default_factory=list)
     """Rows for the table `requests`: each has the number of a request, and the server's answer to it."""
     has_only_journal_events: bool = True
-    """True if there is nothing to write except the rows in `events`, for which one SQL statement is enough."""
+    """True if only the list `events` has rows to write. One SQL statement is enough for them."""
 
     def list_statements(self, arrival: str, append_events: Sequence[Statement]) -> list[Statement]:
         """Return the statements that write all changes, in the order in which they must be executed.

@@ -84,9 +84,12 @@ class Journal:
         self._last_error = ""
         """Reason why the last commit or lease renewal failed; empty if it succeeded."""
         self._in_doubt = False
-        """True if the last commit raised an exception, but may nevertheless be or become durable."""
+        """True if the last commit raised an exception, so that it is unknown whether the commit was or will be made."""
         self._is_replacing_lease = False
-        """True while the lease may be replaced in the store already, but not in `lease`: the answer may have been lost."""
+        """True from the start of a replacement of the lease until its outcome is known.
+
+        If the database's answer is lost, the store may have the new lease while `lease` is still the old one.
+        """
 
     async def commit(self, effects: Iterable[DurableEffect]) -> None:
         """Store effects (decisions of the core, such as an accepted move) in one transaction: all of them or none.

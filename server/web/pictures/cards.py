@@ -1,6 +1,6 @@
 """Preview pictures as SVG documents.
 
-Coordinates and sizes are in pixels. A `move` is the move that led to the position; None at the start of the match.
+Coordinates and sizes are in pixels.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from arena.server.web.pictures.text_elements import FONT_NAME, MUTED, render_tex
 from arena.server.web.titles import make_map_title
 
 CARD_MARGIN = 40
-"""Distance of texts and boards from the edges of a picture, in pixels. The texts beside the board of a match may come nearer
-to the right edge."""
+"""Distance of texts and boards from the edges of a picture, in pixels. Only the texts beside a board may end further right."""
 MAX_SHOWN_TABLE_ROWS = 8
 """Maximum number of rows of a table that a picture shows."""
 SIDE_X, SIDE_WIDTH = 780, 400

@@ -29,9 +29,9 @@ from arena.server.web.pictures.text_elements import FONT_FILE, FONT_NAME
 from arena.server.web.routes import NotFound
 
 MAX_FILM_FRAMES = 40
-"""Maximum number of frames of a film, one for each ply shown. Together they last ten seconds.
+"""Maximum number of frames of a film, one for each ply shown. A film with so many frames lasts about 13 s.
 
-Of a match with more plies, the film shows the part with the greatest change, and the end.
+A film of a longer match shows only the part with the greatest change, and the end.
 """
 FRAME_MS, LAST_FRAME_MS = 250, 3_000
 """Time for which a film shows each frame, and the last frame, in ms."""

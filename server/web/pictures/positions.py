@@ -13,7 +13,7 @@ from arena.maps.map_file import MapFile
 from arena.maps.picture import MAXIE, MINNIE, PICTURE_STYLE, make_map_picture
 
 MIN_PIXELS_PER_MAP_UNIT = 1.1
-"""Minimum scale of armies and arrows, in pixels per unit of the map. On a map of a smaller scale, they are enlarged."""
+"""Minimum scale of armies and arrows, in pixels per unit of the map. On a map drawn at a smaller scale, they are enlarged."""
 
 
 class Rectangle(NamedTuple):
