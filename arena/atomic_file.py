@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TextIO
 
 FULL_DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Numbers of the errors of a write for which the disk, the quota or the maximum size of a file leaves no room.
+"""Values of `errno` after a write for which there is no room: a full disk, a used-up quota, or the maximum file size.
 
-The OSError of such a write mostly has no `filename`.
+The OSError of a failed write mostly has no `filename`.
 """
 
 
@@ -31,10 +31,10 @@ def replace_on_success(path: Path) -> AbstractContextManager[Path]:
 
 
 def create_on_success(path: Path) -> AbstractContextManager[Path]:
-    """Do the same as `replace_on_success`, but never replace a file.
+    """Yield the path of a file to write, and move the file to `path` as `replace_on_success` does, but replace no file.
 
-    Raises FileExistsError if there is a file at `path` at the end of the block. On a file system without hard links, a
-    file that another process creates during the move is replaced all the same.
+    Raises FileExistsError if there is a file at `path` at the end of the block. Exception: on a file system without hard
+    links, a file that another process creates at that very moment is replaced.
     """
     return _move_on_success(path, _move_without_overwriting)
 
@@ -72,8 +72,8 @@ def _move_without_overwriting(new_file: Path, target: Path) -> None:
 def open_output(path: Path) -> Iterator[TextIO]:
     """Yield a stream whose text is stored at `path` if the block succeeds. Raises OSError if it cannot be written.
 
-    A file that cannot be replaced is written directly, so a full disk or Ctrl-C can leave it incomplete: a device or a
-    pipe, such as /dev/stdout, a file in a folder that permits no new files, and a file that is itself a mount point.
+    Some files cannot be replaced: a device or a pipe, such as /dev/stdout, a file in a folder that permits no new files,
+    and a file that is itself a mount point. These are written directly, so a full disk or Ctrl-C can leave them incomplete.
     """
     with (
         replace_on_success(path) if _is_replaceable(path) else nullcontext(path) as part,
@@ -112,7 +112,7 @@ def require_writable(path: Path) -> None:
 
 
 def append_line_to_path(path: Path, line: str) -> None:
-    """Append a line to the file at `path`, or to a new one. Raises OSError as `append_line` does, or if it cannot be opened."""
+    """Append a line to the file at `path`, or to a new one. Raises OSError if that fails."""
     with path.open("ab", buffering=0) as file:
         append_line(file, line)
 
@@ -138,9 +138,9 @@ def append_line(file: FileIO, line: str) -> None:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Return True if a new file can be created in the folder of `path` and then moved over `path`.
+    """Return True if the file at `path` can be replaced, by moving a new file from the same folder over it.
 
-    If `path` is a link, the target of the link would be replaced.
+    If `path` is a link, this is the folder and the file that the link points to.
     """
     if not path.exists():
         return True

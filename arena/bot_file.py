@@ -1,4 +1,4 @@
-"""Reader of bot.toml files: a bot's account on a server, which is the server's URL, and the bot's name and token."""
+"""Reader of bot.toml files, which hold a bot's account: the URL of a server, and the bot's name and token there."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_token(bot_file: TomlFile, token_file: str, token_env: str) -> str:
     """Return the token of the bot whose bot.toml is `bot_file`. Raises BadTomlFile if the token cannot be read.
 
     The token is in `token_file`, or in the environment variable `token_env`; it is empty if both arguments are empty. The
-    bot.toml itself does not contain the token, so it can be shared. A relative `token_file` is relative to the bot.toml's folder.
+    bot.toml itself does not contain the token, so it can be shared. A `token_file` may be relative to its folder.
     """
     if token_file and token_env:
         raise bot_file.make_error_at(["token-file"], "set token-file or token-env, not both")

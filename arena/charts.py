@@ -50,7 +50,7 @@ class PlotArea:
         return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{svg_attributes}>{_render_tooltip(tooltip)}</polyline>'
 
     def render_value_axis(self, label_by_value: Mapping[float, str], label_offset: float) -> list[str]:
-        """Return SVG elements: for each value in `label_by_value`, a horizontal line across the area, and its label at the left.
+        """Return SVG elements: for each value, a horizontal line across the area, and its label at the left.
 
         label_offset  distance between a label and the area, in SVG units
         """

@@ -146,9 +146,10 @@ EXTRA_BY_PACKAGE: dict[str, str] = {
     "distributed": "cluster",
     "nats": "bus",
 }
-"""Extra of riskless-arena that installs each optional package, by the package's import name.
+"""Extra of riskless-arena that installs an optional package, by the package's import name.
 
-`numpy` is in the extra `server` too. But a command that lacks that extra fails earlier, on importing SQLAlchemy.
+The extra `server` also installs `numpy`. Commands that need `server` import SQLAlchemy first, so if
+`numpy` is the first package missing, the command needs `engine`.
 """
 
 
@@ -169,7 +170,7 @@ class GroupWithSectionedHelp(TyperGroup):
 
 
 class LazilyLoadedCommand(TyperCommand):
-    """Placeholder that loads its command's module when the command is called, or its options are completed."""
+    """Placeholder that loads its command's module when the user calls the command, or the shell completes its options."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, help=COMMAND_ENTRY_BY_NAME[name][1], rich_markup_mode=None)
@@ -247,7 +248,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _describe_usage_error(error: typer.TyperException) -> str:
-    """Return the message of typer's parser about a bad option or argument, with its texts replaced by REPLACEMENT_BY_PARSER_TEXT."""
+    """Return the parser's message about a bad option or argument, changed as in REPLACEMENT_BY_PARSER_TEXT."""
     format_message = getattr(error, "format_message", None)
     message: str = format_message() if format_message else str(error)
     message = re.sub(r"^Invalid value for '([^']+)': ", r"\1: ", message)
@@ -279,7 +280,7 @@ def _exit_on_interrupt(_number: int, _frame: object) -> None:
 def _ignore_interrupts_at_exit(arguments: list[str] | None) -> None:
     """Ignore further Ctrl-C while the process exits.
 
-    Do nothing if `arguments` is not None: a caller in this process passed them, and the process continues.
+    arguments  arguments of `main`; if not None, `main` was called by Python code, which continues, so do nothing
     """
     if arguments is None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

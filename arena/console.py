@@ -173,7 +173,10 @@ err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap
 
 
 def register_game(game_spec: str) -> str:
-    """Register the game that the option `--game` names, and return its name. Raises UsageError for an invalid game."""
+    """Return the name of the game in the option `--game`, after loading a game like `FILE.py:Class` into the catalogue.
+
+    Raises UsageError for an invalid game.
+    """
     try:
         return CATALOGUE.register(game_spec)
     except GameError as error:
@@ -186,7 +189,7 @@ def register_games(game_specs: list[str] | None) -> list[str]:
 
 
 def require_game_with_maps(game: str, game_class: type[Any]) -> None:
-    """Raise UsageError if the game has no maps. For a command with the option `--map`.
+    """Raise UsageError if the game has no maps. Called if the user gave the option `--map`.
 
     game        name of the game, as the user wrote it
     game_class  class of the game
@@ -242,7 +245,7 @@ def write_text(text: str, path: Path) -> None:
 
 @contextmanager
 def convert_write_errors(output: Path | str) -> Iterator[None]:
-    """Raise CommandError, with the reason, instead of an OSError in the block, which writes to `output`."""
+    """Convert an OSError in the block, which writes to `output`, to a CommandError with the same reason."""
     try:
         yield
     except OSError as error:
@@ -252,7 +255,7 @@ def convert_write_errors(output: Path | str) -> Iterator[None]:
 def get_progress_console() -> Console:
     """Return the console for a progress bar: standard error if it is a terminal, otherwise a console that prints nothing.
 
-    To standard error that is not a terminal, rich would print an empty line for each bar.
+    For each bar, rich would otherwise print an empty line to a standard error that is not a terminal.
     """
     return err if err.is_terminal else Console(quiet=True)
 
@@ -272,7 +275,7 @@ Justify = Literal["left", "right"]
 MIN_TEXT_COLUMN_CHARACTERS = 9
 """Minimum width of a column of text in which lines are wrapped, in characters."""
 MAX_TABLE_CHARACTERS = 1_000_000
-"""Width of the console on which tables are measured, in characters: so large that no table needs wrapping."""
+"""Width limit for measuring an unwrapped table, in characters. No table reaches it."""
 
 
 def print_table(justification_by_column: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -> None:
@@ -305,9 +308,9 @@ def print_table_or_write_json(
 
 
 def fits_terminal(table: Table, console: Console) -> bool:
-    """Return True if `console` is a terminal, and the table fits into its width once its columns are wrapped.
+    """Return True if `console` is a terminal that is wide enough for the table.
 
-    Columns are wrapped to MIN_TEXT_COLUMN_CHARACTERS, except narrower ones and those with `no_wrap`.
+    Each column, except those with `no_wrap`, may be wrapped to MIN_TEXT_COLUMN_CHARACTERS.
     """
     if not console.is_terminal:
         return False

@@ -1,7 +1,7 @@
-"""CPU cores that this process may use, by its affinity and its control groups (cgroups), and CPU time of containers.
+"""Number of CPU cores that this process may use, and CPU time that a container has used.
 
-A control group's quota is CPU time per period. The quota is rounded down to whole cores, because one more thread would
-be stopped for part of every period. A quota below one core counts as one core.
+CPU affinity and the quotas of control groups (cgroups) limit the cores. A quota is CPU time per period. It is rounded down
+to whole cores, because one more thread would be stopped for part of every period. A quota below one core counts as one.
 """
 
 from __future__ import annotations

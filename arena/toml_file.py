@@ -36,7 +36,7 @@ TOML_TOKEN_PATTERN = re.compile(
     | " (?: \\. | [^\\"] )* " | '[^']*' | \#[^\n]* | [\n\[\]{}]""",
     re.DOTALL | re.VERBOSE,
 )
-"""Regular expression of strings, comments, line ends and brackets, in valid TOML."""
+"""Pattern of the tokens that tell where a statement of valid TOML ends: strings, comments, line ends and brackets."""
 
 S = TypeVar("S", bound=Struct)
 A = TypeVar("A")
@@ -47,7 +47,7 @@ KeyPath = Sequence[str | int]
 
 
 MAX_FILE_BYTES = 1_000_000
-"""Maximum size of a file; a map of 1,000 territories takes a tenth of it."""
+"""Maximum size of a TOML file. The largest maps (1,000 territories) take a tenth of it."""
 
 
 class BadTomlFile(ValueError):
@@ -117,7 +117,7 @@ class TomlFile:
             ) from None
 
     def parse_value_at(self, key_path: KeyPath, parse_value: Callable[[A], B], value: A) -> B:
-        """Return `parse_value(value)`. If `parse_value` raises ValueError, raise BadTomlFile, which names `key_path` and its line."""
+        """Return `parse_value(value)`. Convert a ValueError to BadTomlFile, which names `key_path` and its line."""
         try:
             return parse_value(value)
         except ValueError as error:
@@ -131,7 +131,7 @@ class TomlFile:
         return BadTomlFile(": ".join(part for part in (place, name, reason) if part))
 
     def find_line_number(self, key_path: KeyPath) -> int:
-        """Return the number, from 1, of the line on which the statement (`key = value`) of a value begins; 0 if there is none.
+        """Return the number, from 1, of the line on which the statement `key = value` begins; 0 if there is no such key.
 
         A statement may span several lines. It ends with the first line end outside of brackets and strings.
         """
@@ -171,7 +171,7 @@ def escape_unprintable(message: str) -> str:
 def describe_violated_requirement(error: msgspec.ValidationError) -> str:
     """Return the requirement that a value violates, in words of TOML, such as `expected a whole number >= 1`.
 
-    The alternative `null` is left out, because TOML has no null: a key is left out instead.
+    msgspec also offers `null` for an optional key. The result leaves this out, because TOML has no null.
     """
     expectation = (
         str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "").replace(" | ", " or ")
@@ -184,10 +184,9 @@ def describe_violated_requirement(error: msgspec.ValidationError) -> str:
 
 
 def _list_tables_in(table_or_list: Any, *, is_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:
-    """Return `table_or_list` itself if it is a table, or, if `is_list` is True, the tables in it.
+    """Return the tables in a list, each with its path (index,); or, if `is_list` is False, the table itself with the path ().
 
-    Each table is paired with its path inside `table_or_list`, which is empty for `table_or_list` itself. The result is
-    empty if `table_or_list` is of another type.
+    Items that are not tables are left out. The result is empty if `table_or_list` is of another type.
     """
     if not is_list:
         return [((), table_or_list)] if isinstance(table_or_list, dict) else []

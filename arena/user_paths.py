@@ -1,5 +1,5 @@
 # ruff: noqa: PTH110, PTH112, PTH113
-"""Predicates about paths that users give. For a name that is too long, they return False; methods of Path raise OSError."""
+"""Predicates about paths that users give. They return False for a name that is too long, where `Path.exists` raises OSError."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Benchmarks of the compiled engine and of the server. Both sides of each reported ratio are measured in one run."""
+"""Benchmarks of the compiled engine and of the server. One run measures both terms of each reported ratio."""

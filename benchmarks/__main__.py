@@ -1,8 +1,8 @@
 """Benchmarks of the compiled engine: `python -m benchmarks [NAME …]`. Without names, all are run.
 
 The raw results of each benchmark are saved as soon as it is measured (`benchmarks/engine/raw.py`), and its figures are
-written to RESULTS.md. `--page` only writes the figures of all saved results. A separate program measures the Elo difference of two
-engines: `python -m benchmarks.engine.strength --help`.
+written to RESULTS.md. `--page` only writes the figures of all saved results. A separate program measures the Elo
+difference of two engines: `python -m benchmarks.engine.strength --help`.
 """
 
 from __future__ import annotations

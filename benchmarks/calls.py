@@ -42,11 +42,10 @@ from benchmarks.kit.script import MAP, make_scripted_moves
 loop_lag.LAG_MEASUREMENT_INTERVAL_NS = 10**12
 PACKAGE_FOLDER = str(Path(arena.__file__).parent)
 REPETITIONS, SERIES = 20, 3
-"""Number of requests in a series, and number of series of each kind.
+"""Number of requests in a series, and number of series of each kind of request.
 
-The figure for a function is the median of its calls per request, in the series with the smallest median. Larger medians
-are left out, because on a busy machine more than half of the requests of a series may show further calls, such as those
-of work that ended late.
+The figure for a function is its median number of calls in a series, and of these medians the smallest. On a busy machine,
+work of an earlier request may end late, and raise the calls of more than half of the requests in a series.
 """
 SETTLE_SECONDS = 0.03
 """Pause after each answer, in seconds, in which the server finishes its remaining work for that request."""
@@ -71,7 +70,7 @@ class CallCounter:
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
         """Call `action` with each number from 0 to SERIES * REPETITIONS - 1. Return the calls of each function per action.
 
-        The figure for a function is its median over the actions of one series, in the series where this median is lowest.
+        The figure for a function is the smallest of the medians of the SERIES series, each of REPETITIONS actions.
         """
         results: list[Counter[CodeType]] = []
         for number in range(SERIES * REPETITIONS):

@@ -1,4 +1,4 @@
-"""Cost of a move in a cluster of edges and a core, by number of edges.
+"""Cost of a move in a cluster, by number of edges. Edges hold the connections, and a core plays the matches.
 
     python -m benchmarks.cluster [--seconds 10] [--rounds 3] [--bots 40] [--rate 150] [--write]
 
@@ -42,21 +42,21 @@ SERVE_OPTIONS = (
 )
 SINGLE_PROCESS_TITLE = "one process"
 MAX_CPU_RATIO_TO_SINGLE_PROCESS = 2.0
-"""Promised upper bound of the servers' CPU time per move with 4 edges, divided by that of one process."""
+"""Promised upper bound of the CPU time per move of a core and 4 edges, divided by that of a server in one process."""
 EDGE_COUNT_BY_CONFIGURATION = {
     SINGLE_PROCESS_TITLE: 0,
     "a core and 1 edge": 1,
     "a core and 2 edges": 2,
     "a core and 4 edges": 4,
 }
-"""Number of edges (processes that hold the connections), by name of the configuration. 0 means one process in all."""
+"""Number of edges (processes that hold the connections), by name of the configuration; 0 for a server in one process."""
 
 
 RoundCost = dict[str, float]
 """Measurements of one configuration in one round, by column of the table.
 
-The CPU time per move excludes the CPU time that is used while bots are idle. The column `idle, ms of CPU a second` is
-that idle CPU time of the core and the edges.
+The CPU time per move excludes the CPU time that is used while the bots are idle. The core and the edges use the latter
+in the column `idle, ms of CPU a second`.
 """
 
 

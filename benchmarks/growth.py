@@ -33,7 +33,11 @@ PLAYER_COUNT_PER_STORE = 100
 MIN_CONNECTIONS_WITH_CONSTANT_COST = 100
 """Number of connections beyond which the cost of a move must no longer grow."""
 MAX_RATIO, MAX_START_SECONDS = 1.3, 2.0
-"""Promised upper bounds: growth of the cost of a move, and start-up time with the largest store in seconds."""
+"""Promised upper bounds.
+
+MAX_RATIO          cost of a move, divided by the cost with 100 connections, or with the smallest store
+MAX_START_SECONDS  start-up time with the largest store
+"""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,10 @@ class CostWithStore:
 def measure_costs_with_idle_connections(
     connection_counts: Sequence[int], seconds: float, round_count: int
 ) -> Iterator[CostWithIdleConnections]:
-    """Yield the cost of a move at each number of connections in `connection_counts`, ascending, in `round_count` rounds of `seconds`."""
+    """Yield the cost of a move for each number of connections, measured in `round_count` rounds of `seconds`.
+
+    connection_counts: numbers of connections, ascending
+    """
     with (
         run_arena_server(
             PLAYING_CONNECTION_COUNT // 2, *RAISED_LIMIT_OPTIONS, cores=get_server_cores()

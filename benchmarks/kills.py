@@ -40,7 +40,7 @@ SECONDS_PER_MOVE = 0.02
 """Seconds that a bot takes for a move, long enough for an event of 200 matches to last until the 50th kill."""
 
 MOVE_INDEX_BY_BOT = (0, 1, 2, 3, -1)
-"""Move that each bot of the event always plays: its index in the list of legal moves, modulo the list's length."""
+"""Strategy of each bot of the event: index of the move to play in the list of legal moves, modulo the list's length."""
 
 
 def make_ladder_runner(folder: Path, round_count: int) -> LadderRunner:
@@ -55,7 +55,7 @@ def make_ladder_runner(folder: Path, round_count: int) -> LadderRunner:
 
 
 def list_faults_after_ladder_kills(arguments: argparse.Namespace, folder: Path) -> list[str]:
-    """Kill a ladder repeatedly, and compare it with one that is never killed. Return a line of text for each difference."""
+    """Kill a ladder repeatedly. Return a line of text for each difference from the same ladder without kills."""
     rng = random.Random(arguments.seed)
     runner = make_ladder_runner(folder, arguments.rounds)
     start_time = time.monotonic()

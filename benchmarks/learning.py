@@ -127,7 +127,7 @@ def play_local_match(env: Environment, seeds: Iterator[int]) -> int:
 
 
 def measure_matches_per_second_of_command(round_count: int) -> float:
-    """Play `round_count` pairs of matches with `arena match`. Return the matches per second of CPU time of all its processes."""
+    """Play `round_count` pairs of matches with `arena match`. Return the matches per second of its CPU time."""
     match = [sys.executable, "-m", "arena", "match", "random", "random"]
     matches = ["--map", MAP, "--openings", "4", "--rounds", str(round_count), "--tc", "60+1"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -4,14 +4,14 @@
     slow        the start page on a slow network that the browser simulates (round trip of 400 ms, 400 kbit/s): time of
                 the first paint, time until the large board shows a match, and time until this board shows live moves
     frames      frame rate while armies move on the map usa at their highest speed, and CPU time of the page's thread
-                for each frame, which does not depend on other load of the machine
+                for each frame
     shift       layout shift of every view while bots play a hundred moves a second
     boards      CPU time of all processes of the browser for the live boards in sight on the start page, while at least
                 25 matches are in progress
     lighthouse  four scores of Lighthouse on a phone and on a desktop, medians of three loads, with its simulated
                 network and processor; needs the program: npm install --global lighthouse
 
-Each part prints the load of the machine. If the load is high, it decides the measured times.
+Each part prints the load of the machine. A high load makes all times longer, except CPU times.
 
 Example: python -m benchmarks.page first slow
 """
@@ -356,7 +356,7 @@ def count_accepted_moves(running: BrowserArena) -> float:
 
 
 def measure_cpu_share(browser: Browser, page: Page) -> float:
-    """Return the browser's CPU usage over BOARD_MEASUREMENT_SECONDS, as a share of one core. `page`: page that is open meanwhile."""
+    """Return the browser's CPU usage over BOARD_MEASUREMENT_SECONDS while `page` is open, as a share of one core."""
     start_time, before = time.perf_counter(), browser_cpu_seconds(browser)
     page.wait_for_timeout(BOARD_MEASUREMENT_SECONDS * 1000)
     return (browser_cpu_seconds(browser) - before) / (time.perf_counter() - start_time)

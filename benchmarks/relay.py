@@ -34,10 +34,10 @@ RELAY_LIMITS = replace(PRIVATE_HOST_LIMITS, hello_seconds=60.0)
 
 
 class NullCore:
-    """Core of a relay. Unlike a server's core, it plays no matches: it ignores all messages from the connections."""
+    """Placeholder for the part of a server that plays matches (the core). It drops all messages from the connections."""
 
     def submit(self, message: MessageToCore) -> None:
-        """Drop a message: a relay plays no matches."""
+        """Drop a message."""
 
 
 class RelayPairs:
@@ -102,9 +102,11 @@ class RelaySession(Session):
 
 
 async def run_relay(port: int, answer_message: bytes, turn_message: bytes) -> None:
-    """Run a relay until cancelled. Send `answer_message` to a frame's sender, and `turn_message` to the other session of the pair.
+    """Run a relay until cancelled.
 
     port: port of this machine on which to listen
+    answer_message: message for the sender of a frame
+    turn_message: message for the other connection of the pair
     """
     metrics = Metrics()
     lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)

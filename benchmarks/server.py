@@ -39,7 +39,10 @@ MEAN_PAUSE_SECONDS = 0.03
 MAX_EXTRA_LATENCY_MS = 0.5
 """Promised upper bound, in ms, of the latency of a lone move minus the latency of a commit on the disk."""
 MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
-"""Promised upper bounds with 1,000 bots at 1,000 moves a second: p99 of a move in ms, memory of an idle and of a playing connection in KiB."""
+"""Promised upper bounds with 1,000 bots at 1,000 moves a second.
+
+They are the p99 of a move in ms, and the memory of an idle and of a playing connection in KiB.
+"""
 MEASUREMENT_COUNT = 3
 """Number of alternating measurements of disk, relay and server."""
 STORED_ROW_TEXT = "x" * 200
@@ -51,7 +54,7 @@ class FiguresAtMoveRate:
     """Measurements of one run at a given rate of moves.
 
     requested_rate, measured_rate: moves per second of all bots together
-    milliseconds: LATENCY_QUANTILES of the time from a move's arrival to its announcement, in ms
+    milliseconds: p50, p99 and p99.9 of the time from a move's arrival to its announcement, in ms
     idle_kib: memory of the server per idle connection, in KiB
     playing_kib: additional memory of the server per connection that plays, in KiB
     """
@@ -66,7 +69,10 @@ class FiguresAtMoveRate:
 
 
 async def _measure_at_move_rate(bot_count: int, moves_per_second: float, seconds: float) -> FiguresAtMoveRate:
-    """Run `bot_count` idle bots, then as many that together play `moves_per_second` moves per second, and measure both for `seconds`."""
+    """Measure the server with `bot_count` idle bots, then with as many that play, each for `seconds`.
+
+    moves_per_second: moves per second of all bots together
+    """
     load = LoadCounters()
     # In each match, one of the two bots is to move.
     pause_seconds = bot_count / 2 / moves_per_second

@@ -4,8 +4,8 @@
     python -m benchmarks.simulation --seed today --minutes 10
     python -m benchmarks.simulation planted                     finds each planted defect
 
-With --write, each command writes its figures to SIMULATION.md. If a seed fails, the program leaves out all faults that
-the failure does not need, and prints that run with the command that repeats it.
+With --write, each command writes its figures to SIMULATION.md. If a seed fails, the program looks for a run with fewer
+faults that fails too, and prints this run with the command that repeats it.
 """
 
 from __future__ import annotations

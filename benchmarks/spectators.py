@@ -3,11 +3,9 @@
     python -m benchmarks.spectators [--spectators 200] [--rounds 7] [--write]
 
 Two bots that think for about 10 ms play match after match, alternately without and with spectators who read everything.
-The p99 is the 99th percentile of the time from sending a move to its acknowledgement in a period. The result is the
-ratio of the p99 with spectators to the p99 without them, as the median over the rounds. The server and the spectators
-run in separate processes, as on a real network. On two cores, the spectators still compete with the others for CPU time.
-
-A run takes about a minute and a half.
+A round has a period of each kind. Its ratio is the p99 (99th percentile of the times until a move is acknowledged) with
+spectators, divided by the p99 without them. The result is the median of the ratios. Server and spectators run in separate
+processes, but on two cores the spectators still take CPU time from the server. A run takes about a minute and a half.
 """
 
 from __future__ import annotations

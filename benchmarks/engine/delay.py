@@ -18,7 +18,7 @@ from benchmarks.kit.measure import format_markdown_table, make_midgame_positions
 from benchmarks.kit.results import format_verdict
 
 MEASUREMENT_SECONDS = 8.0
-"""Time for which the delay of the event loop is measured while threads search, in seconds; without a search, a quarter."""
+"""Seconds for which the delay of the event loop is measured during searches. Without a search it is a quarter as long."""
 SLEEP_SECONDS = 0.001
 """Duration of each sleep of the event loop, in seconds. The delay is the time by which the sleep was too long."""
 SECONDS_PER_POSITION = 0.5
@@ -53,7 +53,7 @@ async def _measure_sleep_delays(seconds: float) -> list[float]:
 def _make_deadline_predicate(
     deadline_seconds: float, is_stopped: Callable[[], bool] = lambda: False
 ) -> Callable[[], bool]:
-    """Return a function that returns True once `deadline_seconds` (monotonic seconds) has passed or `is_stopped` returns True."""
+    """Return a function that returns True after the time `deadline_seconds` (`perf_counter`), or once `is_stopped` does."""
     return lambda: time.perf_counter() >= deadline_seconds or is_stopped()
 
 

@@ -21,7 +21,7 @@ SEARCH_SECONDS = 1.0
 MIN_DEPTH_GAIN = 4
 """Promised lower bound of the plies by which the compiled exact search is deeper than the reference search."""
 SEARCH_TITLES = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "compiled, as it plays"
-"""Compared searches: alpha-beta in Python, the compiled exact search, and the compiled search as an engine uses it."""
+"""Compared searches: alpha-beta in Python, the same compiled, and the compiled search with pruning that engines use."""
 
 
 def _make_cpu_deadline_predicate() -> Callable[[], bool]:

@@ -5,10 +5,11 @@
     python -m benchmarks.engine.strength jamboree:threads=2 jamboree:threads=1 --map world --map usa --concurrency 1
 
 With --checkout the second engine comes from another checkout, created with `git worktree add ../earlier COMMIT`. Both
-engines then run as separate processes, so that both have the cost of a pipe. `arena match` plays the matches on each
-map, with its built-in openings if there are any, otherwise with random openings that `arena openings make` finds even: after
-uneven ones, the same seat wins both matches of a pair, whichever engine is stronger. A third repetition is a draw. The
-table shows Elo with 95 % intervals, for each map and for all pairs.
+engines then run in processes of their own, so that the delay of a pipe affects both alike.
+
+`arena match` plays the matches, on each map with its built-in openings, or else with balanced random openings from
+`arena openings make`. (After an unbalanced opening, the same seat wins both matches of a pair.) A third repetition is a
+draw. The table shows Elo with 95 % intervals, for each map and for all pairs.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ from benchmarks.kit.results import make_argument_parser
 
 REPOSITORY_FOLDER = Path(__file__).parents[2]
 MAKE_OPENINGS_OPTIONS = ("--plies", "6", "--nodes", "8000", "--gap", "0", "--strengths", "2000")
-"""Settings of `arena openings make` for maps without built-in openings."""
+"""Options of `arena openings make` for maps without built-in openings."""
 
 
 def map_to_toml(map: RisklessMap) -> str:
-    """Return a map in the TOML format of map files, with the roads of each territory as indices of its neighbours."""
+    """Return a map in the TOML format of map files. The roads of a territory are listed as the indices of its neighbours."""
     lines = [f"{key} = {getattr(map, key)}" for key in ("territory_cap", "armies_to_win", "ply_limit")]
     for territory, name in enumerate(map.territories):
         lines += [

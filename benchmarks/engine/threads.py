@@ -34,12 +34,16 @@ RUNS_PER_SEARCH = 2
 The fastest run counts, because other load on the machine disturbed it least.
 """
 MIN_SPEEDUP = 1.7
-"""Promised lower bound of the speedup by 2 threads, for the variant `original` of the parallel search."""
+"""Promised lower bound of the speedup by 2 threads, for the entry `original` of VARIANTS."""
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "original": {},
     "course, prune 0.5": {"course": True, "prune": 0.5},
 }
-"""Search settings, by variant of the parallel search Jamboree. The variants differ in how threads share a search."""
+"""Settings that differ from the defaults, by variant of the parallel search Jamboree.
+
+original  search each further move with a null window, in parallel
+course    search a fraction `prune` of a node's moves in sequence, and the others in parallel with the window left by them
+"""
 
 
 def make_search_settings(thread_counts: Sequence[int]) -> dict[str, dict[str, Any]]:
@@ -69,7 +73,7 @@ def search_to_depth(
 def pin_search_threads(searcher: Searcher[Any, Any], warm_up_position: Any) -> None:
     """Pin each search thread to a core of its own, if the system allows it.
 
-    Without pinning, a loaded machine may run two threads on one core for a second.
+    Otherwise, on a loaded machine, two threads may share a core for a second.
     """
     before = set(threading.enumerate())
     search_to_depth(searcher, warm_up_position, 6, 10)

@@ -1,10 +1,10 @@
-"""Delay of honest bots (p99 of a move) while strangers send as many requests as the limits allow, by kind of request.
+"""Delay of honest bots (p99 of a move) while hostile clients send as many requests as the limits allow.
 
     python -m benchmarks.hostile [--kinds "browse;watch"] [--write]
 
-Honest bots play on a real `arena serve` with its default limits. Strangers at ten addresses send one kind of request as
-often as the limits allow, or attackers break the limits. SERVER.md describes the rounds and the figures. The bots and the
-process that serves matches have real-time priority, so this program must run as root.
+Honest bots play on a real `arena serve` with its default limits. Meanwhile strangers (hostile clients) at ten addresses
+send one kind of request as often as the limits allow, or attackers break the limits. SERVER.md describes the rounds and
+the figures. The bots and the process that serves matches have real-time priority, so this program must run as root.
 
 The exit code is 1 if an honest bot gets an error or forfeits a match, if the strangers send nothing, or if one of these
 bounds is reached:
@@ -38,7 +38,7 @@ TMPFS_FOLDER = Path("/dev/shm")  # noqa: S108  a folder in memory
 
 
 def main() -> int:
-    """Measure the requested kinds of requests, and publish the figures in SERVER.md. Return the exit code: 1 if any kind failed."""
+    """Measure the requested kinds, and publish the figures in SERVER.md. Return the exit code: 1 if any kind failed."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument(
         "--kinds",

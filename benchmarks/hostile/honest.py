@@ -38,7 +38,7 @@ class PeriodFigures:
     Strangers affect every batch, because the server limits their rate. A pause of the machine affects only one or two.
     """
     overall_p99: float
-    """99th percentile of the latencies of all moves of the period, in ms. One pause of the machine for 30 ms can decide it."""
+    """99th percentile of the latencies of all moves of the period, in ms. A single pause of the machine can raise it."""
     cpu: float
     """CPU usage of the process that serves matches, as a share of one core, 0 to 1."""
 
@@ -65,7 +65,10 @@ def make_honest_bots(
 
 
 async def measure_period(server: RunningServer, load: LoadCounters, seconds: float) -> PeriodFigures:
-    """Measure the server and its bots for `seconds`. If no move is acknowledged, `seconds` counts as the latency."""
+    """Measure the server and its bots for `seconds`.
+
+    If no move is acknowledged, the latency is the length of the period: every move took longer.
+    """
     load.latencies_seconds.clear()
     cpu_seconds, start_time = server.cpu_seconds, time.monotonic()
     await asyncio.sleep(seconds)

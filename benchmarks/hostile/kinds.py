@@ -1,8 +1,7 @@
-"""Kinds of requests that strangers send within all limits, and attacks that break the limits.
+"""Kinds of requests that strangers (hostile clients) send within all limits, and attacks that break the limits.
 
-KINDS has an entry for every type of message and every GET route. Each entry names the request as the server's cost tables
-do. Some requests have another entry for the most expensive form that is allowed. Attackers (`testkit/horde.py`) break
-the limits. In the kind CONTROL_KIND, strangers connect and send nothing.
+KINDS has an entry for every type of message and every GET route. Some have another entry, for the most expensive request
+that is allowed. The attacks are those of `testkit/horde.py`. In the kind CONTROL_KIND, strangers connect and send nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class RequestKind:
     """
 
     request: str
-    """Name of the request in the server's cost tables: message type, or method and route; empty for an attack."""
+    """Type of the message, or method and route of the HTTP request (such as `GET /api/table`); empty for an attack."""
     send_requests: Callable[[Stranger], Awaitable[None]]
     answers: frozenset[str] = frozenset()
     role: str = "bot"
@@ -83,7 +82,7 @@ def make_message_kind(
 
 
 MakeTarget = Callable[[RequestInputs, int], str]
-"""Function that returns the URL path of request number n, which asks for one of the given matches, bots or files."""
+"""Function of ids and names to refer to, and of a request's number, that returns the URL path of the request."""
 
 
 def make_http_kind(
@@ -239,7 +238,10 @@ async def send_resignation(stranger: Stranger, message: ServerMessage) -> None:
 
 
 async def play_move(stranger: Stranger, message: ServerMessage, **extra_content: object) -> None:
-    """Answer a turn at once with the ply's move from `make_scripted_moves`. `extra_content`: additional fields of the `move` message."""
+    """Answer a turn at once with the scripted move for its ply.
+
+    extra_content: additional fields of the `move` message
+    """
     stranger.counts.sent += 1
     await stranger.send_unlimited(
         type="move",
@@ -251,7 +253,7 @@ async def play_move(stranger: Stranger, message: ServerMessage, **extra_content:
 
 
 async def play_move_with_analysis(stranger: Stranger, message: ServerMessage) -> None:
-    """Answer a turn at once with the ply's move from `make_scripted_moves`, and with analysis (`thinking`) of maximum size."""
+    """Answer a turn at once with the scripted move for its ply, and with analysis (`thinking`) of maximum size."""
     line = (make_scripted_moves() * 2)[message.ply : message.ply + MAX_MAIN_LINE_MOVES]
     await play_move(stranger, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 

@@ -1,8 +1,9 @@
-"""Rounds of honest play, and their figures.
+"""Rounds of honest play beside hostile clients (strangers), and their figures.
 
-A round is a quiet period, in which the strangers are silent, and a hostile one, in which they send one kind of request.
-Its ratio compares the hostile period with the quiet ones of this round and of its neighbours. In rounds of the control,
-the strangers are silent throughout, so the ratios of the control show the error of the measurement.
+A round has a quiet period, in which the strangers are silent, and a hostile period, in which they send one kind of request.
+The ratio of a round is a figure of its hostile period, divided by the median of that figure over the quiet periods of the
+round and of its neighbours. In the kind CONTROL_KIND the strangers are always silent, so its ratios show the error of the
+measurement.
 """
 
 from __future__ import annotations
@@ -44,11 +45,9 @@ from benchmarks.kit.script import MAP
 from testkit import horde
 
 PERIOD_SECONDS = 2.5
-"""Length of a quiet or hostile period, in seconds. Honest bots play 750 moves in it. All kinds take 40 to 45 minutes."""
+"""Length of a quiet or hostile period, in seconds. Honest bots play 750 moves in it."""
 NEIGHBOUR_ROUND_COUNT = 8
-"""Number of rounds before, and of rounds after, a round.
-
-The quiet periods of these rounds and of the round itself are the baseline of the round's ratios.
+"""Number of neighbours of a round on each side: their quiet periods, too, are the baseline of its ratios.
 
 The p99 of one quiet period has a standard error of 13%, and the median of 17 periods one of 4%.
 """
@@ -59,7 +58,7 @@ CLIENTS_PER_ADDRESS = 8
 MAX_MATCHES = 1000
 """Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
 MAX_P99_RATIO = 2.0
-"""Upper bound of a round's hostile p99 divided by the quiet p99 of its kind. A kind fails if two rounds reach it."""
+"""Upper bound of a round's hostile p99 divided by its quiet baseline. A kind fails if two rounds reach it."""
 MAX_MEDIAN_OF_P99_RATIOS = 1.5
 """Upper bound of the median of the ratios of all rounds of a kind."""
 Figure = Literal["p99", "overall_p99"]
@@ -67,13 +66,13 @@ Figure = Literal["p99", "overall_p99"]
 ROUNDS, MORE_ROUNDS = 3, 4
 """Number of rounds of every kind, and of further rounds of a kind with a ratio of MAX_MEDIAN_OF_P99_RATIOS or more."""
 MAX_KINDS_TO_REPEAT = 12
-"""Maximum number of kinds that get further rounds: those with the highest ratios."""
+"""Maximum number of kinds that get further rounds. The kinds with the highest ratios come first."""
 MAX_MEMORY_RATIO = 1.2
 """Upper bound of the server's memory at the end of a hostile period, divided by that before the round."""
 MAX_SESSIONS = 1_000
 """Upper bound of the sessions in the store: one for each name that is connected, or has played in the last 30 s."""
 SETTLE_SECONDS = 0.4
-"""Pause before a round's quiet period and after its hostile one, in seconds, in which the server finishes its work for the strangers."""
+"""Pause before a quiet and after a hostile period, in seconds, in which the server finishes its work for the strangers."""
 REAL_TIME_POLICY = os.SCHED_RR | os.SCHED_RESET_ON_FORK
 """Scheduling policy of the server's and the honest bots' threads. Processes that they start do not inherit it."""
 VICTIM_NAME = "victim"
@@ -81,12 +80,12 @@ VICTIM_NAME = "victim"
 MAX_ATTACKER_CONNECTION_SECONDS = 8.0
 """Seconds within which the server must disconnect an attacker.
 
-The time covers three delays. The server reads from clients without a match in turns, so up to two seconds pass until it
-has read more than its limits allow. Its time limits for a hello, for a full buffer and for the closing handshake are about
-two seconds each. An attacker that polls slowly notices the end of its connection only later.
+Three delays add up. Clients without a match are read in turns, so it takes up to 2 s until the server has read more than
+its limits allow. Its time limits for a hello, a full buffer and the closing handshake are about 2 s each. A slow attacker
+notices the end of its connection late.
 
-In the kind ALL_ATTACKS_KIND, a connection may last as long as the attack. The server then reads from six addresses in turns,
-and may read so little from each that even a flood stays below the limits. Data that is not read costs the server nothing.
+The limit does not hold for ALL_ATTACKS_KIND: the server then reads so little from each of six addresses that even a flood
+may stay below its limits. Data that is not read costs the server nothing.
 """
 ATTACK_SECONDS = MAX_ATTACKER_CONNECTION_SECONDS + 0.5
 """Duration of an attack, in seconds: long enough to see whether all attackers are disconnected."""
@@ -129,12 +128,12 @@ class KindRounds:
 
     @property
     def second_highest_p99_ratio(self) -> float:
-        """Second highest of the rounds' ratios of hostile to quiet p99. A single pause of the machine can decide only the highest."""
+        """Second highest of the rounds' ratios of hostile to quiet p99. One pause of the machine can raise only the highest."""
         return sorted(self.compute_ratio_to_quiet().values)[-2:][0]
 
     @property
     def lowest_overall_p99_ratio(self) -> float:
-        """Lowest of the rounds' ratios of hostile to quiet p99 of all moves; high only if every hostile period has pauses."""
+        """Lowest of the rounds' ratios of hostile to quiet p99 of all moves. Pauses in some of the rounds do not raise it."""
         return min(self.compute_ratio_to_quiet("overall_p99").values)
 
     @property
@@ -190,7 +189,7 @@ class KindRounds:
 def compute_median_of_neighbours(
     quiet_periods: Sequence[PeriodFigures], quiet_index: int, figure: Figure = "p99"
 ) -> float:
-    """Return the median of `figure` over the quiet period at `quiet_index`, NEIGHBOUR_ROUND_COUNT before it, and as many after it."""
+    """Return the median of `figure` over the quiet period at `quiet_index` and NEIGHBOUR_ROUND_COUNT on each side."""
     neighbours = quiet_periods[
         max(0, quiet_index - NEIGHBOUR_ROUND_COUNT) : quiet_index + NEIGHBOUR_ROUND_COUNT + 1
     ]

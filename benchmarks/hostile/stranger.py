@@ -19,7 +19,7 @@ MESSAGE_BURST = 150
 MESSAGES_PER_SECOND = 45.0
 """Messages per second that a stranger sends after its first MESSAGE_BURST, fewer than the 50 that count as a flood."""
 RECONNECT_PAUSE_SECONDS = 0.02
-"""Seconds from the end of a stranger's connection to its next one, as long as a realistic network latency."""
+"""Seconds from the end of a stranger's connection to its next one, like a network's round trip time."""
 
 
 @dataclass

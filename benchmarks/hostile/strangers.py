@@ -96,7 +96,7 @@ async def _play_sample_match(inputs: RequestInputs) -> None:
 
 
 async def track_live_matches(inputs: RequestInputs) -> None:
-    """Keep `inputs.live_matches` up to date with the matches in progress, at most MAX_WATCHED_MATCHES of them, until cancelled."""
+    """Keep `inputs.live_matches` up to date until cancelled: up to MAX_WATCHED_MATCHES of the matches in progress."""
     with closing(
         await connect(inputs.url, LOOKUP_SOURCE_ADDRESS, name="learner", role="spectator")
     ) as learner:

@@ -111,7 +111,9 @@ async def open_client(url: str, source_address: str | None = None) -> Client:
 
 
 async def connect(url: str, source_address: str | None = None, **hello: object) -> Client:
-    """Open a websocket, send a hello with these fields, and wait for the welcome. `source_address`: local address, None for any.
+    """Open a websocket, send a hello with these fields, and wait for the welcome.
+
+    source_address: local address to connect from; None for the default
 
     Raises OSError if the server cannot be reached, and EOFError if it refuses the connection or the hello.
     """

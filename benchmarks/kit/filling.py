@@ -31,11 +31,11 @@ BOT_COUNT = 40
 OPENING_COUNT = 200
 """Number of different openings among the generated matches."""
 EVENT, LADDER_COUNT = "serve", 200
-"""Name of the event of most generated matches. One match in five belongs to `ladder N` instead, with N below LADDER_COUNT."""
+"""Event of four in five generated matches, and number of ladders (`ladder 0`, `ladder 1` …) that share the others."""
 PLIES_PER_MATCH = 100
 """Number of plies of each generated match."""
 SAMPLE_RECORD_COUNT = 16
-"""Number of different records, each of which many of the generated matches share."""
+"""Number of different records. The generated matches share them."""
 MATCHES_PER_STATEMENT = 50_000
 """Number of matches that one SQL statement inserts."""
 MATCH_INTERVAL_SECONDS = 20

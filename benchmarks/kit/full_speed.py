@@ -36,7 +36,7 @@ WARM_UP_SECONDS = 1.5
 MAX_CPU_RATIO_BY_BOT_COUNT = {10: 4.0, 100: 2.5, 1000: 2.5}
 """Promised upper bound of the CPU time per move on the server, divided by that on a relay, by number of bots."""
 MAX_LOAD_CPU_SHARE = 0.8
-"""CPU usage of a load process, as a share of one core, above which the load may limit the measured moves per second."""
+"""CPU usage of a load process, as a share of one core, above which the load may be the bottleneck (shown in bold)."""
 
 
 @dataclass

@@ -23,10 +23,10 @@ REGULAR_END_REASONS = ("armies", "elimination", "ply_limit")
 """End reasons of matches that ended by the rules. Any other reason counts as a forfeit."""
 
 MEAN_PAUSE_WHILE_CONNECTING_SECONDS = 0.5
-"""Average pause of a bot before a move, in seconds, while others connect. Without it, the last ones would time out."""
+"""Average pause of a bot before a move, in seconds, while others connect. It keeps their connections from timing out."""
 
 MAX_PARALLEL_CONNECTS = 50
-"""Number of bots per process that may connect at once. With more, the last of a thousand would time out."""
+"""Maximum number of bots per process that connect at the same time. With more, some connections would time out."""
 
 RELAY_MOVE_PAYLOAD = encode(Move(SAMPLE_MATCH_ID, 50, make_scripted_moves()[50]))
 """Payload of a frame to a relay, as large as a typical `move` message."""
@@ -53,7 +53,7 @@ class LoadCounters:
     connect_semaphore: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CONNECTS)
     )
-    """Semaphore that each bot holds while it connects, which limits the number of these bots."""
+    """Semaphore that each bot holds while it connects, so that at most MAX_PARALLEL_CONNECTS do so at the same time."""
 
     def draw_pause_seconds(self, mean_seconds: float) -> float:
         """Return a random pause of `mean_seconds` on average, or longer while bots are connecting (`are_bots_connecting`).
@@ -157,7 +157,7 @@ async def _run_client(
     open_connection: Callable[[], Awaitable[Client]],
     use_client: Callable[[Client], Awaitable[None]],
 ) -> None:
-    """Connect, call `use_client` with the client, and disconnect after it. Connection errors are added to `load.errors`."""
+    """Connect, await `use_client(client)`, and disconnect. Add a connection error to `load.errors` instead of raising it."""
     try:
         async with load.connect_semaphore:
             client = await open_connection()

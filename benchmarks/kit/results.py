@@ -43,8 +43,9 @@ class ResultsPage:
         return parser
 
     def parse_arguments(self, parser: argparse.ArgumentParser) -> argparse.Namespace:
-        """Parse the command line. Exit if `--write` comes with another option, because the bounds on the page
-        hold only for the default values.
+        """Parse the command line.
+
+        Exits with a usage error if `--write` comes with another option: the page promises its bounds for the defaults.
         """
         arguments = parser.parse_args()
         for name, value in vars(arguments).items():
@@ -80,9 +81,10 @@ class ResultsPage:
         *,
         write: bool,
     ) -> None:
-        """Print `figures`, which are texts by the name of their placeholder. If `write` is True, also write them to the page.
+        """Print `figures`, which are texts by the name of their placeholder.
 
-        If `write` is True, the conditions of the measurement are also written, to the placeholder `{placeholder}.measured`.
+        If `write` is True, also write them to the page, and the conditions of the measurement to the placeholder
+        `{placeholder}.measured`.
         """
         for name, figure in figures.items():
             print(f"{name}: {figure}")
@@ -106,7 +108,7 @@ def make_argument_parser(docstring: str | None) -> argparse.ArgumentParser:
 
 
 def format_verdict(figure: str, *, is_bound_kept: bool) -> str:
-    """Return the text `figure`, with the word "missed" before it if it breaks its promised bound (`is_bound_kept` is False)."""
+    """Return the text `figure`, after the word "missed" unless it keeps its promised bound (`is_bound_kept`)."""
     return figure if is_bound_kept else f"**missed:** {figure}"
 
 
@@ -114,9 +116,9 @@ class Conditions(Struct, frozen=True):
     """Conditions of a measurement. `seconds`: its duration."""
 
     commit: str
-    """Abbreviated hash of the commit, with a trailing `+` if files differed from it, apart from results.
+    """Abbreviated hash of the commit, or `unknown` outside a git checkout.
 
-    It is `unknown` outside a git checkout.
+    A trailing `+` means that there were uncommitted changes, not counting those to results.
     """
     date: str
     seconds: float
@@ -137,7 +139,7 @@ class Conditions(Struct, frozen=True):
 
 
 def start_recording_conditions() -> Callable[[], Conditions]:
-    """Record the conditions in which a measurement begins. Return a function that returns them, to be called at its end."""
+    """Start to record the conditions of a measurement. Return a function that returns them; call it after measuring."""
     commit, machine = _find_commit(), describe_machine()
     load, start_time = os.getloadavg()[0], time.perf_counter()
     return lambda: Conditions(

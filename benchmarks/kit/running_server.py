@@ -152,7 +152,10 @@ def run_arena_server(
 
 
 def fetch_move_time_histogram(url: str) -> dict[float, float]:
-    """Return the cumulative counts of the server's times from a move's arrival to its announcement, by upper bound in seconds."""
+    """Fetch the server's histogram of the times from a move's arrival to its announcement.
+
+    Return, for each upper bound in seconds (the last is infinity), the number of moves up to this bound.
+    """
     with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
         text: str = answer.read().decode()
     buckets = re.findall(r'^arena_move_seconds_bucket\{le="([^"]+)"\} (\S+)', text, re.MULTILINE)
@@ -160,9 +163,10 @@ def fetch_move_time_histogram(url: str) -> dict[float, float]:
 
 
 def interpolate_quantile(bucket_counts: dict[float, float], quantile: float) -> float:
-    """Return the quantile `quantile`, 0 to 1, of counts as `fetch_move_time_histogram` returns them, interpolated within the bucket.
+    """Return a quantile in seconds, interpolated within its bucket. In the last bucket, return its lower bound.
 
-    In the last bucket, which has no upper bound, the quantile is the lower bound.
+    bucket_counts: cumulative counts, as from `fetch_move_time_histogram`
+    quantile: from 0 to 1, such as 0.99
     """
     total, below, count_below = bucket_counts[float("inf")], 0.0, 0.0
     for bound, count in sorted(bucket_counts.items()):

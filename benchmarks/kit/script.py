@@ -1,4 +1,4 @@
-"""Fixed match of Riskless on the map `m2`, for bots that need no time to think. The server referees real moves."""
+"""Fixed match of Riskless on the map `m2`, for bots that need no time to think but send the server real moves."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def make_scripted_moves() -> list[Data]:
 
 @cache
 def make_moves_of_longest_match() -> list[Data]:
-    """Return the moves of a long match, as data for the protocol's messages. Each move is the first legal one, until the match ends."""
+    """Return the moves of a long match, as data for the protocol's messages. Each move is the first legal one."""
     game: Any = make_game_on_map(GAME, MAP)
     position, moves = game.start(), list[Data]()
     while game.outcome(position) is None:
@@ -52,7 +52,7 @@ def make_moves_of_longest_match() -> list[Data]:
 
 
 def measure_accepted_and_turn_bytes() -> tuple[int, int]:
-    """Return the mean bytes of the server's two messages about a move: the acknowledgement, and the opponent's turn."""
+    """Return the mean size, in bytes, of the two messages that follow a move: `accepted` to its player, `turn` to the other."""
     moves = make_scripted_moves()
     accepted_sizes = [len(encode(Accepted(SAMPLE_MATCH_ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
     turn_sizes = [

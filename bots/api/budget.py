@@ -2,13 +2,12 @@
 
 The computation is pure arithmetic on a `Clock`, in seconds. The rules are:
 
-- Some time (`compute_reserve_seconds`) is reserved for the delay between the bot's decision and the moment when the server
-  reads the move. A longer network grace (`Clock.margin`) makes this reserve shorter, and late arrivals of recent moves
-  (`Clock.lag`) make it longer.
+- Some time (`compute_reserve_seconds`) is reserved for the delay from the bot's decision until the server reads the move.
+  A longer network grace (`Clock.margin`) makes the reserve shorter, and delays of recent moves (`Clock.lag`) make it longer.
 - With a time per move, both limits are all the time after the reserve, because unused time is lost.
 - Otherwise the time, with the increments of later moves, is divided evenly among the expected remaining moves. The soft
-  limit is 0.45 of a move's share, because a depth begun before the soft limit may end after it. The hard limit is two and
-  a half shares, but never more than half of the clock, so that one difficult move cannot ruin the match.
+  limit is 0.45 of a move's share, because a depth begun before the soft limit ends after it. The hard limit is 2.5 shares,
+  but never more than half of the time left, so that one difficult move cannot ruin the match.
 - A search ends at the soft limit if its best move stays the same. If the best move changes, the search
   continues past the soft limit: the more often and the more recently it changed, the longer (`DeepeningRule`).
 """
@@ -24,19 +23,16 @@ from arena.bots.api.bot import Clock
 M = TypeVar("M")
 
 MIN_RESERVE_SECONDS = 0.010
-"""Minimum time in seconds that a move leaves on the clock: a stop is noticed late, and the move must be encoded and sent."""
+"""Minimum time in seconds that a move leaves on the clock, for ending the search, and for encoding and sending the move."""
 RESERVE_WITHOUT_GRACE_SECONDS = 0.050
 """Time in seconds that a move leaves on the clock if the server accepts no late moves (the network grace is 0).
 
 On a machine with two busy cores, a process is sometimes delayed this long.
 """
 SOFT_LIMIT_SHARE = 0.45
-"""Soft time limit of a move, as a fraction of the move's even share of the time left on the clock."""
+"""Soft time limit of a move, as a fraction of the time per move if all remaining moves get the same time."""
 MAX_EXTENSION_SHARE = 0.8
-"""Largest extension of a search past the soft limit, as a fraction of the interval from the soft to the hard limit.
-
-A search is extended this far if its best move keeps changing.
-"""
+"""Time between the soft and the hard limit that a search may use if its best move keeps changing, as a fraction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +53,7 @@ class DeepeningRule(Generic[M]):
         self._best: M | None = None
         """Best move of the last completed depth; None before the first."""
         self._instability = 0.0
-        """Measure of the recent changes of the best move, from 0 to 1."""
+        """Frequency of recent changes of the best move, from 0 (none) to 1 (at each depth)."""
 
     def should_stop(self, best_move: M, elapsed_seconds: float) -> bool:
         """Return True if no further depth should be started.
@@ -75,10 +71,10 @@ class DeepeningRule(Generic[M]):
 def compute_reserve_seconds(clock: Clock, stall_seconds: float = 0.0) -> float:
     """Return the reserve: the seconds that this move must leave on the clock, at most half of the clock.
 
-    The reserve and the network grace together cover twice the worst recent lag, and three stalls of the machine. One stall
-    may delay the arrival of the turn, one the end of the search, and one the sending of the move.
+    The reserve and the network grace together are at least twice the worst recent lag, and at least three stalls: one
+    stall may delay the arrival of the turn, one the end of the search, and one the sending of the move.
 
-    stall_seconds  longest suspension of the engine by a busy machine, in seconds
+    stall_seconds  longest time, in seconds, for which a busy machine has suspended the engine (a stall)
     """
     reserve_seconds = max(
         MIN_RESERVE_SECONDS,

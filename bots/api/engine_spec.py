@@ -182,7 +182,7 @@ _PLAIN_EVALUATOR_OPTION = TextOption("plain")
 _FEATURES_EVALUATOR_OPTION = TextOption("features")
 _EXACT_OPTION = TextOption("no", ("no", "yes"))
 _TABLEBASE_OPTION = TextOption("no", ("no", "root"))
-"""Option to play by the solved table of the map: `root` looks up the position to move in, `no` ignores the table."""
+"""Use of the map's tablebase, if there is one: `root` looks up the current position, `no` only searches."""
 _DEPTH_OPTION = IntegerOption(100, 1, 100)
 _NODES_OPTION = IntegerOption(0, 0, 10**12)
 """Node limit of the search for a move; 0 means no limit.

@@ -74,7 +74,7 @@ IDLE_SECONDS_BEFORE_STATUS_REQUEST = 10.0
 STATUS_REQUEST_INTERVAL_SECONDS = 60.0
 """Seconds between requests for the status of an idle bot."""
 RATING_TIMEOUT_SECONDS = 5.0
-"""Seconds to wait for the new rating after the last match. A server rates finished matches about once a second."""
+"""Seconds that the client waits, after its last match, for the new rating. Servers update ratings about once a second."""
 RESIGN_TIMEOUT_SECONDS = 2.0
 """Seconds to wait for the server to confirm the end of resigned matches."""
 BOT_STOP_TIMEOUT_SECONDS = 0.5
@@ -160,8 +160,7 @@ class Client:
     def stop(self) -> None:
         """End `run` soon without resigning the matches in play.
 
-        The server waits for this bot to return, as after any lost connection. So stopping all bots of an event decides no
-        match.
+        The server waits for this bot to return, as after any lost connection. So a stop alone decides no match.
         """
         self._scope.cancel()
 
@@ -348,9 +347,9 @@ class Client:
             connection.transport.abort()
 
     def _make_disconnect_error(self, connection: ClientConnection) -> Exception:
-        """Return the error that says why `connection` ended.
+        """Return the error to raise for the end of `connection`.
 
-        It is `_Disconnected` if the client should reconnect, otherwise the error that ends the client.
+        The error is `_Disconnected` if the client should reconnect. Any other error ends the client.
         """
         dismissal, url = self._disconnect_action, self._settings.url
         if dismissal is None:
@@ -408,7 +407,10 @@ class Client:
             self._stop_when_rated()
 
     def _stop_when_rated(self) -> None:
-        """End `run` once the new ratings after all matches have arrived, at the latest after `RATING_TIMEOUT_SECONDS`."""
+        """Stop the client if the ratings after all its matches have arrived; otherwise after RATING_TIMEOUT_SECONDS.
+
+        Called after each message from the server once the client plays no more matches.
+        """
         if not self._machine.unrated_count:
             self.stop()
         elif not self._is_stopping:

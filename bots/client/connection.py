@@ -126,7 +126,7 @@ async def open_connection(url: str) -> ClientConnection:
 
 
 def _is_local(url: str) -> bool:
-    """Return True if the URL's host is this machine, which a proxy could not reach."""
+    """Return True if the URL's host is this machine: no proxy may be used then."""
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback

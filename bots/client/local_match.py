@@ -1,7 +1,7 @@
 """A match in this process, without a server: the caller plays one seat, a bot the other.
 
-Use it to try a bot, or to play against one. The referee is the same as on a server, but nobody loses on time: a clock
-runs according to the time control, and stays at 0 when its time is used up.
+Use it to try a bot, or to play against one. The referee is the same as on a server, but nobody loses on time: the
+clock of the player to move runs down to 0, and stays there until the move.
 """
 
 from __future__ import annotations

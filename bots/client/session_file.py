@@ -36,9 +36,10 @@ _DECODER = msgspec.json.Decoder(StoredSession)
 class SessionFile:
     """Session and matches of one bot on one server.
 
-    The file exists only while a match is in play, and no other process can use it meanwhile. Each save overwrites the
-    file with a single write, and readers use only the first line. So a killed process leaves either the old or the new
-    content.
+    The file exists and is locked only while a match is in play.
+
+    Each save overwrites the file with a single write, and readers use only the first line. So if the process is killed,
+    the file has either the old or the new content.
     """
 
     def __init__(self, path: Path) -> None:

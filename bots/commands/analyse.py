@@ -164,10 +164,7 @@ def analyse(
 
 
 def _reject_unused_options(context: typer.Context, *, is_comparison: bool) -> None:
-    """Raise UsageError if --compare was given with an option that only an analysis uses.
-
-    Raise UsageError also if an option that needs --compare was given without --compare.
-    """
+    """Raise UsageError for an option of an analysis beside --compare, and for an option of --compare without it."""
     for name in ("engine", "nodes", "time", "lines") if is_comparison else ("budget", "svg"):
         if is_option_given(context, name):
             reason = (

@@ -248,9 +248,11 @@ def bot(
 
 
 def _merge_settings(command_settings: BotSettings, given_options: Mapping[str, str]) -> BotSettings:
-    """Return `command_settings`; if `command_settings.engine` names a bot.toml, return its settings, overridden by the given options.
+    """Return the settings of the bot.toml that `command_settings.engine` names, overridden by `given_options`.
 
-    given_options  options that the user gave, such as `--tc`, by the name of their setting: only these override the file
+    If `command_settings.engine` is not a bot.toml, return `command_settings`.
+
+    given_options  options that the user gave, such as `--tc`, by the name of their setting
 
     Raises UsageError if an option or the file is invalid.
     """

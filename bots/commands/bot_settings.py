@@ -82,8 +82,8 @@ class BotFile(Struct, frozen=True, rename="kebab"):
     """Folder for the file from which the bot resumes; None for that of the bot.toml, or the user's state folder."""
 
 
-COMMA_SEPARATED_SETTINGS = frozenset({"game", "map", "tc"})
-"""Keys of a bot.toml whose value is a list. A single string is accepted as a list of one."""
+LIST_SETTINGS = frozenset({"game", "map", "tc"})
+"""Keys of a bot.toml whose value may also be a single string instead of a list."""
 
 
 class BotSettings(BotFile, frozen=True):
@@ -164,7 +164,7 @@ def read_settings(path: Path) -> BotSettings:
     folder = path.parent
     try:
         file = TomlFile.read_file(path)
-        for key in COMMA_SEPARATED_SETTINGS & file.data.keys():
+        for key in LIST_SETTINGS & file.data.keys():
             if isinstance(file.data[key], str):
                 file.data[key] = [file.data[key]]
         content = file.convert_to_struct(BotFile, lambda _, relative_path: folder / relative_path)

@@ -165,9 +165,9 @@ def _format_search_value(value: int) -> str:
 
 
 def _format_lost_chance(review: ReviewedMove) -> str:
-    """Return a move's loss as text: `the win`, `the match`, a number of plies, or percentage points of winning chance.
+    """Return as text how much a move lost, such as `the win`, `the match`, `2 plies` or `12 %` (of winning chance).
 
-    The text is empty if the move lost nothing.
+    `2 plies` means that the same result comes that much later or sooner. The text is empty if the move lost nothing.
     """
     if not review.lost:
         return ""

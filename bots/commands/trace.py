@@ -86,7 +86,7 @@ def trace(
 ) -> None:
     """Print how an algorithm searches a tree.
 
-    The output has the format of the traces in source 001 of docs/search.md, the homework of a course on game search.
+    The output has the format of the traces in a course on game search (source 001 in docs/search.md).
 
     The tree is an explicit one, or the game tree of a Riskless map or of a game, searched to --depth.
 

@@ -83,10 +83,12 @@ class Container:
     """Zip file with the bot; None if the image itself contains the bot."""
 
     def create(self, container_name: str, folder: Path, core_count: int) -> None:
-        """Create a container named `container_name`. Raises BadSpec if the container engine refuses, or the submission is invalid.
+        """Create a container named `container_name`.
 
         folder      empty folder, into which the submission is unpacked
         core_count  maximum number of cores that the container may use
+
+        Raises BadSpec if the container engine refuses, or the submission is invalid.
         """
         options = [
             f"--name={container_name}",
@@ -264,7 +266,7 @@ def _run_docker_or_podman(program_path: str, *arguments: str) -> subprocess.Comp
 def _make_cpu_limit_options() -> list[str]:
     """Return the options of the container engine that keep a container on the cores that this process may use.
 
-    The list is empty if this process may use all cores, or if the operating system cannot tell.
+    The list is empty if this process may use all cores, or on an operating system without CPU affinity.
     """
     if not hasattr(os, "sched_getaffinity"):  # macOS, where nothing is pinned
         return []

@@ -153,7 +153,7 @@ class ProgramBot(Bot):
             self.thinking = Thinking(line=line, **analysis_fields)
 
     def _keep_stderr_line(self, line: str) -> None:
-        """Log a line of the program's standard error; after `MAX_KEPT_STDERR_LINES`, drop it. Called in a thread of `Program`."""
+        """Log a line of the program's standard error, or drop it after MAX_KEPT_STDERR_LINES. Runs in a thread of `Program`."""
         self._logged_line_count += 1
         if self._logged_line_count <= MAX_KEPT_STDERR_LINES:
             self._print_stderr_line(line)
@@ -165,7 +165,7 @@ class ProgramBot(Bot):
             )
 
     def _append_to_log(self, log: FileIO, line: str) -> None:
-        """Append a line to the log. If that fails, say so and write no more: the program must go on, also on a full disk."""
+        """Append a line to the log. If that fails, print the reason and close the log: a full disk must not end the match."""
         try:
             append_line(log, line)
         except OSError as error:

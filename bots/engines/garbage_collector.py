@@ -17,8 +17,8 @@ from threading import Lock
 COLLECTION_INTERVAL_SECONDS = 60.0
 """Minimum number of seconds between two full collections.
 
-With the compiled search loaded, a full collection takes a tenth of a second, which may be as long as a whole match. In
-a minute, searches create few reference cycles.
+A full collection takes a tenth of a second if the compiled search is loaded: as long as a whole short match. Searches
+create few reference cycles, so more frequent collections would free little.
 """
 
 
@@ -31,7 +31,7 @@ class PausableGarbageCollector:
         self._lock = Lock()
         self._active_count = 0
         self._has_frozen = False
-        """True if objects have been frozen (excluded from collections) since the last full collection."""
+        """True if objects were frozen (`gc.freeze`, excluded from collections) since the last full collection."""
         self._collected_at = -math.inf
         """Time of the last full collection; -infinity before the first."""
 
@@ -54,8 +54,8 @@ class PausableGarbageCollector:
     def collect_if_due(self) -> None:
         """Run a full collection if one is due. Call this between matches.
 
-        The collection includes the objects that were created while it was paused. Does nothing while a bot thinks, within
-        `COLLECTION_INTERVAL_SECONDS` of the last full collection, or if collection has not been paused since then.
+        A collection is due if collection was paused since the last one, no bot thinks now, and the last one was at least
+        COLLECTION_INTERVAL_SECONDS ago. It includes the objects that were created during pauses.
         """
         with self._lock:
             now = self._clock()

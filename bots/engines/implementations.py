@@ -27,7 +27,7 @@ JAMBOREE_COURSE_OPTIONS = ("prune", "split_depth")
 
 @dataclass(frozen=True)
 class SearchImplementation:
-    """Implementation of an engine's search in one game: compiled, or in Python."""
+    """Choice between the compiled and the Python search of an engine, for one game."""
 
     spec: Spec
     """Spec of the engine, with only the options that this implementation supports."""
@@ -43,7 +43,8 @@ class SearchImplementation:
 def choose_implementation(spec: Spec, game: Game[Any, Any] | None = None) -> SearchImplementation:
     """Return the implementation, compiled or in Python, of an engine's search in `game`; without `game`, the compiled one.
 
-    Raises BadSpec if the implementation does not know an option that the user gave, or if `game` does not support the evaluator.
+    Raises BadSpec if the implementation does not know an option that the user gave, or `game` does not support the
+    evaluator.
     """
     if game is not None:
         check_evaluator(spec, game)
@@ -80,10 +81,10 @@ def to_python_spec(spec: Spec, reason: str) -> Spec:
 
 
 def list_reported_options(spec: Spec) -> dict[str, str]:
-    """Return the options to report to a server: those that every implementation of the engine knows, and those that the user gave.
+    """Return the options to report to a server, with their values as text.
 
-    `truth` and `nodes` are included only if the user gave them: at their defaults they have no effect. A file of weights is
-    reported without its folder.
+    An option that the user did not give is left out if only one implementation of the engine knows it, or if it has no
+    effect at its default (`truth`, `nodes`). A file of weights is reported without its folder.
     """
     unreported = {"nodes", "truth"} | (
         {"exact", "form", *JAMBOREE_COURSE_OPTIONS} if spec.name in ENGINES_WITH_COMPILED_SEARCH else set()

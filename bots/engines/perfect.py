@@ -77,9 +77,9 @@ def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None
 
 
 def find_missing_table_reason(spec: Spec, solution: Solution | None, game: Game[Any, Any]) -> str:
-    """Return why an engine searches without a tablebase although its option `truth` asks for one, in one line.
+    """Return a line that tells the user that no tablebase exists for the game, although the option `truth` asks for it.
 
-    The line is empty if the engine has a tablebase, or the option is off.
+    The line is empty if there is a tablebase, or the option is off.
     """
     if spec.values.get("truth", "no") == "no" or solution is not None:
         return ""

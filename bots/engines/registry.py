@@ -76,7 +76,7 @@ def make_engine(spec: str) -> Engine:
 
 
 def check_spec(spec: str, folder: Path) -> None:
-    """Raise BadSpec if an engine cannot be made from the spec of a bot, as far as this shows without running a program.
+    """Raise BadSpec if the spec of a bot is invalid. Checks that a file exists, but runs no file, program or container.
 
     folder: folder of the bot's process, relative to which its file is named
     """

@@ -47,12 +47,10 @@ class SeenPositions:
     def separate_drawing_moves(self, position: Any, *, expects_win: bool) -> SeparatedMoves:
         """Separate the moves that draw the match by repetition from the moves to search in `position`.
 
-        A move draws the match if the position after it has then occurred three times (the default repetition rule).
+        A move draws the match if it leads to a position that has occurred twice before (the default repetition rule).
 
-        expects_win  True if the player to move expects to win
-
-        A player who is ahead also avoids risky moves, to which the opponent once replied with a move that would now draw
-        the match. These moves are searched only if there are no others.
+        expects_win  True to avoid risky moves, too: the opponent could draw by a reply that was played before. These moves
+                     are searched only if there are no others.
         """
         game, max_occurrences = self._game, DEFAULT_ADJUDICATION.repetition
         if max_occurrences is None:

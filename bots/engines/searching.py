@@ -30,13 +30,14 @@ from arena.solved.header import BadTable
 from arena.solved.solved_value import DRAW, SolvedValue
 
 MAX_REMEMBERED_SEARCH_STALLS = 8
-"""Number of recent searches whose longest stall (`SearchDeadline.stall`) is remembered."""
+"""Number of recent searches whose longest suspension by a busy machine (`SearchDeadline.stall`) is remembered."""
 WARM_UP_SECONDS = 0.05
 """Duration of the warm-up search before the first turn, in seconds."""
 MAX_WARM_UP_NODES = 1_000
 """Node limit of the warm-up search of an engine with a node limit for its moves.
 
-A time limit would leave a different transposition table in every match, so that matches could not be reproduced.
+With a time limit, the transposition table after the search would differ between matches, so they would not be
+reproducible.
 """
 UNLIMITED_BUDGET = Budget(math.inf, math.inf)
 
@@ -94,8 +95,8 @@ class SearchDeadline:
     hard_limit_time  latest end of the search, as `time.monotonic()`
     is_stopped       returns True if the search must end earlier
 
-    The attribute `stall` is the longest time in seconds between two readings of the clock. The search reads the clock at
-    every node, so a stall much longer than the search of a node means that the machine was running something else.
+    The attribute `stall` is the longest time, in seconds, between two readings of the clock. The search reads the clock at
+    every node, so in a long stall the machine was running something else.
     """
 
     def __init__(self, hard_limit_time: float, is_stopped: Callable[[], bool]) -> None:

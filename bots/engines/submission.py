@@ -1,4 +1,4 @@
-"""Validation and unpacking of submitted bots, which are zip files. Their contents are untrusted, so they run only in containers."""
+"""Validation and unpacking of submitted bots: zip files with untrusted code, which runs only in containers."""
 
 from __future__ import annotations
 

@@ -69,17 +69,17 @@ def _get_weights_game_name(game: Game[Any, Any]) -> str:
 
 
 def make_dynamic_position_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
-    """Return a predicate that is True for dynamic positions, which are too unstable to estimate.
+    """Return a predicate that is True for dynamic positions, in which the next move may change the estimate much.
 
-    Source 000 in docs/search.md introduces dynamic positions. Return None if the game has no such predicate.
+    The term is from source 000 in docs/search.md. Return None if the game has no such predicate.
     """
     return riskless.make_attack_predicate(game) if isinstance(game, Riskless) else None
 
 
 def compute_feature_units(game: Game[Any, Any]) -> Sequence[float]:
-    """Return the unit of each feature in this game, in the order of the feature names.
+    """Return the factor by which `scale_weights` multiplies each weight, in the order of the feature names.
 
-    `scale_weights` multiplies a feature's weight by its unit. In Riskless the units depend on the map.
+    In Riskless the factors depend on the map, so that one set of weights serves all maps. In other games they are 1.
     """
     if isinstance(game, Riskless):
         return riskless.compute_feature_units(game.map)

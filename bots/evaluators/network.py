@@ -1,13 +1,14 @@
 """A small neural network as evaluator of Riskless: one file of weights for all maps (docs/learning.md).
 
-The network's input is the position as seen by the player to move: INPUT_COUNT numbers (`encode_inputs`). A territory
-has one of TERRITORY_KIND_COUNT kinds: the opponent's armies in ARMY_LEVEL_COUNT steps of the cap, empty, or the
-mover's armies in as many steps. The inputs, by the index of the first of each group, are:
+The network's input is the position as seen by the player to move: INPUT_COUNT numbers (`encode_inputs`). Armies are
+measured in steps, of which there are ARMY_LEVEL_COUNT up to the cap. So a territory has one of TERRITORY_KIND_COUNT kinds:
+empty, or a number of steps of one of the players. The inputs are four groups, here with the index of the first of each:
 
-    0                           share of the territories of each kind; a count between two steps is split between them
-    TERRITORY_KIND_COUNT        share of the roads, in both directions, for each pair of kinds at their ends, each kind rounded
-                                up to a step
-    FIRST_INPUT_OF_OWN_TOTAL    the mover's total armies, in TOTAL_ARMIES_STEP_COUNT steps of the goal, split between two steps
+    0                           share of the territories of each kind; a number between two steps counts partly for both
+    TERRITORY_KIND_COUNT        share of the roads, in both directions, for each pair of kinds at their ends; a number
+                                between two steps is rounded up
+    FIRST_INPUT_OF_OWN_TOTAL    the mover's total armies, in TOTAL_ARMIES_STEP_COUNT steps up to the goal; 1 at the step
+                                reached, or two numbers with the sum 1 between two steps
     FIRST_INPUT_OF_OTHER_TOTAL  the opponent's total armies, in the same form
 
 Shares do not depend on a map's size, and steps do not depend on its cap and goal, so one network serves all maps.
@@ -16,7 +17,7 @@ A file has two arrays of floating-point numbers, `hidden` of shape (INPUT_COUNT,
 
     log-odds that the mover wins = max(inputs @ hidden, 0) @ output
 
-The log-odds are converted to hundredths of an army: 1 becomes LEAD_PER_LOG_ODDS of the goal. For a given map, all
+The log-odds are converted to hundredths of an army: 1 becomes LEAD_PER_LOG_ODDS × the goal. For a given map, all
 numbers are rounded to integers (`NetworkTables`), so that the compiled search and Python agree exactly.
 """
 
@@ -38,11 +39,11 @@ from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap, list_roads
 
 ARMY_LEVEL_COUNT = 12
-"""Number of steps into which the armies of a territory are divided, up to the map's cap."""
+"""Number of steps from 0 to the map's cap to which the armies of a territory are rounded."""
 TERRITORY_KIND_COUNT = 2 * ARMY_LEVEL_COUNT + 1
-"""Number of kinds of a territory: each player's armies in ARMY_LEVEL_COUNT steps, or empty."""
+"""Number of kinds of a territory: empty, or one for each player and step of armies."""
 TOTAL_ARMIES_STEP_COUNT = 24
-"""Number of steps into which a player's total armies are divided, up to the number that wins a match."""
+"""Number of steps from 0 to the goal (the armies that win a match) into which a player's total armies are divided."""
 FIRST_INPUT_OF_OWN_TOTAL = TERRITORY_KIND_COUNT + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT
 """Index of the first input of the network for the total armies of the player to move."""
 FIRST_INPUT_OF_OTHER_TOTAL = FIRST_INPUT_OF_OWN_TOTAL + TOTAL_ARMIES_STEP_COUNT + 1
@@ -54,7 +55,7 @@ HIDDEN_UNIT_COUNT = 16
 ARRAY_SHAPES = {"hidden": (INPUT_COUNT, HIDDEN_UNIT_COUNT), "output": (HIDDEN_UNIT_COUNT,)}
 """Shape of each array in a network file, by its name."""
 LEAD_PER_LOG_ODDS = 1 / 16
-"""Lead in armies that corresponds to log-odds of winning of 1, as a share of the armies that win a match."""
+"""Value in armies of a position whose log-odds of winning are 1 (a chance of 73 %), as a share of the goal."""
 MAX_HIDDEN_UNIT_VALUE = 30_000
 """Maximum value of a hidden unit, which is stored as a signed 16-bit integer."""
 OUTPUT_FRACTION_BITS = 20
@@ -66,7 +67,7 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Network:
-    """Arrays of a network file: `hidden` has the shape (INPUT_COUNT, HIDDEN_UNIT_COUNT), and `output` the shape (HIDDEN_UNIT_COUNT,)."""
+    """Arrays of a network file: `hidden` of shape (INPUT_COUNT, HIDDEN_UNIT_COUNT), `output` of shape (HIDDEN_UNIT_COUNT,)."""
 
     hidden: FloatArray
     output: FloatArray
@@ -124,9 +125,9 @@ def encode_inputs(map: RisklessMap, signed_armies: npt.ArrayLike) -> npt.NDArray
 
 
 def _classify_territories(army_levels: FloatArray) -> Rows:
-    """Return the kind of each territory: a number from 0 to 2 × ARMY_LEVEL_COUNT, which is ARMY_LEVEL_COUNT for an empty one.
+    """Return the kind of each territory: ARMY_LEVEL_COUNT if it is empty, more for the mover's, less for the opponent's.
 
-    army_levels  armies of each territory × ARMY_LEVEL_COUNT / cap, negative for the opponent; fractions are rounded away from 0
+    army_levels  armies of each territory × ARMY_LEVEL_COUNT / cap, negative for the opponent; rounded away from 0
     """
     return ARMY_LEVEL_COUNT + (np.sign(army_levels) * np.ceil(np.abs(army_levels) - 1e-9)).astype(np.int64)
 
@@ -168,7 +169,7 @@ class NetworkTables:
     Its shape is (2, goal + 1, HIDDEN_UNIT_COUNT).
     """
     output: Rows
-    """Weight of each hidden unit, in hundredths of an army with OUTPUT_FRACTION_BITS fractional bits. Its shape is (HIDDEN_UNIT_COUNT,)."""
+    """Weight of each hidden unit, in hundredths of an army × 2 ** OUTPUT_FRACTION_BITS. Its shape is (HIDDEN_UNIT_COUNT,)."""
 
     @classmethod
     def from_network(cls, network: Network, map: RisklessMap) -> NetworkTables:

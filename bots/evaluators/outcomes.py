@@ -29,20 +29,23 @@ OutcomeCounts = tuple[int, int, int]
 CategoryFunction = Callable[[Any], PositionCategory]
 
 CERTAIN_WIN_VALUE = 10_000
-"""Value, in hundredths of an army, of a category if the player to move won all of its matches."""
+"""Value of a category if the player to move won all its matches, in hundredths of an army."""
 RACE_LEAD_STEP_COUNT = 8
-"""Number of steps into which a category of Riskless divides a lead in the race to the goal."""
+"""Divisor of the goal (the armies that win), which gives the step of a lead in the race in a category of Riskless."""
 MAX_COUNT_IN_CATEGORY = 2
-"""Largest count of territories or lines that a category distinguishes; larger counts are treated as equal to it."""
+"""Largest number of territories or lines in a category, which also stands for all larger numbers."""
 
 
 def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
     """Return the function that maps a game's positions to categories. Raises BadSpec for a game without categories.
 
-    In Riskless a category consists of the mover's lead in the race to the goal (in eighths of the goal), the number of enemy
-    territories that the mover can take, and the number of own territories that the opponent can take. In tic-tac-toe it
-    consists of the mover's number of open lines, of open lines with two marks, and of marks in the middle, each minus the
-    opponent's number.
+    A category of Riskless has three numbers:
+    - the mover's lead in the race to the goal (feature `race`), in eighths of the goal
+    - the number of territories that the mover can take now
+    - the number of territories that the opponent can take
+
+    A category of tic-tac-toe has three, too: the mover's open lines, open lines with two marks, and marks in the middle,
+    each minus the opponent's.
     """
     if isinstance(game, Riskless):
         compute_features, armies_to_win = riskless.make_feature_function(game), game.map.armies_to_win

@@ -1,7 +1,8 @@
 """Features of Riskless positions for an evaluator (source 001 in docs/search.md, sections 4.1.2 and 4.1.3).
 
-Before training, a move never changes the difference between the players' armies, so the feature `armies` alone sees
-only training and the cap. The other features see the effects of training and of the next moves.
+A move never changes the difference between the players' armies; only the training after it does. So an estimate by the
+feature `armies` alone would ignore where the armies are. The other features tell how training and the next moves will
+change the difference.
 
 One set of weights serves maps of every size, cap and goal. Features therefore count either armies or territories, and a
 territory weighs as much as its share of the goal, armies_to_win / territories (`compute_feature_units`).
@@ -32,10 +33,9 @@ FEATURE_NAMES = (
 These features count armies:
 
 armies       armies
-race         lead in the race to armies_to_win: the fewer plies a player still needs, compared with the other, the larger the
-             share of armies_to_win that counts for this player. The plies are (armies_to_win - armies) / territories,
-             because each territory trains one army a ply
-goal         armies² / armies_to_win, rounded down: nearness to the winning total; matters only near the goal
+race         lead in the race to armies_to_win: armies_to_win × (q - p) / (q + p), where Maxie still needs p plies, and
+             Minnie q. The number of plies is (armies_to_win - armies) / territories, as each territory trains one a ply
+goal         armies² / armies_to_win, rounded down: matters only near the winning total
 borders      armies on territories next to an enemy's
 
 These features count territories:
@@ -113,11 +113,11 @@ def make_feature_function(game: Riskless) -> FeatureFunction[RisklessPosition]:
 
 
 GREAT_LOSS_ARMIES_DIVISOR = 5
-"""Divisor of a player's total armies: the loss of a territory that holds at least total / GREAT_LOSS_ARMIES_DIVISOR is a great loss."""
+"""Divisor of a player's total armies, which gives the smallest number of armies whose loss makes a position dynamic."""
 
 
 def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:
-    """Return a predicate that is True for dynamic positions, which are too unstable to estimate.
+    """Return a predicate that is True for dynamic positions, in which the next move may change the estimate much.
 
     A position is dynamic if the player to move could take a territory with at least 1 / GREAT_LOSS_ARMIES_DIVISOR of the
     opponent's armies. The predicate's time grows with the number of territories and roads.

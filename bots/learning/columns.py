@@ -24,7 +24,7 @@ COLUMNS: Mapping[str, Callable[[Record], Any]] = {
     "moves": lambda record: [move.move for move in record.moves],
     "ms": lambda record: [move.ms for move in record.moves],
 }
-"""Function that returns the value of a match record in a column, by the column's name."""
+"""Columns of the table: for each name, the function that returns the value for a match record."""
 
 
 def records(path: str | Path) -> dict[str, list[Any]]:

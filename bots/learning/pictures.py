@@ -61,7 +61,7 @@ def make_match_picture(replay: Replay) -> Picture:
 def make_search_picture(game: Game[Any, Any], position: Any, algorithm: str, depth: int) -> Picture:
     """Return the tree that an algorithm of `bots.search` visits from a position, drawn as by `arena trace --svg`.
 
-    The text alternative of the picture is the output of `arena trace`. A large tree is drawn only to the depth that its title states.
+    The text form of the picture is the output of `arena trace`. A large tree is drawn only to the depth that its title states.
 
     Raises BadSpec for an unknown algorithm, and SearchTooLarge if the search visits too many nodes for a trace.
     """

@@ -10,7 +10,7 @@ from arena.games.riskless import Riskless
 from arena.maps import chance as map_chance
 
 ESTIMATE_POINTS_PER_LOG_ODDS = 3.0
-"""Lead, in points of the game's estimate, that makes the odds of winning e to 1 in games other than Riskless.
+"""Estimate, in points, of a position whose log-odds of winning are 1 (a chance of 73 %), in games other than Riskless.
 
 The number is assumed, not fitted to data.
 """

@@ -52,7 +52,7 @@ class ReviewedMove(Struct, frozen=True):
     chance: float
     """Maxie's chance of winning after the played move, from 0 to 1."""
     chance_lost: float
-    """By how much the move lowered its player's chance of winning, from 0 to 1."""
+    """Decrease of the mover's chance of winning by this move, from 0 to 1."""
     mark: str
     """Mark of a bad move, `??`, `?` or `?!`; empty if the move lost little."""
     line: list[str]

@@ -1,8 +1,8 @@
 """All reference algorithms by name, for traces, comparisons and tests.
 
-Each algorithm returns minimax's value and the leftmost best move. There are two exceptions: `lazy-ordered` returns any best
-move, and the settings `take` and `is_dynamic` change the value. `lazy-ordered` also estimates inner nodes, so in an explicit
-tree it needs a value for each.
+Each algorithm returns minimax's value and the leftmost best move, with two exceptions: `lazy-ordered` may return another
+best move, and a search with the settings `take` or `is_dynamic` (`AlgorithmSettings`) may have another value.
+`lazy-ordered` also estimates inner nodes, so each node of an explicit tree needs a value.
 """
 
 from __future__ import annotations

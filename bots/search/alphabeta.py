@@ -10,12 +10,12 @@ Contract of the course's form. For a node with the window (α, β), α < β, wit
     MM ≤ α       MM ≤ AB ≤ α
     MM ≥ β       β ≤ AB ≤ MM
 
-The root has no bounds, so its value is exact, and its move is the leftmost best. A node that is cut off returns the value
-that caused the cut. The Step of an inner node may carry an ancestor's move, so only the root's move is meaningful, and there
-is no main line beyond it. After each child, the bound is first updated, and then tested for a cut.
+The root has no bounds, so its value is exact, and its move is the leftmost best. After each child, a node first updates its
+bound, and then tests whether the bound is a cutoff; if so, it returns this value. The Step of an inner node may carry the
+move of an ancestor, so only the root's move is meaningful, and there is no main line beyond it.
 
-Source 001 differs from this contract in two places, which docs/search.md corrects: its rule "otherwise AB = MM" is false
-if the bounds of both players meet, as at j and n of Figure 4; and its text for node g contradicts its own trace.
+docs/search.md corrects two mistakes of source 001: its rule "otherwise AB = MM" is false if the bounds of both players
+meet, as at j and n of its Figure 4; and its text for node g contradicts its own trace.
 """
 
 from __future__ import annotations
@@ -171,8 +171,8 @@ def failsoft(
 
     Contract. The contract of `alphabeta` holds, with tighter bounds: a result at or below α is the best upper bound
     found, and a result at or above β is the best lower bound found. Both searches visit the same nodes. The root's
-    value is exact, with the leftmost best move and the main line. Inside, values are for the player to move (negamax):
-    window and value change their signs when the turn passes to the other player.
+    value is exact, with the leftmost best move and the main line. The functions in it use values for the player to move
+    (negamax): window and value change their signs when the turn passes to the other player.
 
     This is Fishburn's form, which none of the sources has. Tables and null windows rely on its tighter bounds.
     """

@@ -1,8 +1,8 @@
 """Lazy alpha-beta of Hughes (source 000 in docs/search.md): a search composed of functions on a lazy game tree.
 
-The value of a node where Maxie moves is the maximum of the numbers that `maximize0` lists. Each of these numbers is the
-value of a subtree: the minimum of a list of numbers. `maximize0` leaves out (`omit`) every list whose minimum cannot be the
-maximum: as soon as one number is at most the best minimum so far (`minleq`), the rest of that list is never computed.
+Where Maxie moves, the value of a node is the maximum of the values of its subtrees, and each of these is the minimum of a
+list of numbers. `maximize0` yields the values of the subtrees, but leaves out (`omit`) those that are not above the best
+value so far. As soon as one number of a list is not above it (`minleq`), the rest of the list is never computed.
 
 Contract: minimax's value and, at the root, the leftmost best move. The bound is passed down only one
 level, so the search has the shallow cutoffs but not the deep ones: it visits at least as many leaves as alpha-beta
@@ -36,21 +36,21 @@ def minimize(tree: Tree[int]) -> int:
 
 
 def maximize0(tree: Tree[int]) -> LazyList[int]:
-    """Return values of subtrees, whose maximum is the result of `maximize`, without values that cannot be the maximum."""
+    """Return a list whose maximum is `maximize(tree)`: the values of the subtrees that exceed all values before them."""
     if not tree.subtrees:
         return LazyList([tree.label])
     return LazyList(mapmin(minimize0(subtree) for subtree in tree.subtrees))
 
 
 def minimize0(tree: Tree[int]) -> LazyList[int]:
-    """Return values of subtrees, whose minimum is the result of `minimize`, without values that cannot be the minimum."""
+    """Return a list whose minimum is `minimize(tree)`: the values of the subtrees that are below all values before them."""
     if not tree.subtrees:
         return LazyList([tree.label])
     return LazyList(mapmax(maximize0(subtree) for subtree in tree.subtrees))
 
 
 IndexedNumbers = tuple[int, Numbers]
-"""Index of a subtree, and numbers whose minimum (or maximum) is the subtree's value. At the root, it is a move's index."""
+"""Pair of a subtree's index among its siblings, and numbers whose minimum (or maximum) is the subtree's value."""
 
 
 def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
@@ -62,7 +62,7 @@ def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
 
 
 def minima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the minimum of the first list, and of each later list whose minimum is the greatest so far."""
+    """Yield index and minimum of the first list, and of each later list whose minimum is greater than all before it."""
     for index, numbers in lists:
         minimum = min(numbers)
         yield index, minimum
@@ -70,7 +70,7 @@ def minima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
 
 
 def omit(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the minimum of each list whose minimum exceeds `potential`, and raise `potential` to that minimum."""
+    """Yield index and minimum of each list whose minimum exceeds `potential`, and raise `potential` to that minimum."""
     for index, numbers in lists:
         if minleq(numbers, potential):
             continue
@@ -79,12 +79,12 @@ def omit(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int,
 
 
 def mapmax(lists: Iterable[Numbers]) -> Iterator[int]:
-    """Yield the maximum of the first list, and of each later list whose maximum is the lowest so far (`omit_high`)."""
+    """Yield the maximum of the first list, and of each later list whose maximum is less than all before it."""
     return map(itemgetter(1), maxima(enumerate(lists)))
 
 
 def maxima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the maximum of the first list, and of each later list whose maximum is the lowest so far."""
+    """Yield index and maximum of the first list, and of each later list whose maximum is less than all before it."""
     for index, numbers in lists:
         maximum = max(numbers)
         yield index, maximum
@@ -92,7 +92,7 @@ def maxima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
 
 
 def omit_high(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the maximum of each list whose maximum is below `potential`, and lower `potential` to that maximum."""
+    """Yield index and maximum of each list whose maximum is below `potential`, and lower `potential` to that maximum."""
     for index, numbers in lists:
         if maxgeq(numbers, potential):
             continue

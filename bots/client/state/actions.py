@@ -78,7 +78,7 @@ class ReportStatus:
 
 @dataclass(frozen=True)
 class ScheduleChallenge:
-    """Request to call `ClientStateMachine.send_challenges` after a pause, because a challenge failed for the reason `reason`."""
+    """Request to call `ClientStateMachine.send_challenges` after a pause. `reason`: why the last challenge failed."""
 
     reason: str
 

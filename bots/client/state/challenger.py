@@ -6,9 +6,10 @@ from arena.protocol.messages import Challenge, Challenged, ChallengeOver
 
 
 class Challenger:
-    """Counts of this client's challenges by their states, which tell how many more to send.
+    """Pending challenges of this client, counted to find out how many more to send.
 
-    A challenge is unanswered, then open, then accepted until its match starts. The client's `ClientStateMachine` sends the messages.
+    A pending challenge is first unanswered (sent, but not yet opened by the server), then open, then accepted. It is no
+    longer pending when its match has started.
     """
 
     def __init__(self, challenge: Challenge | None) -> None:
@@ -40,7 +41,7 @@ class Challenger:
         self._open_ids.add(challenged.challenge)
 
     def handle_refusal(self) -> bool:
-        """Handle a refusal by the server. Return True if it may be the answer to a challenge that this client sent."""
+        """Handle an error that may refuse a challenge. Return False if this client has no unanswered challenge."""
         was_sent = self._unanswered_count > 0
         self._unanswered_count = max(0, self._unanswered_count - 1)
         return was_sent

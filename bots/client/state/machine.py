@@ -96,7 +96,7 @@ class ClientStateMachine:
         self._quota = None if hello.quota is UNSET else hello.quota
         """Number of further matches to accept; None for no limit."""
         self._is_quota_confirmed = True
-        """False while a quota of 0 waits for the server's confirmation: until then, a further match may start."""
+        """False from sending a quota of 0 until the server confirms it. Until then, a further match may start."""
         self._was_welcomed = False
         self._matches: dict[str, MatchState] = {}
         self._previous_matches = set(previous_match_ids)

@@ -78,7 +78,7 @@ class MatchState:
     lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_REMEMBERED_LAGS))
     """Lags of the last moves in seconds, as `record_lag` defines them."""
     is_renewed: bool = True
-    """False from the loss of a connection until the server mentions this match again on a new one."""
+    """False after a lost connection, until the first message about this match on the new connection."""
     is_rated: bool = False
     """True if the match counts for the ratings."""
 

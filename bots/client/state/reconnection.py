@@ -14,9 +14,9 @@ The server needs time to restart. This pause, too, doubles before each further a
 MAX_RECONNECT_PAUSE_SECONDS = 60.0
 """Longest pause of a client before an attempt to reconnect, in seconds."""
 MIN_ATTEMPTS_PER_GRACE_PERIOD = 3
-"""Divisor of the grace period, which is the time that a restarted server waits for its clients.
+"""Minimum number of attempts to reconnect within the grace period, in which a restarted server waits for its clients.
 
-While matches are in play, no pause is longer than the grace period divided by this number.
+This limits the pauses while matches are in play.
 """
 
 _TEMPORARY_REFUSAL_CODES = frozenset({ErrorCode.SHUTTING_DOWN, ErrorCode.SERVER_FULL, ErrorCode.TOO_SLOW})
@@ -26,8 +26,8 @@ _TEMPORARY_REFUSAL_CODES_AFTER_WELCOME = _TEMPORARY_REFUSAL_CODES | {
 }
 """Codes of fatal errors that are temporary for a client that was welcomed before.
 
-A broken connection may keep the name for some seconds, and another client at the same address may have caused a rate
-limit.
+NAME_TAKEN: the server may take some seconds to notice that the old connection is broken. RATE_LIMITED: another client at
+the same address may be the cause.
 """
 
 
