@@ -141,7 +141,7 @@ def _compute_score_variances(theta: FloatArray, graph: _ResultGraph) -> FloatArr
     """Return, for each pair of players, the variance of the sum of their scores in their matches.
 
     A match adds E (1 - E), minus a quarter if it was drawn. E is the expected score of the match at the ratings `theta`.
-    As a prior, two more matches without draws are counted for each pair, so that the variance is never 0.
+    The variance per match is estimated as if each pair had played two more matches without a draw, so it is never 0.
     """
     shrinkage = graph.games / (graph.games + 2)
     win_loss_variances = _compute_win_loss_variance(theta[graph.a] - theta[graph.b])

@@ -1,7 +1,7 @@
-"""Formats of an event: which pairs of matches to play next, and how the bots rank.
+"""Formats of an event (tournament): which pairs of matches to play next, and how the bots rank.
 
-The pairs depend only on the plan and the results so far, so that an event that was stopped resumes with the same
-pairings.
+The pairs depend only on the settings of the event and on the results so far. An event that was stopped therefore
+resumes with the same pairings.
 
 A format returns pairs as soon as they are known. Only in a Swiss does a round wait for the previous one, because its
 pairings depend on all results of that round.
@@ -25,7 +25,10 @@ MAX_TIE_BREAK_PAIRS = 4
 """Maximum number of extra pairs of matches after a tie in a knockout. If all are drawn, the better seed advances."""
 
 MAX_CONSECUTIVE_ABSENCES = 2
-"""Number of encounters with an opponent, missed in a row, after which a bot is withdrawn until it joins again."""
+"""Number of encounters missed in a row after which a bot is withdrawn until it joins again.
+
+An encounter is all matches of one round against one opponent.
+"""
 
 CHAMPION_ROUND_NAME = "champion"
 """Value of `FormatRank.reached` for the winner of a knockout."""
@@ -148,11 +151,11 @@ class EventFormat(Protocol):
     def total_matches(self) -> int | None:
         """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
 
-    def make_next_pairs(self, *, is_any_pair_unscheduled: bool) -> list[MatchPair]:
+    def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:
         """Return the pairs of matches that can now be played, except those returned earlier.
 
-        is_any_pair_unscheduled  True if no scheduled match between some two bots is left to start; a round-robin or
-                                 gauntlet then begins its next round
+        may_begin_round  True at the start, and once some two bots have begun all their scheduled matches: a round-robin
+                         or gauntlet then begins its next round. Other formats ignore it
         """
 
     def record_pair_result(
@@ -202,8 +205,8 @@ class RoundRobinFormat:
         encounter_count = bot_count - 1 if self.is_gauntlet else bot_count * (bot_count - 1) // 2
         return encounter_count * self.start_position_count
 
-    def make_next_pairs(self, *, is_any_pair_unscheduled: bool) -> list[MatchPair]:
-        if not is_any_pair_unscheduled or (self.rounds is not None and self._rounds_started >= self.rounds):
+    def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:
+        if not may_begin_round or (self.rounds is not None and self._rounds_started >= self.rounds):
             return []
         round = self._rounds_started
         self._rounds_started += 1
@@ -286,7 +289,7 @@ class SwissFormat:
             else 2 * self.rounds * (len(self.bots) // 2) * self.start_position_count
         )
 
-    def make_next_pairs(self, *, is_any_pair_unscheduled: bool) -> list[MatchPair]:  # noqa: ARG002  a round is paired when the previous one is over
+    def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:  # noqa: ARG002  a round is paired when the previous one is over
         if self._open_pairs or (self.rounds is not None and self.rounds_started >= self.rounds):
             return []
         round = self.rounds_started
@@ -341,7 +344,7 @@ class ArenaFormat:
     total_matches = None
     withdrawn: frozenset[str] = frozenset()
 
-    def make_next_pairs(self, *, is_any_pair_unscheduled: bool) -> list[MatchPair]:  # noqa: ARG002  the server pairs the bots
+    def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:  # noqa: ARG002  the server pairs the bots
         return []
 
     def record_pair_result(
@@ -440,10 +443,10 @@ class KnockoutFormat:
 
     @property
     def _max_pairs_per_encounter(self) -> int:
-        """Number of pair numbers reserved for each encounter: for its scheduled pairs and all possible tie-breaks."""
+        """Maximum number of pairs of matches in an encounter, with all possible tie-breaks."""
         return self.rounds * self.start_position_count + MAX_TIE_BREAK_PAIRS
 
-    def make_next_pairs(self, *, is_any_pair_unscheduled: bool) -> list[MatchPair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
+    def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
         pairs: list[MatchPair] = []
         for index in sorted(self._new_encounters):
             pairs += [self._make_next_pair(index) for _ in range(self.rounds * self.start_position_count)]

@@ -79,10 +79,11 @@ def estimate_elo_difference(pair_score_counts: Sequence[int]) -> EloDifference |
     pair_score_counts  number of occurrences of each score of the first player, as for `compute_count_mean_and_variance`
 
     The interval is the score ± 1.96 standard errors, converted to the Elo scale. It lies above 0 exactly if the
-    likelihood of superiority is above 97.5 %. If all scores are equal (all won, all drawn), their variance is 0.
-    Then two more scores are counted for the interval, one of each extreme, which keeps the interval finite and
-    realistically wide. If all points were won, `elo` is computed as if half of the smallest possible number of points
-    had been lost, so that `elo` is finite, and higher than for any other score. The same holds if all were lost.
+    likelihood of superiority is above 97.5 %. Two cases would give infinite or useless values:
+
+    - All scores are equal, so their variance is 0: for the interval, one more lowest and one more highest score are counted.
+    - All points were won: `elo` is computed as if half of the smallest possible number of points had been lost. If all
+      were lost, the same number is counted as won.
     """
     if not sum(pair_score_counts):
         return None

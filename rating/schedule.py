@@ -51,7 +51,7 @@ class Schedule:
         self._unfinished_pair_results: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
         """Played matches of unfinished pairs, by pair number: the points by bot, and the absent bots, of each match."""
         self._queued_count = 0
-        self._add_next_pairs(is_any_pair_unscheduled=True)
+        self._add_next_pairs(may_begin_round=True)
 
     def __len__(self) -> int:
         """Return the number of matches waiting to be played."""
@@ -85,9 +85,9 @@ class Schedule:
                         break
                     void_records.append(record)
             if records and not has_progressed:
-                has_progressed = self._add_next_pairs(is_any_pair_unscheduled=True)
+                has_progressed = self._add_next_pairs(may_begin_round=True)
         if len(self._queues) < len(self._scheduled_bot_pairs):
-            self._add_next_pairs(is_any_pair_unscheduled=True)
+            self._add_next_pairs(may_begin_round=True)
         record_indexes = {match: index for index, match in enumerate(finished_records)}
         return sorted(
             counted_matches, key=lambda match_and_record: record_indexes[match_and_record[1].match]
@@ -105,9 +105,7 @@ class Schedule:
     def mark_started(self, pairing: Pairing) -> None:
         """Remove a match from the schedule, because it has started."""
         self._remove_pairing(pairing)
-        self._add_next_pairs(
-            is_any_pair_unscheduled=frozenset((pairing.maxie, pairing.minnie)) not in self._queues
-        )
+        self._add_next_pairs(may_begin_round=frozenset((pairing.maxie, pairing.minnie)) not in self._queues)
 
     def record_result(self, pairing: Pairing, record: AnyFinishedMatch) -> bool:
         """Record a finished match. Return True if the result counts, False if the match must be played again."""
@@ -131,10 +129,10 @@ class Schedule:
             bots = pair.first, pair.second
             first_points, second_points = (sum(points[bot] for points, _ in legs) for bot in bots)
             self.format.record_pair_result(pair, first_points, second_points, legs[0][1] & legs[1][1])
-            self._add_next_pairs(is_any_pair_unscheduled=False)
+            self._add_next_pairs(may_begin_round=False)
 
-    def _add_next_pairs(self, *, is_any_pair_unscheduled: bool) -> bool:
-        pairs = self.format.make_next_pairs(is_any_pair_unscheduled=is_any_pair_unscheduled)
+    def _add_next_pairs(self, *, may_begin_round: bool) -> bool:
+        pairs = self.format.make_next_pairs(may_begin_round=may_begin_round)
         for pair in pairs:
             self._add_pair(pair)
         return bool(pairs)

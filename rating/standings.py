@@ -32,7 +32,7 @@ COLUMN_NAMES: Final = {
     "disconnects": "gone",
     "other_forfeits": "other",
 }
-"""Names of the columns of a table on screen, in CSV and in JSON, for the fields that have another name in Python."""
+"""Column name, on screen, in CSV and in JSON, of each field of `StandingsRow` whose column is named differently."""
 
 
 class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
@@ -113,9 +113,9 @@ def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[Stand
 def make_standings_from_counts(
     bots: Sequence[str], counted_matches: Iterable[tuple[AnyFinishedMatch, int]]
 ) -> list[StandingsRow]:
-    """Return the rows of `bots`, ranked by Elo and then by points, from matches with their numbers.
+    """Return the rows of `bots`, ranked by Elo and then by points, from matches that are grouped and counted.
 
-    counted_matches  one match for each combination of players, seats and result, with the number of matches like it
+    counted_matches  a match of each group (same players, seats and result), with the number of matches in the group
     """
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
     pair_counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -220,7 +220,7 @@ def replace_elo(
     first_bot       bot that is stronger if `elo_difference` is positive
     elo_difference  Elo difference from the bots' pairs of matches; None to return the rows unchanged
 
-    The ratings in `rows` treat the two matches of a pair as independent, and so differ by another number.
+    The Elo ratings in `rows` are less exact, because they treat the two matches of a pair as independent.
     """
     if elo_difference is None:
         return list(rows)

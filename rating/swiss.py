@@ -16,9 +16,9 @@ from typing import NamedTuple
 from arena.rating.matching import find_maximum_matching
 
 MAX_FLOATER_COMBINATIONS = 500
-"""Maximum number of choices that are tried if some bots of a group with equal points must move to the next group.
+"""Maximum number of sets of bots tried, if some bots with equal points must move to the group with fewer points.
 
-If none of these choices fits, the whole group moves.
+If none of these sets allows pairings of all bots, all bots of the group move.
 """
 
 

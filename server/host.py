@@ -632,7 +632,7 @@ async def listen(
 
 
 async def _require_usable_addresses(settings: ServerSettings) -> None:
-    """Raise CannotListen if an address of the settings is in use or invalid, so that a start in vain creates no store."""
+    """Raise CannotListen if an address of the settings is in use or invalid. Called before the store is created."""
     await require_usable_address(settings.host, settings.port, reuse_port=settings.reuse_port)
     if settings.metrics_port:
         await require_usable_address(LOOPBACK_ADDRESS, settings.metrics_port)

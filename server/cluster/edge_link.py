@@ -1,4 +1,4 @@
-"""Link of an edge process to the core. It sends messages in frames, and lists the clients again after lost frames."""
+"""Link of an edge process to the core. It sends messages in frames, and after a loss repeats the list of clients."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ MAX_KEPT_FOR_RESEND_NS = 30_000_000_000
 MAX_RESENT_MESSAGES = 10_000
 """Maximum number of clients' messages that an edge keeps for sending again."""
 RESEND_WINDOW_NS = 1_000_000_000
-"""Resend window after a loss, in ns.
+"""Time before the core's last frame from which messages may be lost, in ns.
 
-The edge resends the messages that arrived less than this time before the core's last frame, and all later messages.
+After a loss, the edge resends the messages that its clients sent in this time or later.
 """
 TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
-"""Resend window for a new core, in ns, used like RESEND_WINDOW_NS with the last frame of the old core.
+"""The same as RESEND_WINDOW_NS if a new core has taken over, in ns. The last frame is then that of the old core.
 
-It is longer than RESEND_WINDOW_NS, because the old core may have sent frames after it lost its lease.
+The time is longer, because the old core may have sent frames after it lost its lease.
 """
 HEARTBEAT_INTERVAL_WITHOUT_CORE_NS = HEARTBEAT_INTERVAL_NS // 3
 """Interval between the heartbeats of an edge while it hears no core, in ns."""
@@ -84,9 +84,9 @@ class EdgeLink:
         self._core_subject = make_core_subject(shard_name)
         self._stream = 0
         self._resend_ns: int | None = None
-        """Span before the core's last frame from which messages are resent, in ns.
+        """RESEND_WINDOW_NS or TAKEOVER_RESEND_WINDOW_NS: the one that applies when the next stream begins.
 
-        The next stream resends the clients' messages that arrived in this span or later. None to resend no messages.
+        None if the next stream resends no messages.
         """
         self._sent_frame_count = 0
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)

@@ -38,8 +38,8 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     number: int
     """Number of the frame among its sender's frames in the stream, from 0; or NEW_STREAM_REQUEST_FRAME_NUMBER.
 
-    A heartbeat has the number of its sender's next frame. If only the edge missed a frame, the edge begins a new stream
-    but continues its own numbers.
+    A heartbeat has the number of its sender's next frame. An edge that has missed a frame begins a new stream, but
+    continues its own numbers, so that the core can still notice a gap in them.
     """
     is_continued: bool = False
     """True if the list of messages continues in the next frame."""

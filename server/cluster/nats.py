@@ -42,7 +42,7 @@ A single missing answer may be due to a pause of this process.
 RECONNECT_PAUSE_SECONDS = 0.25
 """Pause between attempts to reconnect, in seconds."""
 CLOSE_TIMEOUT_SECONDS = 1
-"""Seconds allowed, when the bus closes, for sending the queued messages, and as many again for closing the client."""
+"""Maximum time to send the queued messages when the bus closes, and then again to close the client, in seconds."""
 MAX_QUEUED_BYTES = 16 << 20
 """Maximum number of bytes in the messages queued for sending, and in the queue of each subscription."""
 MAX_QUEUED_MESSAGES = 65_536
@@ -50,8 +50,8 @@ MAX_QUEUED_MESSAGES = 65_536
 MAX_UNSENT_CLIENT_BYTES = 2 << 20
 """Maximum number of unsent bytes in the NATS client. While it has more, no further messages are passed to it.
 
-With still more unsent bytes, each call of the client would wait up to a second for NATS, and a hung NATS server would
-thus delay the connection checks too.
+With still more, each call of the client would wait up to a second for the NATS server, also the calls that check the
+connection.
 """
 FULL_CLIENT_BUFFER_PAUSE_SECONDS = 0.01
 """Interval, in seconds, between checks of a NATS client that has more than MAX_UNSENT_CLIENT_BYTES unsent."""

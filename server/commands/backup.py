@@ -203,10 +203,10 @@ def import_command(
 ) -> None:
     """Check records by the rules, and add them to a database.
 
-    Each match is replayed first. Importing a file again changes nothing.
+    Importing a file again changes nothing.
 
-    A line is left out and reported if it is not a record, breaks the rules, has an impossible time, or differs from
-    the stored match of the same id. All other lines are imported. Matches count for ratings only with --trust.
+    A line is left out and reported if it is not a record, has a move against the rules or an invalid time, or differs
+    from the stored match of the same id. All other lines are imported. Matches count for ratings only with --trust.
 
     Example: arena import --db sqlite:///arena.db ladder.jsonl
 

@@ -78,7 +78,7 @@ class ServerConfiguration:
 
     @property
     def settings(self) -> ArenaSettings:
-        """Settings of the host."""
+        """Values of all settings, without the places where they were set."""
         return self.loaded_settings.settings
 
 
@@ -195,7 +195,7 @@ class ReloadableHost:
                 await MONOTONIC_CLOCK.sleep(PAUSE_BEFORE_STANDBY_SECONDS)
 
     async def _check_house_engines(self) -> None:
-        """Start the engines that the settings name once, on a private server, so that a start in vain creates no store.
+        """Try each engine of the settings on a temporary private server, before the real one opens a port or a store.
 
         Raises HouseEngineError if one of them cannot be started.
         """

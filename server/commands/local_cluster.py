@@ -31,7 +31,7 @@ from arena.server.store.errors import StoreError
 log = logging.getLogger("arena.processes")
 
 FIRST_RESTART_PAUSE_SECONDS = 0.5
-"""Pause before a process that has ended is restarted, in seconds. Each further end soon after a start doubles the pause."""
+"""Pause before a process that has ended is restarted, in seconds. The pause doubles if the process soon ends again."""
 MAX_RESTART_PAUSE_SECONDS = 15.0
 """Maximum pause before a restart, in seconds."""
 UPTIME_SECONDS_TO_RESET_PAUSE = 10.0

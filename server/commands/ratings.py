@@ -1,4 +1,4 @@
-"""`arena ratings`: show the ratings that follow from the rated matches of a store."""
+"""`arena ratings`: show the ratings of bots in a store, computed from its rated matches."""
 
 from __future__ import annotations
 

@@ -26,10 +26,9 @@ If a server process fails, bots may not have received the results of the last se
 CHALLENGE_ANSWER_PERIOD_NS = 2_000_000_000
 """Time that a challenged bot gets to answer before the matchmaker may pair it, in ns."""
 MIN_INTERVAL_BETWEEN_CHALLENGE_ANSWER_PERIODS_NS = 20_000_000_000
-"""Shortest time between the starts of two answer periods of a bot, in ns.
+"""Shortest time between two starts of a `CHALLENGE_ANSWER_PERIOD_NS` of the same bot, in ns.
 
-During an answer period, the matchmaker does not pair a challenged bot, so that the bot can answer. Without the interval,
-repeated challenges could keep a bot out of the pool.
+Without it, repeated challenges could keep the matchmaker from ever pairing a bot.
 """
 
 

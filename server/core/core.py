@@ -216,7 +216,7 @@ class Core:
                 case "challenge":
                     self._challenges.expire_challenge(name)
                 case "bot":
-                    self._recheck_disconnected_bot(name)
+                    self._recheck_bot(name)
                 case "matchmaker":
                     self._run_matchmaker()
                 case "listing":
@@ -224,8 +224,8 @@ class Core:
                 case "event":
                     self._events.begin_due_events_and_matches()
 
-    def _recheck_disconnected_bot(self, bot_name: str) -> None:
-        """Forget a bot that has been disconnected longer than `grace_ms`; otherwise let the matchmaker consider the bot again."""
+    def _recheck_bot(self, bot_name: str) -> None:
+        """Let the matchmaker check a bot again, for example after a suspension. Forget the bot if its session has expired."""
         bot = self._lobby.bots.get(bot_name)
         if bot is not None:
             self._lobby.mark_listing_changed(bot)

@@ -13,14 +13,14 @@ The name is empty for the matchmaker, the listing and the events, each of which 
 """
 
 MAX_EXCESS_CANCELLED_ENTRIES = 64
-"""Maximum excess of cancelled entries over valid ones; beyond it, the heap is rebuilt without cancelled entries."""
+"""Number by which the cancelled entries in the heap may exceed the valid ones. Then the cancelled ones are removed."""
 
 
 class Deadlines:
     """Schedule of checks: the time of the next check of each object that has a deadline, in ns.
 
-    An object whose deadline moves later keeps its scheduled check, and schedules the next check when that check comes. So the heap rarely
-    changes, although each move changes the deadline of its match.
+    An object whose deadline moves later keeps its scheduled check, and schedules the next one when that check comes. So
+    the heap rarely changes, although each move changes the deadline of its match.
     """
 
     def __init__(self) -> None:

@@ -74,7 +74,7 @@ class EventState(Struct, frozen=True):
 
     plan: EventPlan
     phase: EventPhase = "open"
-    """Phase of the event. `open` accepts entries; `running` and `paused` have begun."""
+    """Phase of the event: `open` (not begun), `running`, `paused`, `over` or `cancelled`."""
     bots: tuple[str, ...] = ()
     """Entered bots. After the start: the players in the order of their seeds, then late entries."""
     withdrawn: tuple[str, ...] = ()

@@ -70,7 +70,7 @@ class HostedEvent(Event):
     def __init__(self, stored_event: StoredEvent) -> None:
         super().__init__(stored_event)
         self.are_entries_closed = False
-        """True once no bot can enter the event any more, and the matchmaker was asked to check the entered bots again."""
+        """True once the closing time of the entries has passed, and the matchmaker has been told to check the entered bots."""
         self.waiting_bots: frozenset[str] = frozenset()
         """Names of the bots that have a match in this event that is due but has not begun."""
         self.due_times: dict[tuple[int, frozenset[str]], int] = {}

@@ -51,7 +51,7 @@ class HouseQueue:
         self._waiting_challenges: dict[str, _WaitingChallenge] = {}
         """Engine and requester of each waiting challenge, by challenge id, in order of arrival."""
         self._used_slots: dict[str, SlotRequester] = {}
-        """Group of bots that each taken slot counts for, by the id of the offered challenge, and later of its match."""
+        """Requester of each taken slot, by the id of the offered challenge, or of its match once the match has begun."""
         self._service_order: ServiceOrder[SlotRequester] = ServiceOrder()
 
     def __len__(self) -> int:
@@ -83,7 +83,7 @@ class HouseQueue:
             self._used_slots[match_id] = requester
 
     def take_slot_for_match(self, match_id: str, requester: SlotRequester) -> None:
-        """Take a slot of `requester` for a match that continues after a restart. `match_id`: id of the match."""
+        """Take a slot, counted for `requester`, for the match `match_id`, which continues after a restart."""
         self._used_slots[match_id] = requester
 
     def pop_next_offers(

@@ -87,7 +87,7 @@ class LobbyClient:
 class Lobby:
     """Connected clients and known bots, shared by all parts of the core.
 
-    `now_ns` is the time of the input that is being handled, and `effects` collects its effects.
+    `now` is the time of the input that is being handled, in ns, and `effects` collects its effects.
     """
 
     def __init__(self, settings: CoreSettings, now_ns: int) -> None:

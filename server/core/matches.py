@@ -237,7 +237,7 @@ class CurrentMatches:
             why = self._suspensions.record_match_result_and_suspend(
                 bot.name,
                 result.reason,
-                is_loss=result.winner != SEATS[player],
+                has_won=result.winner == SEATS[player],
                 ply_count=len(record.moves),
                 now_ns=lobby.now,
             )

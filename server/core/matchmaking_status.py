@@ -14,7 +14,7 @@ from arena.server.core.matchmaker import find_pool_exclusion_reason
 from arena.server.core.settings import CoreSettings, Pool, PoolGame
 
 MAX_GAMES_NAMED_IN_STATUS = 3
-"""Maximum number of games named in the line of text about a bot's status."""
+"""Maximum number of games to list in the text of a bot's status. An ellipsis stands for further ones."""
 
 
 def send_matchmaking_status(

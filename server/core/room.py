@@ -209,8 +209,8 @@ class Room:
     def handle_passed_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
-        While `turn_report_deadline` is set and lies ahead, do nothing: the room still waits for an edge's report that the
-        turn was sent. If the turn is being sent again, the edge may already have the player's move.
+        Do nothing before `turn_report_deadline`: the room still waits for an edge's report that the turn was sent. This
+        also holds for a turn that is sent again: the edge may already have received the player's move, in time.
         """
         settings, now = self._lobby.settings, self._lobby.now
         if self.turn_report_deadline is not None:

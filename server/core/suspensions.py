@@ -33,16 +33,16 @@ class BotSuspensions:
         self._failures = BoundedDict[str, _FailureRecord](MAX_TRACKED_NAMES)
 
     def record_match_result_and_suspend(
-        self, bot_name: str, end_reason: EndReason, *, is_loss: bool, ply_count: int, now_ns: int
+        self, bot_name: str, end_reason: EndReason, *, has_won: bool, ply_count: int, now_ns: int
     ) -> str:
         """Record the end of a bot's match. If this suspends the bot, return the reason; otherwise an empty string.
 
         end_reason  reason why the match ended
-        is_loss     True if the bot did not win. Both bots lose a match for which neither appeared
+        has_won     True if the bot has won
         ply_count   number of plies played
         """
-        is_early_loss = end_reason is EndReason.RESIGNATION and ply_count < EARLY_RESIGNATION_PLY
-        if not (is_loss and (is_early_loss or end_reason in FORFEIT_REASONS)):
+        is_early_resignation = end_reason is EndReason.RESIGNATION and ply_count < EARLY_RESIGNATION_PLY
+        if has_won or not (is_early_resignation or end_reason in FORFEIT_REASONS):
             self._failures.pop(bot_name, None)
             return ""
         failure_record = self._failures.get(bot_name, _FailureRecord())

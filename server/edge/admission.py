@@ -21,7 +21,7 @@ from arena.server.edge.token_bucket import TokenBucket
 log = logging.getLogger("arena.admission")
 
 ADDRESS_BURST_SECONDS = 0.2
-"""Burst of an address, in seconds: after a pause, the address may send at once as much as its rate allows in this time."""
+"""Time in seconds whose share of its rate an idle address saves up, and may then send at once."""
 MIN_READ_CHUNKS_PER_BURST = 8
 """Number of chunks (reads from a socket) that any address may send at once, even if its rate allows fewer in `ADDRESS_BURST_SECONDS`."""
 MIN_CONNECTION_SHARE_FOR_ADDRESS_LIMIT = 0.25

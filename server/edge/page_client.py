@@ -38,7 +38,7 @@ CORE_ANSWER_TIMEOUT_SECONDS = 2.0
 IDLE_SECONDS_BEFORE_DISCONNECT = 30.0
 """Time without a request after which the web page's client disconnects from the core, in seconds."""
 PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS = 10.0
-"""Time after an unanswered request for the listing during which the last known one is returned without a request, in seconds."""
+"""Time for which the core is not asked for a listing again after it has not answered, in seconds."""
 MAX_LISTING_AGE_SECONDS = 0.25
 """Age up to which a received listing is returned again without a request, in seconds."""
 
@@ -82,8 +82,8 @@ class PageClient:
     async def request_listing_or_last_known(self) -> Listing:
         """Return the current listing, or the last known one if the core does not answer.
 
-        For `PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS` after a request without an answer, return the last known listing at once. Before the core's
-        first answer, that listing is empty.
+        If the core has not answered, return the last known listing at once for the next
+        `PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS`. Before the core's first answer, that listing is empty.
         """
         has_failed = self._failure_time > self._listing_time
         if (

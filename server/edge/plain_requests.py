@@ -38,13 +38,12 @@ HANDLER_FAILURE_LOG_LINE = "a request could not be answered"
 def make_page_response(
     pages: PageHandler, request: Request, address: str
 ) -> Response | Callable[[], Awaitable[Response]]:
-    """Return the response of `pages` to a plain request from an address.
+    """Return the response to a plain request from an address, or a coroutine function that makes it, if that takes a while.
 
-    pages  function that makes the responses. If a response takes a while, it returns a coroutine function instead, and
-           so does this function.
+    pages  function that makes the response, or the coroutine function
 
-    The response has status 404 if there is no such page. If `pages` raises an exception, the exception is logged, and
-    the response has status 500.
+    The response has status 404 if there is no such page. If `pages` or the coroutine function raises an exception, the
+    exception is logged, and the response has status 500.
     """
     if request.method not in PLAIN_REQUEST_METHODS:
         return make_method_not_allowed_response(", ".join(PLAIN_REQUEST_METHODS))

@@ -33,7 +33,7 @@ class Request:
     def allows_another_request(self) -> bool:
         """True if another request may follow on the same connection (RFC 9112, section 9.3).
 
-        A request may follow only after a GET: other methods may have a body, and the response to HEAD has none.
+        Only a GET allows one, because the server does not read the body that another request may have.
         """
         asks_to_close = "close" in map(str.lower, self.list_header_values("Connection"))
         return self.method == "GET" and self.protocol == "HTTP/1.1" and not asks_to_close

@@ -33,9 +33,9 @@ WHOLE_MATCH_COST_US = 100
 FOLLOWERS_PER_BATCH = 4
 """Number of followers that get messages in one iteration of the event loop."""
 CURSOR_AFTER_MISSED_MESSAGE = -1
-"""Stand-in for the number of a follower's next message: the follower has missed one."""
+"""Value in place of the number of a follower's next message, if the follower has missed a message."""
 CURSOR_AWAITING_VIEW = -2
-"""Stand-in for the number of a follower's next message: the follower missed one, and waits for the whole match."""
+"""The same, once the core has been asked for the whole match (`view` message) for the follower."""
 
 
 def encode_server_frame(message: ServerMessage) -> bytes:
@@ -102,10 +102,10 @@ class Topic:
         self._send_to_next_followers(list(self._followers), self._frame_count, self.is_over)
 
     def _send_to_next_followers(self, followers: list[Session], end_number: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
-        """Send the first `FOLLOWERS_PER_BATCH` followers in `followers` the messages that they lack, and schedule the same for the rest.
+        """Send the messages that they lack to the first `FOLLOWERS_PER_BATCH` of `followers`, and later to the others.
 
-        end_number  number of the next message when this round of sending began; messages from this number on are kept
-                    for the next round
+        end_number  number that the next new message had when this round of sending began; messages from this number on
+                    are kept for the next round
         is_last     True if the match was over when the round began, so that the round also sends the `end` message
         """
         for follower in followers[:FOLLOWERS_PER_BATCH]:

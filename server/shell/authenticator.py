@@ -53,9 +53,10 @@ PAUSE_BETWEEN_QUERIES_SECONDS = 0.1
 A query takes almost 1 ms of CPU time, whether for one client or for many, and moves that arrive meanwhile wait.
 """
 MAX_ADMISSION_GROUPS_PER_QUERY = 10
-"""Maximum number of groups in which the clients of one query are admitted, spread over the pause after the query.
+"""Maximum number of groups into which the clients of one query are divided.
 
-A move waits for all clients that are admitted just before it, so the clients of a query are not admitted all at once.
+The groups are admitted one after another, spread over the pause after the query, because a move has to wait while a
+group is admitted.
 """
 
 

@@ -39,7 +39,7 @@ class HostRequestHandler:
         """Core to which the stored requests in `_submitted_numbers` were passed."""
         self._submitted_numbers = set[int]()
         self._question_numbers = set[int]()
-        """Numbers of the stored requests that only ask for a client, so that a negative answer is no refusal."""
+        """Numbers of the stored requests that are only questions (`FindConnectedClient`): the answer no is not a refusal."""
         shell.add_effect_handler(CommandAnswered, self._resolve_pending_answer)
 
     async def send_request(self, server_name: str, request: HostRequest) -> RequestAnswer | None:

@@ -81,9 +81,9 @@ EMPTY_HOUSE_ENGINE_PLAN = HouseEnginePlan()
 def parse_house_engines(texts: Sequence[str]) -> list[HouseEngine]:
     """Parse a list of engines with their options, such as `greedy` and `alphabeta:depth=6,exact=yes`.
 
-    An empty list, or only `none`, means no engines. A comma in a text separates engines too, unless an option of the same
-    engine follows. The option may also be the next text, because settings on a command line are split at each comma.
-    A repeated engine gets a number in its bot's name, as in `house-greedy-2`. Raises HouseEngineError for an invalid engine.
+    An empty list, or only `none`, means no engines. A comma means the same as a new text: a text such as `exact=yes`
+    continues the options of the engine before it, and any other text is a new engine. The bot of an engine that occurs
+    again gets a number in its name, as in `house-greedy-2`. Raises HouseEngineError for an invalid engine.
     """
     parts = [part.strip() for text in texts for part in text.split(",")]
     if parts in ([], [NO_HOUSE_ENGINES]):

@@ -149,7 +149,7 @@ class Shell:
         self._inputs: list[MessageToCore | Input] = []
         """Inputs that the core will handle in the next batch, in order."""
         self._deferred_inputs: list[MessageToCore | Input] = []
-        """Inputs of the `DEFERRABLE_TYPES`, for the batch after the next. Only moves in `_inputs` may have arrived later."""
+        """Inputs of the `DEFERRABLE_TYPES`, put off by one batch. Only moves in `_inputs` may overtake them."""
         self._batch_due = asyncio.Event()
         """Event that is set when `run` must handle another batch of inputs, or stop."""
         self._is_wake_scheduled = False

@@ -28,14 +28,14 @@ def make_names(n: int) -> list[str]:
 def play(format: EventFormat, strength: dict[str, float], dice: Random) -> list[MatchPair]:
     """Play all pairs, which end in a random order and are won by the stronger bot. Return them in this order."""
     matches: list[MatchPair] = []
-    open_ = format.make_next_pairs(is_any_pair_unscheduled=True)
+    open_ = format.make_next_pairs(may_begin_round=True)
     while open_:
         pair = open_.pop(dice.randrange(len(open_)))
         first = strength[pair.first] - strength[pair.second]
         won = 2.0 if first > 0 else 0.0 if first < 0 else 1.0
         matches.append(pair)
         format.record_pair_result(pair, won, 2 - won)
-        open_ += format.make_next_pairs(is_any_pair_unscheduled=not open_)
+        open_ += format.make_next_pairs(may_begin_round=not open_)
     return matches
 
 
@@ -127,10 +127,10 @@ def test_a_drawn_encounter_has_tie_breaks_and_then_the_better_seed_advances() ->
 
 def test_a_bot_with_a_bye_advances_without_a_match() -> None:
     format = KnockoutFormat(make_names(3), 1, 1)
-    [pair] = format.make_next_pairs(is_any_pair_unscheduled=True)
+    [pair] = format.make_next_pairs(may_begin_round=True)
     assert {pair.first, pair.second} == {"b1", "b2"}
     format.record_pair_result(pair, 0, 2)
-    [final] = format.make_next_pairs(is_any_pair_unscheduled=True)
+    [final] = format.make_next_pairs(may_begin_round=True)
     assert {final.first, final.second} == {"b0", pair.second}
 
 
@@ -188,7 +188,7 @@ def test_the_table_of_a_swiss_is_sorted_by_points_and_buchholz(
 
 def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> None:
     format, paired = SwissFormat(make_names(6), 8, 1), list[set[str]]()
-    while pairs := format.make_next_pairs(is_any_pair_unscheduled=True):
+    while pairs := format.make_next_pairs(may_begin_round=True):
         paired.append({bot for pair in pairs for bot in (pair.first, pair.second)})
         for pair in pairs:
             absent = ["b5"] if len(paired) <= 4 and "b5" in (pair.first, pair.second) else []
