@@ -56,7 +56,7 @@ MAX_RECONNECT_ATTEMPTS_AFTER_SHUTDOWN = 8
 
 @dataclass(frozen=True)
 class CheckContext:
-    """Arguments of every check: the server to which the bot under test connects, and the time limits of the check `tiny clock`."""
+    """Arguments of every check: the server for the bot under test, and the time limits of the check `tiny clock`."""
 
     server: ScriptedServer
     tiny_time_control: TimeControl
@@ -313,7 +313,7 @@ async def _begin_timed_match(
 
 
 async def check_server_shutdown(context: CheckContext) -> None:
-    """The bot must close its connection after the server announces its shutdown, retry with backoff, and rejoin the new server."""
+    """The bot must close its connection after a shutdown notice, retry with backoff, and rejoin the restarted server."""
     bot_connection = await context.server.connect_bot()
     await bot_connection.send_message(
         Error(ErrorCode.SHUTTING_DOWN, ErrorCode.SHUTTING_DOWN.meaning, fatal=True)

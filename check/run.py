@@ -1,4 +1,4 @@
-"""Run the checks one after another, each from a clean state, and collect their results."""
+"""Run of the checks of a bot, one after another. After a failed check, the next one starts with a new bot process."""
 
 from __future__ import annotations
 
@@ -70,8 +70,9 @@ async def check_bot(
     on_listening: function that is called with the server's URL before the first check
     on_result: function that is called with each result as soon as it is known
 
-    Raises UnknownCheck if `check_names` contains an unknown name, BadCommand if the bot's process prints one line and ends
-    with exit code 2 instead of connecting, and OSError if the port cannot be used.
+    Raises UnknownCheck if `check_names` contains an unknown name (after the other checks, because the names depend on the
+    bot's hello), BadCommand if the bot's process prints one line and ends with exit code 2 instead of connecting, and
+    OSError if the port cannot be used.
     """
     results: list[CheckResult] = []
     async with open_scripted_server(command, patience_seconds, host, port) as server:

@@ -216,7 +216,7 @@ def describe_load_error(path: Path, error: BaseException) -> str:
 
 
 def _describe_error_line(error: BaseException, path: Path) -> str:
-    """Return `, line N` to append to an error message, for the line of the file at `path` that led to the error; empty if none did."""
+    """Return `, line N` for the line of the file at `path` that led to the error; empty if none did."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return f", line {error.lineno}"
     line_numbers = [

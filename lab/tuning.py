@@ -1,11 +1,11 @@
 """Learning of an evaluator's weights from self-play, with logistic regression (source 003 in docs/search.md, learning).
 
-Some positions of each match are samples: their features, and as the target Maxie's chance of winning. The target is a mean.
-SEARCH_TARGET_SHARE of it is the chance that a search sees, which is deeper than the searches that chose the moves. The rest is the
-result of the match: 1 if Maxie won and 0 if she lost; a draw counts as one half in tic-tac-toe, and as her share of the
-armies in Riskless. The further away the end of the match, the closer the result is moved to one half. Other samples lie a
-few random plies beside the match, because a search also estimates positions that no good player reaches. Their targets come
-from the search alone.
+Some positions of each match are samples: their features, and as the target Maxie's chance of winning. The target is a
+mean. SEARCH_TARGET_SHARE of it is the chance that a search sees, which is deeper than the searches that chose the moves.
+The rest is the result of the match: 1 if Maxie won and 0 if she lost; a draw counts as one half in tic-tac-toe, and as her
+share of the armies in Riskless. The further away the end of the match, the closer the result is moved to one half. Other
+samples lie a few random plies beside the match, because a search also estimates positions that no good player reaches.
+Their targets come from the search alone.
 
 The fit finds the weights that predict the targets best. Each map has its own slope, because an army is worth more on a
 small map than on a large one, and its own tempo: the value of having the move. There is no other constant, since mirrored

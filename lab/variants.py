@@ -51,7 +51,7 @@ HELD_OUT_MAPS = (
 
 
 def load_variant(variant_name: str) -> RisklessMap:
-    """Return the map that `variant_name` describes, in a form that the module docstring lists. The map is called `variant_name`.
+    """Return the map that `variant_name` describes, in a form that the module docstring lists. It has this name.
 
     Raises MapError if `variant_name` describes no map.
     """
@@ -114,11 +114,12 @@ MAX_START_TRIES = 100
 
 
 def make_planar_map(territory_count: int, map_number: int) -> RisklessMap:
-    """Return the `map_number`-th random planar map of `territory_count` territories (5 to 64): a Gabriel graph of random points.
+    """Return random planar map number `map_number` of `territory_count` territories (5 to 64).
 
-    Two points are joined if the disc whose diameter is the line between them contains no third point (Gabriel and Sokal
-    1969). Such a graph is planar and connected, and each territory has about 3.5 roads. Servers do not offer these maps to
-    clients, since generating one takes O(size³) time. Raises ValueError for another size.
+    The map is a Gabriel graph of random points: two points are joined if the disc whose diameter is the line between them
+    contains no third point (Gabriel and Sokal 1969). Such a graph is planar and connected, and each territory has about 3.5
+    roads. Servers do not offer these maps to clients, since generating one takes O(size³) time. Raises ValueError for
+    another size.
     """
     if territory_count not in PLANAR_MAP_SIZES:
         raise ValueError(

@@ -26,7 +26,8 @@ class BotPool(Protocol):
         """Release the bot's connection after a match.
 
         connection_name  name that `reserve_connection` returned
-        made_move        True if the bot made a move, False if it made none when it had to, None if it never had to
+        made_move        True if the bot made a move, False if it made none and lost on time or by not getting ready,
+                         otherwise None
         loss_verb        `resigned` or `crashed` if the bot lost the match in this way; otherwise empty
         """
 

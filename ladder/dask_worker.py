@@ -58,7 +58,7 @@ class PairResult:
     """Result of a `PairJob`: records of the played matches, and messages about the bots."""
 
     records: list[str] = field(default_factory=list)
-    """Records of the played matches, one line each."""
+    """Records of the played matches, one line each, in the order of `PairJob.matches`."""
     notices: list[str] = field(default_factory=list)
     """Messages about crashes and other problems of the bots, for the user of the ladder."""
 

@@ -28,7 +28,7 @@ class EventTerms:
 
     event: str
     starts: Sequence[AnyGame]
-    """Start positions, each as a game whose matches begin there, such as Riskless on one map; `MatchPair.start` is an index here."""
+    """Start positions, each as a game whose matches begin there. `MatchPair.start` is an index into this sequence."""
     time_control: TimeControl
     margin_ms: int
     ready_ms: int
@@ -72,7 +72,7 @@ def make_unplayed_record(terms: MatchTerms, result: Result) -> Record:
 
 
 def make_void_record(terms: MatchTerms, reason: str) -> Record:
-    """Return the record of a match that begins now, and does not count for `reason`, a text for people."""
+    """Return the record of a void match without moves that begins and ends now. `reason` says, for people, why it is void."""
     return make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, reason))
 
 

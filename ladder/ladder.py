@@ -104,7 +104,9 @@ class Ladder:
     def begin_event(
         self, event_uid: UUID, finished_records: Mapping[str, Record] | None = None
     ) -> list[Record]:
-        """Create the schedule of the matches that are not in `finished_records`. Return the void matches, which are played again.
+        """Create the schedule of the matches that are not in `finished_records`.
+
+        Return the records of the void matches, which are played again.
 
         event_uid         id of the event
         finished_records  finished matches by id, in the order in which they finished

@@ -52,8 +52,8 @@ class MatchHost(Protocol):
         """Play one match to its end, and return its record.
 
         Raise nothing: an absent player loses with the reason `no_show`, and a fault of the server makes the match void,
-        with the reason `server_fault`. The match begins once both bots have capacity for another match. From then on, the deadlines
-        in `terms` limit its duration. Cancellation withdraws a match that has not begun.
+        with the reason `server_fault`. The match begins once both bots have capacity for another match. From then on, the
+        deadlines in `terms` limit its duration. Cancellation withdraws a match that has not begun.
         """
         ...
 

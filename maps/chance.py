@@ -10,9 +10,9 @@ import math
 from collections.abc import Mapping
 
 STEEPNESS: Mapping[str, float] = {"italy": 14.5, "m2": 2.3, "poland": 10.8, "usa": 21.9, "world": 23.8}
-"""Steepness k of the curve of winning chances for each built-in map."""
+"""Steepness k of the curve of winning chances, by map. All other maps have DEFAULT_LOGISTIC_STEEPNESS."""
 DEFAULT_LOGISTIC_STEEPNESS = 16.7
-"""Steepness k of the curve of winning chances for maps that are not built in."""
+"""Steepness k of the curve of winning chances for maps that STEEPNESS does not list."""
 
 
 def compute_winning_chance(army_lead: float, map_name: str, armies_to_win: int) -> float:

@@ -42,7 +42,7 @@ def compute_map_extent(file: MapFile) -> Extent:
 
 
 def compute_road_lines(file: MapFile, source: int, target: int) -> list[Line]:
-    """Return the road between territories `source` and `target` as one straight line, or as two if it wraps around the picture."""
+    """Return the road between two territories as one straight line, or as two if it wraps around the picture."""
     west, east = sorted((file.map.places[source], file.map.places[target]))
     if not file.wraps:
         return [(west, east)]

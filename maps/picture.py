@@ -224,15 +224,18 @@ class MapPicture:
 
     @cached_property
     def drawn_roads(self) -> list[tuple[int, int]]:
-        """Return the roads between territories whose common border is shorter than MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX, or that share none.
+        """Return the roads to draw: those between territories without a common border, or with only a short one.
 
-        A longer border shows by itself that two territories are neighbours.
+        A border of MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX or more shows by itself that two territories are neighbours.
         """
         bordering_pairs = self._find_bordering_pairs()
         return [road for road in list_roads(self.file.map) if road not in bordering_pairs]
 
     def _find_bordering_pairs(self) -> set[tuple[int, int]]:
-        """Return the pairs of territories, the lower number first, that share a border of at least MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX."""
+        """Return the pairs of territories that share a border of at least MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX.
+
+        The lower number comes first in each pair.
+        """
         territories_by_edge: defaultdict[frozenset[Point], list[int]] = defaultdict(list)
         for territory, rings in enumerate(self._areas):
             for ring in rings:

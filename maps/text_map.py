@@ -135,7 +135,7 @@ class _Canvas:
         return _Box(max(0, (x - width + 1) // 2), max(0, y // 4 - height // 2), width, height)
 
     def is_crowded(self) -> bool:
-        """Return True if two labels overlap or have no free column between them. Takes time proportional to the size of the canvas."""
+        """Return True if two labels overlap or have no free column between them."""
         occupied: set[tuple[int, int]] = set()
         for box in self.boxes:
             for row in range(box.row, box.row + box.height):

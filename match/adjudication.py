@@ -19,7 +19,7 @@ from arena.solved.solution import Solution, find_unsolved_reason, load_solution
 
 @dataclass(frozen=True)
 class EarlyEnd:
-    """Early end of a match by an adjudication rule. `winner` is None for a draw; `detail` names the rule."""
+    """Early end of a match by an adjudication rule. `winner` is None for a draw; `detail` gives the reason."""
 
     winner: Player | None
     detail: str

@@ -5,7 +5,7 @@ The rule, which PROTOCOL.md publishes:
 - The server pings each connection and remembers the last few ping times. The lag of a move is the
   *smallest* of them. So one slow ping gives no extra credit, and the server never relies on a lag that a client claims.
 - A move is credited its lag, but never more than the move took, and never more than the rest of the budget.
-- The budget starts full, at `MAX_LAG_BUDGET_NS`. Each of the player's moves adds `CREDIT_PER_MOVE_NS`, up to `MAX_LAG_BUDGET_NS`.
+- The budget starts full, at `MAX_LAG_BUDGET_NS`. Each of the player's moves adds `CREDIT_PER_MOVE_NS`, up to this maximum.
 
 So a connection with a lag of at most `CREDIT_PER_MOVE_NS` plays as if it had none. With a larger lag, the excess uses up the
 budget, and is then charged to the clock.

@@ -207,7 +207,8 @@ class Referee:
     def start_clock(self, turn: TurnStarted, now_ns: int) -> int | None:
         """Start the clock of a turn sent at `now_ns`, and return `next_deadline_ns`: usually the end of the mover's time.
 
-        A turn that is sent again costs the mover no time: the clock continues as if it had already run for `turn.clock_ran_ns` ns.
+        A turn that is sent again costs the mover no time: the clock continues as if it had already run for
+        `turn.clock_ran_ns` ns.
 
         Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
         """

@@ -29,7 +29,10 @@ from arena.solved.solution import load_solution
 _REASONS_OUTSIDE_RULES = frozenset(EndReason) - {
     EndReason(reason.value) for reason in RuleEndReason if reason is not RuleEndReason.LEAF
 }
-"""End reasons that do not come from the rules of a game. EndReason has no LEAF, because no match is played on an explicit tree."""
+"""End reasons that do not come from the rules of a game.
+
+EndReason has no LEAF, because no match is played on an explicit tree.
+"""
 
 _MOVER_LOSES_REASONS = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
 """End reasons with which the player to move always loses."""
@@ -106,8 +109,8 @@ def compute_mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
 def has_player_moved(record: Record, player: Player) -> bool | None:
     """Return True if a player made a move that is not part of the opening.
 
-    Return False if the player made no move, and lost on time or by not getting ready. Return None if the player never
-    had to move.
+    Return False if the player made no move, and lost on time or by not getting ready. Return None if the match ended in
+    another way before the player moved.
     """
     opening_plies = sum(move.opening for move in record.moves)
     if player in list_movers(record)[opening_plies:]:
@@ -132,8 +135,8 @@ def summarize_record(record: Record) -> str:
 def verify_record(record: Record) -> Replay:
     """Replay the match of a record, check the record against it, and return the checked match.
 
-    Raises BadRecord if the setup is invalid, the game has other rules on this machine, a move is illegal, or the moves do
-    not lead to the result.
+    Raises BadRecord if the setup is invalid, the game has other rules on this machine, a move is illegal, the moves do not
+    lead to the result, or the solved table that adjudicated the match is missing or damaged.
     """
     terms = _make_terms(record)
     try:

@@ -37,7 +37,7 @@ class RestartPolicy:
     max_restarts: int = 3
     """Maximum number of consecutive restarts without a move by the bot. If the bot fails once more after these, it is lost."""
     max_silent_matches: int = 2
-    """Number of consecutive matches that the bot loses on time without a move before it counts as hung."""
+    """Number of consecutive matches lost without a move (on time, or not ready) after which the bot counts as hung."""
     backoff_seconds: float = 0.25
     """Pause before the first of several consecutive restarts, in seconds. The pause doubles with each further one."""
     max_backoff_seconds: float = 5
@@ -152,7 +152,10 @@ class BotProcess:
         self._failures = 0
 
     def record_match_without_moves(self) -> None:
-        """Record that the bot lost its last match on time without a move. After too many in a row, restart it."""
+        """Record that the bot lost its last match without a move, on time or by not getting ready.
+
+        After too many such matches in a row, restart the bot.
+        """
         self._silent_matches += 1
         if self._silent_matches >= self._policy.max_silent_matches and self.state is BotState.UP:
             self._report_and_kill_hung_bot(f"it did not answer in {self._silent_matches} matches in a row")

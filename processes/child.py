@@ -43,7 +43,10 @@ class BotProgram:
 
 
 class ChildProcess:
-    """One run of a bot's command. The caller must run `read_output_until_closed` in a task, or the bot blocks on a full pipe."""
+    """One run of a bot's command.
+
+    The caller must run `read_output_until_closed` in a task. Otherwise the bot blocks when its output pipe is full.
+    """
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self._process = process

@@ -1,7 +1,8 @@
 """Encoding and decoding of messages: the only module that decodes msgpack from the network.
 
 A frame is checked before its data is used: its size, the type and range of every known field, and all data without a type,
-such as moves and setups. An invalid frame raises `DecodeError` with the error code for the peer and one line that says where the fault is.
+such as moves and setups. An invalid frame raises `DecodeError` with the error code for the peer, and one line that says
+where the fault is.
 """
 
 from __future__ import annotations

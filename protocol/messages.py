@@ -280,7 +280,7 @@ class Standing(Struct, frozen=True, tag="standing"):
 
 
 class Challenged(Struct, frozen=True, tag="challenged"):
-    """Challenge that waits for an answer. Sent to the challenger and the named bot; if none is named, to all that browse."""
+    """Challenge waiting for an answer, for the challenger and the named bot; if none is named, for all clients that browse."""
 
     challenge: str
     """Identifier of the challenge."""
@@ -303,7 +303,7 @@ ChallengeOutcome = Literal["accepted", "declined", "withdrawn", "expired", "refu
 
 
 class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
-    """End of a challenge's wait for an answer. `outcome` says why; after an acceptance, `match` is the match that follows."""
+    """End of a challenge. `outcome` says how it ended; if it was accepted, `match` is the match that follows."""
 
     challenge: str
     outcome: ChallengeOutcome

@@ -154,7 +154,7 @@ class Comparison:
         return float(counts[plies - 1] ** (1 / plies))
 
     def compute_expected_leaves(self, depth: int, exponent_factor: float) -> int | None:
-        """Return q^(exponent_factor × depth), rounded, where q is the branching factor; None if `compute_branching_factor` has none.
+        """Return q^(exponent_factor × depth), rounded, where q is the branching factor; None if there is none.
 
         `exponent_factor` is 1 for minimax, 3/4 for random move order, 1/2 for perfect order.
         """

@@ -181,11 +181,11 @@ class SearchMonitor:
             self.events.append(NodeExited(path, position, result, pruned))
 
     def fork(self, stop: Stop | None = None) -> SearchMonitor:
-        """Return a monitor for a parallel part of the search. The monitor polls `stop`, or this monitor's own `stop` if it is None."""
+        """Return a monitor for a parallel part of the search, which polls `stop`; None for this monitor's own `stop`."""
         return SearchMonitor(stop or self.stop, tracing=self.events is not None)
 
     def join(self, parts: Iterable[SearchMonitor]) -> None:
-        """Add the counts and events of `parts`, monitors that `fork` returned, in move order."""
+        """Add the counts and events of `parts`, monitors that `fork` returned. The caller passes them in move order."""
         for part in parts:
             self.nodes += part.nodes
             self.leaves += part.leaves

@@ -15,7 +15,7 @@ from arena.bots.search.search_values import compute_outcome_value
 from arena.games.core import Game, M, P, RuleEndReason
 
 Evaluator = Callable[[P], int]
-"""Function that estimates an unfinished position for Maxie, in hundredths of an army, within ±`search_values.ESTIMATE_LIMIT`."""
+"""Function that estimates an unfinished position for Maxie, in hundredths of an army, within ±ESTIMATE_LIMIT."""
 
 
 class Expansion(NamedTuple, Generic[M]):

@@ -163,10 +163,11 @@ def measure_command(
 
 
 def _read_openings(openings_name: str, games: Sequence[Riskless], match_count: int) -> list[Opening]:
-    """Return the openings in the file `openings_name`, or those shipped with the package for the map if `openings_name` is `shipped`.
+    """Return the openings in a file, or those shipped with the map.
 
-    games        the game on each map to measure; more than one map is an error
-    match_count  number of openings needed
+    openings_name  path of the file, or `shipped`
+    games          the game on each map to measure; more than one map is an error
+    match_count    number of openings needed
 
     Raises UsageError for bad or too few openings, and for `shipped` if the game is not Riskless itself.
     """

@@ -69,8 +69,8 @@ def solve_command(
     position in which neither player can force a win is a draw.
 
     The command first prints the expected memory and time, and refuses a map that is too large. If the command is
-    stopped or killed, type it again: it resumes from the last checkpoint. The engine `perfect`, `--adjudicate table`, `arena analyse` and
-    `arena replay` find the table by themselves.
+    stopped or killed, type it again: it resumes from the last checkpoint. The engine `perfect`, `--adjudicate table`,
+    `arena analyse` and `arena replay` find the table by themselves.
 
     Example: arena solve m1 --verify
 

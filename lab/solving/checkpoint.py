@@ -23,7 +23,7 @@ class BadCheckpoint(ValueError):
 
 
 class _Header(Struct, frozen=True):
-    """First line of a checkpoint file. The boards' codes (encoded values) follow it, compressed."""
+    """Header of a checkpoint file: a line of JSON after the file's digest. The compressed codes (encoded values) follow it."""
 
     digest: str
     """Digest of the map and its army limits, which tells whether the checkpoint belongs to the map to be solved."""

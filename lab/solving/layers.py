@@ -51,16 +51,16 @@ class SolverGame:
 
 @cache
 def compile_decide_step(solver_game: SolverGame) -> Any:
-    """Return the compiled function `decide_positions` of a game, which finds the positions won or lost in exactly `plies` plies."""
+    """Return the compiled function `decide_positions` of a game, which finds the positions won or lost in n plies."""
     write_successors, write_code = solver_game.write_successors, solver_game.write_code
 
     def decide_positions(
         rules: Any, scratch: Any, codes: Any, undecided_numbers: Any, first: Any, last: Any, plies: Any
     ) -> Any:
-        """Write to `codes` the values of those positions in undecided_numbers[first:last] that are won or lost in exactly `plies` plies.
+        """Find the positions in undecided_numbers[first:last] that are won or lost in exactly `plies` plies.
 
-        Move the positions that stay undecided to the front of this range, in the same order, and return the index after
-        the last of them. `scratch` is working memory.
+        Write their values to `codes`. Move the positions that stay undecided to the front of this range, in the same order,
+        and return the index after the last of them. `scratch` is working memory.
         """
         undecided = 2 * plies + 2
         end = first

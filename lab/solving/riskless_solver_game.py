@@ -154,14 +154,14 @@ def make_classification_kernel() -> Any:
 
 @cache
 def make_unfinished_representatives_kernel() -> Any:
-    """Return the compiled function `list_unfinished_representatives`, which lists the numbers of the unfinished representatives."""
+    """Return the compiled function `list_unfinished_representatives`, which lists the numbers of these boards."""
 
     def list_unfinished_representatives(
         representative_bits: Any, undecided_numbers: Any, first: Any, last: Any, undecided_index: Any
     ) -> Any:
-        """Write the numbers of the boards in range(first, last) whose bit is 1 to `undecided_numbers`, from the index `undecided_index` on.
+        """Write the numbers of the boards in range(first, last) whose bit is 1 to `undecided_numbers`.
 
-        Return the index after the last of them.
+        The first is written at the index `undecided_index`. Return the index after the last.
         """
         for board_number in range(first, last):
             if (representative_bits[board_number >> 3] >> (board_number & 7)) & 1:
@@ -187,7 +187,8 @@ def make_restore_kernel() -> Any:
     ) -> Any:
         """Write the codes in `layer`, from a checkpoint, to `codes` for the boards in `numbers` and their symmetric images.
 
-        List the undecided boards in `undecided_numbers`, from the index `undecided_index` on, and return the index after the last of them.
+        Write the numbers of the undecided boards to `undecided_numbers`, the first at the index `undecided_index`. Return the
+        index after the last.
         """
         for index in range(numbers.size):
             if layer[index] >= 2:

@@ -1,7 +1,8 @@
 """Solver of `arena solve`: it solves all boards of a map on all cores, and writes the table to a file.
 
-The work has three phases: classification of all boards, one step for each ply, and compression. From time to time the results are
-saved to a checkpoint. If the solver is killed and started again, it repeats the classification and resumes from the checkpoint.
+The work has three phases: classification of all boards, one step for each ply, and compression. From time to time the
+results are saved to a checkpoint. If the solver is killed and started again, it repeats the classification and resumes from
+the checkpoint.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ class Solver:
         self._list_undecided_boards()
 
     def _list_undecided_boards(self) -> None:
-        """Write the numbers of all unfinished representative boards to `RetrogradeAnalysis.undecided_numbers`, in ascending order."""
+        """List all unfinished representative boards, in ascending order, as undecided in the retrograde analysis."""
         gather = make_unfinished_representatives_kernel()
         undecided_starts = [0, *map(int, self._ends[:-1])]
         for (first, last), undecided_start in zip(self._ranges, undecided_starts, strict=True):

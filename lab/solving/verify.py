@@ -46,7 +46,7 @@ class CodeMismatch:
 
 @dataclass(frozen=True)
 class Verification:
-    """Result of verifying a table: how many boards are won, drawn and lost, the longest win, and the wrong entries of the table."""
+    """Result of verifying a table: numbers of won, drawn and lost boards, the longest win, and the errors in the table."""
 
     totals: BoardCounts
     longest_win_plies: int
@@ -214,7 +214,8 @@ def make_check_kernel() -> Any:
         """Check the stored codes (encoded values) of the unfinished boards in range(first, last) against their successors.
 
         Return -1 if all are correct; otherwise, for the first wrong board, its number << 16 | its correct code. Add the
-        numbers of won, lost and drawn boards to `counts`. `scratch` is working memory.
+        numbers of unfinished, won, lost and drawn boards to `counts`, which also holds the longest win, in plies.
+        `scratch` is working memory.
         """
         size, cap, goal = rules[0], rules[1], rules[2]
         fault = -1

@@ -76,7 +76,7 @@ def make_standings_columns(
 
 
 def _format_tournament_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str]]:
-    """Return the columns of a swiss or a knockout event by heading, each with the text of every row; empty for other formats."""
+    """Return the columns of a swiss or knockout event: by heading, the text of each row. Empty for other formats."""
     if any(row.buchholz is not None for row in rows):
         return {
             "Buchholz": [f"{row.buchholz or 0:g}" for row in rows],

@@ -78,7 +78,7 @@ class Root(Generic[P, M]):
 def list_ordered_root_moves(
     problem: Problem[P, M], position: P, root_moves: Sequence[M]
 ) -> list[OrderedMove[P, M]]:
-    """Return the root moves `root_moves` in this order, each with its index in the game's move list and the resulting position."""
+    """Return `root_moves` in this order, each with its index in the game's move list and the resulting position."""
     index_by_move = {move: index for index, move in enumerate(problem.game.moves(position))}
     successor = problem.game.successor
     return [OrderedMove(index_by_move[move], move, successor(position, move)) for move in root_moves]

@@ -94,7 +94,7 @@ def format_search_value(search_value: int) -> str:
 
 
 def format_value_with_prefix(search_value: int, prefix: str = "") -> str:
-    """Return a value for Maxie as `format_search_value` does, but with `prefix` instead of `Guess: `, and `-` instead of `~`."""
+    """Return a value as `format_search_value` does, but with `prefix` instead of `Guess: `, and `-` instead of `~`."""
     return format_search_value(search_value).replace("Guess: ", prefix).replace("~", "-")
 
 
