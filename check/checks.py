@@ -72,7 +72,7 @@ class CheckContext:
         ]
 
     def make_game(self, name: str = "", map_name: str = SMALL_MAP) -> AnyGame:
-        """Return the game called `name`, or the first game in the bot's hello if `name` is empty.
+        """Return the game called `name`, or the first of `supported_games` if `name` is empty.
 
         map_name: name of the map, if the game has maps. If the bot's hello lists only other maps, the first of those is used.
         """
@@ -88,7 +88,7 @@ class CheckContext:
         """Return a scripted match with time limits so long that only a bot that hangs exceeds them.
 
         bot_connection: connection to the bot
-        game: game to play; None for the first game in the bot's hello
+        game: game to play; None for the first of `supported_games`
         seat: player that the bot is
         """
         return ScriptedMatch(
@@ -301,7 +301,7 @@ async def _begin_timed_match(
 ) -> ScriptedMatch:
     """Begin a match of Riskless on the map m1, where bots need time to think.
 
-    If the bot does not play Riskless, begin a match of the first game in its hello.
+    If the bot does not play Riskless, begin a match of the first game that the bot supports.
     """
     bot_connection = await context.server.connect_bot()
     game = (

@@ -41,7 +41,6 @@ class Grid:
 
     @property
     def cell_count(self) -> int:
-        """Return the number of cells."""
         return self.columns * self.rows
 
     def name_of(self, cell: int) -> str:
@@ -107,7 +106,6 @@ class Points:
 
     @property
     def cell_count(self) -> int:
-        """Return the number of points."""
         return len(self.places)
 
     def name_of(self, cell: int) -> str:

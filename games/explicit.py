@@ -17,7 +17,6 @@ from typing import Self, cast
 from arena.games.core import BadData, Game, GameError, Outcome, Player, RuleEndReason, require_integer
 
 MAX_TREE_NODES = 1_000_000
-"""Maximum number of nodes of a tree."""
 MAX_NODE_VALUE = 900_000
 """Maximum absolute value that a tree may give to a node."""
 MAX_NODE_NAME_LENGTH = 40

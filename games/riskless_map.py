@@ -14,7 +14,6 @@ from arena.games.core import BadData, Plain, require_integer
 from arena.games.graph import find_reachable_vertices, list_edges
 
 MAX_TERRITORIES = 1000
-"""Maximum number of territories of a map."""
 MAX_TERRITORY_CAP = 1000
 """Maximum of `RisklessMap.territory_cap`, the number of armies that fit on a territory."""
 MAX_PLY_LIMIT = 100_000
@@ -168,7 +167,6 @@ class RisklessMap:
 
     @property
     def territory_count(self) -> int:
-        """Return the number of territories, V."""
         return len(self.territories)
 
     def get_territory_name(self, territory: int) -> str:

@@ -53,7 +53,6 @@ The fit minimizes the mean log loss of a sample, in nats, plus half of this stre
 changes, in units in which each feature has a root mean square of 1.
 """
 MAX_NEWTON_ITERATIONS = 30
-"""Maximum number of iterations of Newton's method in a fit."""
 FIRST_LOGISTIC_SLOPE = 0.001
 """Slope of the logistic curve for the first fit if all weights are 0, in log-odds per unit of the weighted sum."""
 RESULT_HALF_LIFE_PLIES = 80

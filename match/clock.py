@@ -21,7 +21,6 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks
 
 NS_PER_MS = 1_000_000
-"""Nanoseconds in a millisecond."""
 
 
 class MatchClock(Struct, frozen=True, gc=False):

@@ -36,7 +36,6 @@ class PlayerReadiness:
 
     @property
     def unready_players(self) -> list[Player]:
-        """Return the players who are not ready."""
         return [player for player in Player if player in self._unready]
 
     @property

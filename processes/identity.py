@@ -16,7 +16,6 @@ from msgspec import Struct
 _PROC_FOLDER = Path("/proc")
 
 PROGRAM_NAME_AND_VERSION = f"riskless-arena {version('riskless-arena')}"
-"""Name and version of this program."""
 
 
 class ProcessIdentity(Struct, frozen=True):

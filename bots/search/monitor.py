@@ -95,7 +95,8 @@ class SearchMonitor:
     leaves           number of leaves evaluated
     sort_estimates   number of positions estimated only to sort moves
     reached_horizon  True if a leaf was only estimated; if False, no deeper search can change the result
-    hints            by position of an inner node: its best move or the move that caused a cutoff, to be tried first next
+    hints            by position of an inner node: its best move, or the move that caused a cutoff; the next iteration tries it
+                     first
     max_live_nodes   for a search that builds a tree, the maximum number of nodes in memory at once
     """
 

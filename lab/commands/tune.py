@@ -249,6 +249,7 @@ def _learn_weights(
 ) -> Iterator[FitResult]:
     """Yield the new weights after each generation of self-play, with the quality of their fit.
 
+    weights             weights with which the first generation plays
     add_progress_bar    function that adds the progress bar of one generation
     match_count         number of matches of each game in a generation
     nodes_per_move      number of nodes searched for each move

@@ -27,7 +27,6 @@ class BlunderReport(Struct, frozen=True):
 
     @property
     def blunders_per_match(self) -> float:
-        """Number of blunders per match."""
         return (self.lost_wins + self.lost_draws) / self.matches
 
 
