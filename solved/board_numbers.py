@@ -49,7 +49,7 @@ class BoardNumbering:
 
     @property
     def board_number_base(self) -> int:
-        """Return the base of the numbers of boards: a digit has 2 × cap + 1 values, for the numbers of armies from -cap to cap."""
+        """Return the base of the numbers of boards: a digit has 2 × cap + 1 values, for -cap to cap armies."""
         return 2 * self.cap + 1
 
     @property
@@ -100,7 +100,7 @@ def make_board_for_mover(position: RisklessPosition) -> tuple[int, ...]:
 
 
 def find_board_numbering(game: Game[Any, Any]) -> BoardNumbering | None:
-    """Return the numbering of the boards of a Riskless game; None for other games and for subclasses, which may have other rules."""
+    """Return the numbering of a Riskless game's boards; None for other games and subclasses, which may have other rules."""
     return BoardNumbering.from_map(game.map) if type(game) is Riskless else None
 
 

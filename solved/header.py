@@ -32,7 +32,7 @@ TABLE_FORMAT = "arena-solved/1"
 RULES_VERSION = 1
 """Version of the rules of Riskless. Increase it when a change of the rules affects a value; old tables are then refused."""
 MAX_SOLVED_TERRITORIES = 40
-"""Maximum number of territories of a solved map. Far fewer can be solved: 40 territories have more than 3^40 boards."""
+"""Maximum number of territories of a solved map. Far fewer can be solved: 40 territories have at least 3^40 boards."""
 BOARDS_IN_BLOCK = 1 << 16
 """Default number of boards (positions) in each compressed block of a solved table."""
 MAX_HEADER_BYTES = 1 << 16

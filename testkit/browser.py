@@ -91,7 +91,7 @@ def write_slow_bot(file: Path, seconds: float) -> None:
 
 
 def set_bot_sleep(file: Path, seconds: float) -> None:
-    """Set the time for which the bot in this file sleeps before each move. A bot that is sleeping now obeys the new time too."""
+    """Set the time for which the bot in this file sleeps before each move, including the move for which it sleeps now."""
     new_file = file.with_suffix(".new")
     new_file.write_text(str(seconds))
     # Replace the file in one step, so that the bot never reads half a number.

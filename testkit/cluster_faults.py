@@ -44,7 +44,7 @@ MIN_AND_MAX_FAULT_SECONDS = (1.0, 6.0)
 MAX_OUTAGE_SECONDS = 2.0
 """Longest outage of NATS or PostgreSQL that a test causes, in seconds. No match continues during an outage."""
 MAX_CONNECT_SECONDS = 200.0
-"""Seconds within which 80 % of the bots must play."""
+"""Seconds within which 80 % of the bots must have begun to play."""
 MAX_FINISH_SECONDS = 200.0
 """Seconds for which the matches in progress may continue at the end of a run."""
 MATCHES_IN_PROGRESS_QUERY = "SELECT match FROM matches WHERE finished IS NULL"

@@ -167,7 +167,9 @@ async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
 
 
 async def run_fuzzer(count: int, *, codec_frames_per_server_frame: int = 20, seed: int = 1) -> FuzzResult:
-    """Decode `count` frames with the codec, and send `count // codec_frames_per_server_frame` others to a server in this process.
+    """Decode `count` frames with the codec, and send other frames to a server in this process.
+
+    codec_frames_per_server_frame: number of frames for the codec for each one that is sent to the server
 
     Failures are not raised: `FuzzResult.faults` lists them. Raises RuntimeError if the honest bots cannot connect.
     """

@@ -1,4 +1,4 @@
-"""Ladder: an event that `arena ladder` plays in a process, which tests kill with SIGKILL and start again."""
+"""Ladders (events that `arena ladder` plays) in processes that tests kill with SIGKILL and start again."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def find_postgresql_folder() -> Path | None:
 
 
 def find_browser() -> Path | None:
-    """Return the path of an installed browser for the page's tests, preferring one without windows; None if there is no browser."""
+    """Return the path of an installed browser for the page's tests, if possible one without windows; None if there is none."""
     return next((path for path in (HEADLESS_SHELL, CHROMIUM_PROGRAM) if os.access(path, os.X_OK)), None)
 
 

@@ -79,7 +79,7 @@ MAX_QUEUED_INPUTS = 20_000
 If more arrive, the core is dropped, and built anew from the store when it is back.
 """
 MAX_INPUTS_PER_BATCH = 256
-"""Maximum number of inputs that the core handles in one batch, before one commit. With more, the effects of the first ones would wait too long."""
+"""Maximum number of inputs in one batch, which has one commit. In a larger one, the first effects would wait too long."""
 DEFERRABLE_TYPES: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
 """Types of inputs and messages that change the store, and that no player's clock waits for."""
 MAX_INPUT_DEFERRAL_SECONDS = 0.01
@@ -236,7 +236,7 @@ class Shell:
         self._edges[edge_number] = edge_port
 
     def detach(self, edge_number: int) -> None:
-        """Forget the edge with number `edge_number`, which was lost, and its clients. Do nothing if that edge is not attached."""
+        """Forget the lost edge with number `edge_number` and its clients. Do nothing if that edge is not attached."""
         if self._edges.pop(edge_number, None) is not None:
             self._authenticator.forget_requests_of_edge(edge_number)
             self.submit(EdgeDisconnected(edge_number))
@@ -327,9 +327,10 @@ class Shell:
     # the task
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Serve until `stop_after_queued_inputs` is called or the task is cancelled. Raises lease.LeaseLost if another process takes the lease.
+        """Serve until `stop_after_queued_inputs` is called or the task is cancelled.
 
-        `task_status.started` is called once the core is built from the store.
+        `task_status.started` is called once the core is built from the store. Raises lease.LeaseLost if another process
+        takes the lease.
         """
         async with open_background_tasks() as tasks:
             tasks.start_soon(self._authenticator.admit_queued_clients, self)

@@ -110,7 +110,7 @@ class _WebhookMessage:
 
 
 class WebhookSender:
-    """Sender of a server's news of events to one webhook URL. Messages are sent only while `send_queued_messages` is running."""
+    """Sender of a server's news of events to one webhook URL, which works only while `send_queued_messages` is running."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ from arena.server.store.schema import addresses, tokens
 ADDRESS_RETENTION_DAYS = 30
 """Number of days for which an address use is kept."""
 MAX_OWNERS_AT_SHARED_ADDRESS = 3
-"""Maximum number of owners whose use of one address on a day is suspicious. More owners suggest a school."""
+"""Maximum number of owners at one address on a day for which this is suspicious. More suggest a shared network."""
 
 
 class AddressUse(Struct, frozen=True):

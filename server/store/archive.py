@@ -41,7 +41,7 @@ MATCHES_PER_TRANSACTION = 100
 EARLIEST_MATCH_TIME = datetime(2020, 1, 1, tzinfo=UTC)
 """Earliest time at which a match can have been played: the beginning of 2020, UTC."""
 MAX_CLOCK_SKEW = timedelta(days=1)
-"""Maximum time by which another machine's clock may be ahead of this one's. Later times of a match are invalid."""
+"""Maximum time by which another machine's clock may be ahead of this one's. A match time further ahead is invalid."""
 
 MATCH_START_TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 MATCH_END_TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")

@@ -25,7 +25,7 @@ from arena.server.store.schema import events, matches, records
 MATCHES_PER_QUERY = 48
 """Number of matches read with one query. With fewer, a query would take almost as long."""
 MATCHES_PER_TRANSACTION = 8
-"""Number of matches written in one transaction. The transaction takes 1 to 2 ms, during which a server on SQLite stores no moves."""
+"""Number of matches written in one transaction. It takes 1 to 2 ms, during which a server on SQLite stores no moves."""
 
 
 class _UnpackedMatch(NamedTuple):

@@ -382,7 +382,7 @@ class WriteFunction(Protocol):
 
 
 _WRITER_EXECUTION_OPTION = "writer"
-"""Key of an engine's execution option. Its value is the WriteFunction through which the process writes."""
+"""Key of the execution option that holds the WriteFunction of an engine from `set_writer`."""
 
 
 def set_writer(engine: Engine, writer: WriteFunction) -> Engine:
@@ -435,8 +435,8 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
 
     The deadline of the enclosing cancel scope limits the query too. At the deadline, the database stops the query,
     TimeoutError is raised, and the connection stays usable. If PostgreSQL hangs and does not stop the query,
-    TimeoutError is raised MAX_SECONDS_PAST_QUERY_DEADLINE later, and the connection is closed. Any other cancellation takes effect only
-    after the block.
+    TimeoutError is raised MAX_SECONDS_PAST_QUERY_DEADLINE later, and the connection is closed. Any other cancellation
+    takes effect only after the block.
     """
     await checkpoint_if_cancelled()
     seconds = get_seconds_to_task_deadline()

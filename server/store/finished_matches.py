@@ -73,7 +73,7 @@ class MatchList(Struct, frozen=True):
 
 
 def make_summary_columns(record: Record) -> dict[str, Any]:
-    """Return the values of COLUMNS_SET_AT_MATCH_END for the record of a finished match, by column name. Long texts are truncated."""
+    """Return the values of COLUMNS_SET_AT_MATCH_END for a finished match, by column name. Long texts are truncated."""
     name, result = record.setup.get("map"), record.result
     text_columns = {
         "map": name if isinstance(name, str) else "",
@@ -99,8 +99,8 @@ def make_opening_key(
 
     setup: setup of the match; only the name of its map is used
     moves: moves of the match from its start, as plain data; moves after the opening are ignored
-    book_move_count: number of moves from an opening book before the bots took over; with 0, the first PLIES_IN_OPENING_KEY plies
-        count as the opening
+    book_move_count: number of moves from an opening book before the bots took over; with 0, the first
+        PLIES_IN_OPENING_KEY plies count as the opening
     """
     count = book_move_count or PLIES_IN_OPENING_KEY
     if len(moves) < count:

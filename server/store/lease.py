@@ -259,9 +259,9 @@ def require_no_running_server(connection: sa.Connection) -> None:
 
 
 def lock_out_servers(connection: sa.Connection) -> None:
-    """Raise LeaseHeld if a running server uses the store, and keep others from acquiring a lease until the end of the transaction.
+    """Raise LeaseHeld if a running server uses the store, and let none start to use it until the end of the transaction.
 
-    On SQLite, the transaction must hold the lock of `database.lock_store_exclusively`, which keeps them out.
+    On SQLite, the transaction must hold the lock of `database.lock_store_exclusively`, which prevents such a start.
     """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"LOCK TABLE {servers.name} IN SHARE ROW EXCLUSIVE MODE")

@@ -24,7 +24,7 @@ metadata = sa.MetaData()
 MATCH_ID_TYPE = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql")
 """Column type of match ids, which are sorted by their bytes on both kinds of database."""
 LAST_UNICODE_CHARACTER = "\U0010ffff"
-"""Character that sorts after all characters of match ids. Ids that begin with PREFIX are less than PREFIX + LAST_UNICODE_CHARACTER."""
+"""Character after all characters of match ids: ids that begin with PREFIX are less than PREFIX + LAST_UNICODE_CHARACTER."""
 
 about = sa.Table(  # one row
     "about",

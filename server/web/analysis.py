@@ -59,7 +59,7 @@ MAX_ENGINE_CPU_SECONDS = 90
 The first search on a machine also compiles the engine's functions.
 """
 ENGINE_TIMEOUT_SECONDS = 240.0
-"""Time limit of the engine, in seconds. It is longer than `MAX_ENGINE_CPU_SECONDS`, because on a busy machine an engine mostly waits."""
+"""Time limit of the engine, in seconds: longer than `MAX_ENGINE_CPU_SECONDS`, because on a busy machine it mostly waits."""
 MAX_ENGINE_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes kept of the engine's output."""
 BEST_MOVE_FIELDS = ("depth", "value", "chance", "line")
@@ -174,8 +174,8 @@ def _make_timeout_response() -> Response:
 async def _run_engine(*arguments: str) -> tuple[int | None, bytes]:
     """Run an `arena` command, and return its exit code and its output.
 
-    A command that takes longer than ENGINE_TIMEOUT_SECONDS, or more CPU time than MAX_ENGINE_CPU_SECONDS, is killed, and the exit code
-    is None. A cancellation also kills the command.
+    A command that takes longer than ENGINE_TIMEOUT_SECONDS, or more CPU time than MAX_ENGINE_CPU_SECONDS, is killed, and
+    the exit code is None. A cancellation also kills the command.
     """
     shell_command = f'ulimit -S -t {MAX_ENGINE_CPU_SECONDS}; exec "$0" "$@"'
     command = supervisor.make_supervised_command(

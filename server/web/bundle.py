@@ -44,8 +44,8 @@ def make_bundles(
 ) -> dict[str, bytes]:
     """Return the contents of two bundles, by path.
 
-    The first bundle has the module at `entry_path` and all modules that it imports, directly or indirectly. The second bundle has
-    all further modules that modules of the first bundle import dynamically; without dynamic imports, there is none.
+    The first bundle has the module at `entry_path` and all modules that it imports, directly or indirectly. The second has
+    all further modules that modules of the first import dynamically; without dynamic imports, there is no second bundle.
 
     files: contents of the page's files, by path
     entry_path: path of the first module

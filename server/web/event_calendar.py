@@ -134,7 +134,7 @@ def _escape_ical_text(text: str) -> str:
 
 
 def _fold_line(line: str) -> bytes:
-    """Encode a line with its line break. Fold a long line between characters into parts of at most `MAX_CALENDAR_LINE_BYTES`."""
+    """Encode a line with its line break, folded between characters into parts of at most `MAX_CALENDAR_LINE_BYTES`."""
     folded, line_bytes = bytearray(), 0
     for character in line:
         octets = character.encode()

@@ -392,7 +392,7 @@ class ResponseCache:
         self._responses: OrderedDict[CacheKey, tuple[float, Response]] = OrderedDict()
 
     def get(self, key: CacheKey, now_seconds: float) -> Response | None:
-        """Return the cached response for `key`; None if there is none, or it has expired at `now_seconds` (monotonic seconds)."""
+        """Return the cached response for `key`; None if there is none, or it has expired at `now_seconds` (monotonic)."""
         entry = self._responses.get(key)
         return entry[1] if entry is not None and now_seconds < entry[0] else None
 

@@ -59,7 +59,7 @@ class Route(NamedTuple):
     is_post: bool = False
     """True if the route accepts only POST, because its requests have a secret or change the store."""
     has_absolute_urls: bool = False
-    """True if the response contains absolute URLs, so that it depends on the Host header. Not set for HTML pages, which always do."""
+    """True if the response has absolute URLs, and so depends on the Host header. Not set for HTML pages: they always do."""
 
 
 def _make_post_route(parameters: str) -> Route:

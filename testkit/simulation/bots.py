@@ -227,7 +227,7 @@ class ScriptedBot(SimulatedBot):
     # messages
 
     def send_hello(self) -> None:
-        """Send the hello, with the session if the bot has one. A bot with the habit `leaver` sometimes drops its session first."""
+        """Send the hello, with the session if the bot has one. A bot with the habit `leaver` sometimes drops it first."""
         role: Any = "spectator" if self.habit == "watcher" else "bot"
         quota = 0 if self.is_leaving else self.quota
         session = self.session

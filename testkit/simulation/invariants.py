@@ -332,7 +332,10 @@ class InvariantMonitor:
                 suspensions.end_suspension(effect.name)
 
     def check_pairing(self, core: MonitoredCore, now_ns: int) -> None:
-        """Check that a core pairs its free bots: no two bots that may play each other stay free. `now_ns`: time by the core's clock, in ns."""
+        """Check that a core pairs its free bots: no two bots that may play each other stay free.
+
+        now_ns: time by the core's clock, in ns
+        """
         if core.next_deadline_ns is not None and core.next_deadline_ns <= now_ns:
             return  # a core that was frozen, or waited for the store, has yet to pair its bots
         free = {

@@ -1,4 +1,4 @@
-"""Reference implementations of suspensions, pairing, ratings and rating tables: slow, but simple enough to be obviously right."""
+"""Reference implementations of suspensions, pairing, ratings and rating tables: slow, but obviously right."""
 
 from __future__ import annotations
 

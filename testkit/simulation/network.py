@@ -274,7 +274,8 @@ class ConnectionEnd(asyncio.Transport):
     def create_server_end(self, factory: Callable[[], Any]) -> None:
         """Accept the connection: create the protocol of the server's end, and report the connection to it.
 
-        If the client reset the connection before this call, the protocol learns of it and then of its loss, as in asyncio.
+        If the client reset the connection before this call, the protocol is told of the connection and then of its loss,
+        as in asyncio.
         """
         self.protocol = factory()
         self.protocol.connection_made(self)

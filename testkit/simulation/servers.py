@@ -86,7 +86,7 @@ class SimulatedServer:
     """Server whose process is started again whenever it ends, as by an init system."""
 
     def __init__(self, arena: SimulatedArena, name: str, role: str) -> None:
-        """Prepare a server without starting it. `role`: `edge` (holds connections), `core` (plays matches), or `host` for both."""
+        """Prepare a server without starting it. `role`: `edge` (holds connections), `core` (plays matches) or `host` (both)."""
         self.arena = arena
         self.name = name
         self.kind = role
@@ -118,7 +118,7 @@ class SimulatedServer:
         self._restart_later()
 
     def stop(self) -> None:
-        """Cancel the main task of the process, so that the process ends gracefully. Start a new one soon, unless `is_down` is true."""
+        """Cancel the main task of the process, so that it ends gracefully. Start a new one soon, unless `is_down` is true."""
         self.process.stop()
 
     def upgrade(self, seconds: float) -> None:

@@ -247,7 +247,7 @@ class SimulatedProcess:
                 self.fail_run("a callback raised an exception", error)
 
     def fail_run(self, reason: str, error: BaseException | None) -> None:
-        """Mark the run as failed for `reason`, with the exception if there is one, unless this process is dead or the run has failed."""
+        """Mark the run as failed for `reason`, with any exception, unless this process is dead or the run has failed."""
         if self.is_alive and not self.world.failure:
             trace = "" if error is None else "".join(traceback.format_exception(error))
             self.world.failure = (

@@ -95,8 +95,8 @@ class Journal:
         """Store effects (decisions of the core, such as an accepted move) in one transaction: all of them or none.
 
         Raises StoreUnavailable if the commit may succeed later: retry it, or start a new core with the state from
-        `load_restart_state`. Raises LeaseLost if another process has taken over the lease, and another exception if the effects can never be
-        committed. After a cancellation it is unknown whether the effects were stored.
+        `load_restart_state`. Raises LeaseLost if another process has taken over the lease, and another exception if the
+        effects can never be committed. After a cancellation it is unknown whether the effects were stored.
         """
         start_ns = self._pending_since["commit"] = self._clock.now_ns()
         try:

@@ -69,7 +69,7 @@ def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> Posit
 
 
 def _render_svg_start_tag(width: float, height: float, box: Rectangle) -> str:
-    """Return the start tag of an `svg` element whose content, of this size, is scaled to fit a rectangle."""
+    """Return the start tag of an `svg` element that scales content of size `width` × `height` to fit a rectangle."""
     return (
         f'<svg x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
         f'viewBox="0 0 {width:.1f} {height:.1f}">'
