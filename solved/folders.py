@@ -42,7 +42,7 @@ def get_output_folder() -> Path:
 
 
 def make_table_file_name(map: RisklessMap) -> str:
-    """Return the file name of a map's solved table: the map's name and a digest of its roads, cap and goal."""
+    """Return the file name of a map's solved table: the map's name and a digest of its roads, army limit and goal."""
     name = "".join(letter if letter.isalnum() else "-" for letter in map.name)
     return f"{name}-{compute_boards_digest(BoardNumbering.from_map(map))}{TABLE_SUFFIX}"
 

@@ -23,7 +23,6 @@ class StoredAccount(Struct):
     """SHA-256 of the token, in hexadecimal; empty if the name has no token."""
     role: Role = "bot"
     is_revoked: bool = False
-    """True if the token was revoked."""
     session: bytes = b""
     """SHA-256 of the session's secret; empty if the name has no session on this server."""
     ratings: dict[str, GlickoRating] = {}

@@ -46,7 +46,7 @@ class PackableMatch(NamedTuple):
     record: str
     """Record (`protocol.record`) in one line."""
     terms: str
-    """Terms (`match.terms`) in one line."""
+    """Terms of the match, such as players, game and time controls (`match.terms`), in one line."""
     events: list[str]
     """Rows of the journal, in order: each is a list of events with their times; empty for an imported match."""
 
@@ -72,7 +72,7 @@ def unpack_record(packed: bytes) -> str:
 
 
 def unpack_terms(packed: bytes) -> str:
-    """Return the terms in data from `pack_match`, as JSON. Raises UnpackError for any other data."""
+    """Return the match's terms (`match.terms`) in data from `pack_match`, as JSON. Raises UnpackError for other data."""
     return _unpack_lines(packed)[1]
 
 

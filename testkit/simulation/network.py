@@ -169,7 +169,6 @@ class ConnectionEnd(asyncio.Transport):
         self._is_ending = False
         """True once nothing more may be written: the end of the stream follows the outgoing data."""
         self._has_sent_eof = False
-        """True once this end has sent its end of stream."""
         self._is_closing = False
         self._is_lost = False
         self._reset_early: Exception | None = None

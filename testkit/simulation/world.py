@@ -198,7 +198,6 @@ class SimulatedProcess:
 
     @property
     def frozen(self) -> bool:
-        """True while the process is frozen."""
         return self._frozen is not None
 
     def start(self, main: Coroutine[Any, Any, None]) -> None:
@@ -322,7 +321,6 @@ class ProcessCall:
         self._callback, self._arguments = None, ()
 
     def cancelled(self) -> bool:
-        """Return True if the call was cancelled."""
         return self._callback is None
 
 

@@ -1,5 +1,6 @@
-"""Stored results of each event (a tournament, a ladder, or the open pool): its matches, its bots, and their scores.
+"""Stored results of each event: its matches, its bots, and their scores.
 
+An event is a tournament, a ladder, or the open pool, in which a server pairs all bots that are free.
 `server.store.aggregates.match_counting` updates the tables, so reading one takes equally long for any number of matches.
 """
 
@@ -101,7 +102,7 @@ async def count_finished_matches(engine: Engine, event_name: str) -> int | None:
 
 
 async def has_matches_in_progress(engine: Engine, event_name: str) -> bool:
-    """Return True if a match of the event is in progress."""
+    """Return True if a match of the event is in progress on any server of the store."""
     query = (
         sa.select(matches.c.number)
         .where(matches.c.event == event_name, matches.c.finished.is_(None))

@@ -41,7 +41,7 @@ class RatingRow(Struct, frozen=True, rename=COLUMN_NAMES):
     """Rating deviation as of the last rated match."""
     volatility: float
     matches: int
-    """Number of rated matches, without void ones, which do not change the rating."""
+    """Number of rated matches, without those ended by a fault of the server, which do not change the rating."""
     wins: int
     draws: int
     losses: int

@@ -53,7 +53,7 @@ class PicturedMatch(Struct, frozen=True):
 
 
 def draw_map(name: str) -> bytes:
-    """Draw a built-in map with its initial position, as PNG."""
+    """Draw the built-in map `name` with its initial position, as PNG. Raises MapError if there is no such map."""
     return _render_png(cards.render_map_card(load_map_file(name)))
 
 
