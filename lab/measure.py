@@ -59,7 +59,7 @@ first move and 32 % of the others. So both players must have the first move equa
 TRANSPOSITION_TABLE_MB = 4
 """Size of a searcher's transposition table, in MiB."""
 OPENINGS_PER_TASK = 10
-"""Number of openings from which a process plays in one task: so many that creating the searchers takes under 10 % of it."""
+"""Number of openings from which a process plays in one task. Creating the searchers takes under 10 % of a task's time."""
 
 
 MIN_LEADER_WINNING_CHANCE = 0.55

@@ -46,7 +46,7 @@ TEST_MATCH_NODE_FACTORS = (0.75, 1.25)
 The two numbers differ, because equal engines with equal nodes would play the same match twice.
 """
 OPENINGS_PER_TASK = 16
-"""Number of openings that a process tests in one task: so many that creating the searcher takes under 10 % of it."""
+"""Number of openings that a process tests in one task. Creating the searcher takes under 10 % of a task's time."""
 MAX_CONSECUTIVE_DUPLICATES = 1_000
 """Number of random openings in a row without a new position after which the search for openings ends."""
 

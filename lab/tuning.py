@@ -56,7 +56,7 @@ MAX_NEWTON_ITERATIONS = 30
 FIRST_LOGISTIC_SLOPE = 0.001
 """Slope of the logistic curve for the first fit if all weights are 0, in log-odds per unit of the weighted sum."""
 RESULT_HALF_LIFE_PLIES = 80
-"""Number of plies over which a match's result loses half its effect: that many plies before the end, 1 counts as 0.75."""
+"""Number of plies over which a match's result loses half its effect: so long before the end, a win (1) counts as 0.75."""
 SAMPLES_PER_MATCH = 24
 """Maximum number of samples (training positions) from one match."""
 TARGET_NODES_FACTOR = 10

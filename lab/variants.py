@@ -51,7 +51,7 @@ HELD_OUT_MAPS = (
 
 
 def load_variant(variant_name: str) -> RisklessMap:
-    """Return the map that `variant_name` describes, in a form that the module docstring lists. It has this name.
+    """Return the map that `variant_name` describes, in a form that the module docstring lists.
 
     Raises MapError if `variant_name` describes no map.
     """

@@ -33,9 +33,9 @@ CAP, GOAL                        territory cap, and number of armies that wins
 OVER                             number that, added to a word, sets the top bit of each territory whose armies exceed the cap
 ROWS                             number of words in use for each side
 GARRISON, CATCH_UP, TERRITORY    constants of capitals.py
-ROAD_OFFSETS_START               first index of: for each territory, the number of its first road
-NEIGHBOUR_SETS_START             first index of: for each territory, the set of its neighbours as bits
-ROAD_ENDS_START                  first index of: for each road, its source and its target
+ROAD_OFFSETS_START               start of the part with the number of each territory's first road
+NEIGHBOUR_SETS_START             start of the part with each territory's set of neighbours, as bits
+ROAD_ENDS_START                  start of the part with each road's source and target
 """
 
 

@@ -154,7 +154,7 @@ def make_classification_kernel() -> Any:
 
 @cache
 def make_unfinished_representatives_kernel() -> Any:
-    """Return the compiled function `list_unfinished_representatives`, which lists the numbers of these boards."""
+    """Return the compiled function `list_unfinished_representatives`, which lists boards by their bits."""
 
     def list_unfinished_representatives(
         representative_bits: Any, undecided_numbers: Any, first: Any, last: Any, undecided_index: Any
