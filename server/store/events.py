@@ -40,8 +40,8 @@ _decode_plan = msgspec.json.Decoder(_PlanWithState, dec_hook=decode_game).decode
 def make_event_row(state: EventState) -> dict[str, Any]:
     """Return the row of the table `ladders` for an event, by column.
 
-    The column `plan` is a JSON object. It has the same keys as the plan of an `arena ladder`, so that the same code can
-    read both, and the whole `state` under a key of its own.
+    The column `plan` is a JSON object. Its key `state` holds the whole state. Its other keys are those of the plan of an
+    `arena ladder`, so that the same code can read both.
     """
     plan = state.plan
     setups = [start.game.setup() for start in plan.games]

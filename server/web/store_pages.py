@@ -79,7 +79,7 @@ class SolvedMoveQuality(Struct, frozen=True):
 
 
 class EventPage(Struct, frozen=True):
-    """Response with the plan and the progress of an event, or with the reason why it was cancelled."""
+    """Response about an event: its plan, its progress, and the reason if it was cancelled."""
 
     event: str
     plan: EventProgress | None

@@ -58,7 +58,7 @@ def make_bot_titles(players: Players) -> tuple[str, str]:
 
 
 def make_map_title(name: str) -> str:
-    """Return the title of a map: `Italy` for `italy`, `USA` for `usa`, but an unchanged name with a colon, as `ring:8`."""
+    """Return the title of a map: `Italy` for `italy`, `USA` for `usa`. A name with a colon (`ring:8`) is its own title."""
     if name in MAP_TITLES:
         return MAP_TITLES[name]
     if re.fullmatch(r"[a-z]{1,3}[0-9]*", name):

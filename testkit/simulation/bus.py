@@ -24,7 +24,10 @@ class SimulatedExchange:
     """
 
     def __init__(self, world: World, *, stall_probability: float = 0.005) -> None:
-        """Create an exchange without faults. `stall_probability`: that a message takes up to 150 ms instead of 2 ms."""
+        """Create an exchange without faults.
+
+        stall_probability: probability that a message takes up to 150 ms instead of 2 ms
+        """
         self.world = world
         self.is_away = False
         self.loss_probability = 0.0

@@ -20,9 +20,12 @@ from arena.server.store.finished_matches import make_result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
 MAX_BOTS_IN_FULL_TABLE = 100
-"""Number of bots up to which the table of an event whose bots do not enter beforehand, as the open pool, lists all bots."""
+"""Number of bots up to which the table of an event without entries beforehand, such as the open pool, lists all bots."""
 BOTS_IN_PARTIAL_TABLE = 40
-"""Number of bots in the table of such an event if it has more than MAX_BOTS_IN_FULL_TABLE: those with the most matches."""
+"""Number of bots in the table of an event without entries beforehand, if it has more than MAX_BOTS_IN_FULL_TABLE bots.
+
+The table lists those with the most matches.
+"""
 
 
 class EventMatchCounts(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Stored ratings of each category: a row for each bot with its rating, and its score against each opponent.
 
-Bots have a rating in each category: in a game's season, for all matches of the season, and again for the matches on one
-map with one time control.
+A category is a set of rated matches for which bots have ratings of their own: all matches of a game in a season, or only
+those on one map with one time control.
 
 `server.store.aggregates.match_counting` updates the tables, so reading one takes equally long for any number of matches.
 """

@@ -39,7 +39,7 @@ class MatchCaptions(Struct, frozen=True):
     conditions: str
     """Game, map and time control."""
     result: str
-    """Result of a finished match, empty for a position before its end; `in progress` if the match is not finished."""
+    """Result if the picture shows the end of the match; `in progress` if the match is not finished; otherwise empty."""
 
 
 def render_arena_banner(game: AnyGame, position: Any, move: Any) -> str:
