@@ -60,8 +60,9 @@ class DatabaseTimeouts(NamedTuple):
     connect: float = 10
     """Maximum time for opening a connection, in seconds."""
     idle: float = 10
-    """Maximum pause between two statements of a transaction, in seconds. After a longer pause, PostgreSQL ends the
-    connection and so releases the locks of a frozen process, which a standby needs to take over.
+    """Maximum pause between two statements of a transaction, in seconds.
+
+    After a longer pause, PostgreSQL ends the connection, so that a standby can acquire the locks of a frozen process.
     """
 
     @property

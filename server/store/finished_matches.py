@@ -154,7 +154,7 @@ def make_finished_match_from_row(row: Any) -> FinishedMatch:
 
 
 IS_FINISHED_MATCH = matches.c.finished.is_not(None)
-"""SQL condition that a match is finished, which is also the condition of the partial indices of finished matches.
+"""SQL condition that a match is finished. The partial indices of finished matches have the same condition.
 
 All queries share this object, because condition objects are the keys of the cache in `list_distinct_games`.
 """

@@ -49,7 +49,7 @@ PITCH_ELEMENT = _render_pitch().encode()
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 COLOUR_NAME_BY_SEAT = {"maxie": "Blue", "minnie": "Orange"}
-"""Names of the players on the page, which are their colours, by seat."""
+"""Names of the players' colours on the page, by seat."""
 MAX_EVALUATION_AGE_PLIES = 4
 """Age, in plies, up to which a bot's evaluation is used to compute the chance of winning, as in `page/js/chances.js`."""
 

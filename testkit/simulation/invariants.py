@@ -111,7 +111,7 @@ class InvariantMonitor:
         self._welcomed: dict[str, int] = {}
         """Virtual time of the last welcome of each bot, in ns.
 
-        Matches that were opened before it do not count against the quota in the bot's last hello.
+        Matches that were opened before this time do not count against the quota in the bot's last hello.
         """
         self._answers: dict[tuple[str, str, int], list[Any]] = {}
         """Moves that were sent, by (bot, match, ply): several if the bot sent different ones."""

@@ -67,7 +67,7 @@ class SuspensionModel:
                 )
 
     def end_suspension(self, name: str) -> None:
-        """End the suspension of a bot, which starts a new session. Its forfeits still count."""
+        """End the suspension of a bot that starts a new session. Its forfeits still count."""
         self._suspended_until.pop(name, None)
 
     def suspension_reason(self, name: str, now_ns: int) -> str:

@@ -49,7 +49,7 @@ class SimulatedNetwork:
             del self._listeners[listener.key]
 
     def close_listeners_of(self, process: SimulatedProcess) -> None:
-        """Close all listeners of a process, which has died."""
+        """Close all listeners of a process that has died."""
         for listener in [listener for listener in self._listeners.values() if listener.process is process]:
             self.close_listener(listener)
 

@@ -1,4 +1,4 @@
-"""Journal of a server, which makes the decisions of the core (`server.core`) durable before any client is notified of them.
+"""Journal of a server: it makes the decisions of the core (`server.core`) durable before any client is notified of them.
 
     async with open_journal(engine, "name") as journal:
         restore = await journal.load_restart_state(event)
