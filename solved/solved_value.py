@@ -15,7 +15,7 @@ DRAWN_CODE = 0
 FINISHED_CODE = 2
 """Code (encoded value in a solved table) of a finished board, which is lost for the player to move.
 
-It is the lowest code except DRAWN_CODE.
+The other codes are higher, except DRAWN_CODE.
 """
 
 

@@ -1,6 +1,6 @@
 """Lightweight bots for benchmarks and tests: many in one process, without threads.
 
-They remember the moves and results that a server has confirmed, so that a test can compare these with the store.
+The bots remember the moves and results that a server has confirmed, so that a test can compare these with the store.
 `python -m testkit.players URL COUNT SECONDS NAME` plays with COUNT bots, which think up to SECONDS before each move and
 are called NAME with a number, until it is killed.
 """

@@ -16,7 +16,7 @@ from arena.clock import TimeSource
 T = TypeVar("T")
 
 MIN_CLOCK_STEP_S = 1e-9
-"""Shortest step of the virtual clock, in seconds. It prevents a timer from staying just ahead of the clock forever."""
+"""Shortest step of the virtual clock, in seconds. With shorter ones, a timer could stay ahead of the clock forever."""
 
 
 class NoTimerSet(Exception):

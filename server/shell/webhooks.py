@@ -49,7 +49,7 @@ MAX_STATUS_LINE_BYTES = 1024
 PostFunction = Callable[[SplitResult, bytes, Mapping[str, str]], Awaitable[int]]
 """Function that posts a body with headers to a URL, and returns the HTTP status of the answer.
 
-It raises OSError, or ValueError for an answer that is not HTTP.
+The function raises OSError, or ValueError for an answer that is not HTTP.
 """
 
 

@@ -56,7 +56,7 @@ class DatabaseTimeouts(NamedTuple):
     """Time limits for connections, commands and idle transactions in PostgreSQL, in seconds."""
 
     command: float = 60
-    """Maximum time for one command, in seconds. It keeps callers from waiting forever for a database that hangs."""
+    """Maximum time for one command, in seconds. Without this limit, callers would wait forever for a database that hangs."""
     connect: float = 10
     """Maximum time for opening a connection, in seconds."""
     idle: float = 10

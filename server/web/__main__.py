@@ -47,7 +47,7 @@ from arena.server.web.store_pages import StoreDataHandler
 MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND, MAX_CACHE_SECONDS = 1.0, 200.0, 10.0
 """Cache time of a response, in seconds: 200 s for each second of work that the response took, from 1 s to 10 s."""
 PAGE_CACHE_SECONDS = 2.0
-"""Time for which an HTML page is cached, in seconds. It is short, because pages show matches in progress."""
+"""Time for which an HTML page is cached, in seconds: a short time, because pages show matches in progress."""
 LONG_CACHE_SECONDS = 3600.0
 """Cache time of a response that rarely or never changes, in seconds."""
 

@@ -1,8 +1,8 @@
 """Page process: a child process that makes slow responses, so that they do not delay the process that serves matches.
 
-The process starts with the first request. If the process ends, the next request starts it again. It ends with its
-parent, because the socket between them then closes. Requests are queued fairly by client address, with a pause after
-each response.
+The first request starts the process. If the process ends, the next request starts it again. The process also ends with
+its parent, because the socket between them then closes. Requests are queued fairly by client address, with a pause
+after each response.
 """
 
 from __future__ import annotations

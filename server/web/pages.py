@@ -54,7 +54,7 @@ METRICS_CACHE_SECONDS = 0.5
 MAX_CACHED_RESPONSES, MAX_CACHED_BYTES = 1024, 16 * 1024 * 1024
 """Maximum number of cached responses, and of bytes in all their bodies together."""
 MAX_POSTS_PER_ADDRESS = 64
-"""Maximum number of waiting POSTs per address. It is high, because the students of a course may share an address."""
+"""Maximum number of waiting POSTs per address: a high one, because the students of a course may share an address."""
 CACHED_RESPONSE_COST_MICROSECONDS = 200
 """Maximum cost, in µs, that a response from the cache takes from the work budget of the client's address."""
 HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
@@ -62,7 +62,7 @@ HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 ABANDONED_RESPONSE = responses.make_text_response(
     "nobody waits for this response", HTTPStatus.REQUEST_TIMEOUT
 )
-"""Response for a client that left before its response was made. It is never sent."""
+"""Placeholder, never sent, for the response to a client that left before its response was made."""
 
 CacheKey = tuple[object, ...]
 """Key of a cached response: everything on which the response depends."""

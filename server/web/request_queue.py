@@ -17,7 +17,7 @@ from arena.clock import TimeSource
 from arena.server.abuse_counter import make_address_or_network_key
 
 MAX_PROCESSOR_CORE_SHARE = 0.2
-"""Maximum share of one CPU core, from 0 to 1, for all responses together. It determines the pause after each response."""
+"""Maximum share of one CPU core, from 0 to 1, for all responses together; it sets the pause after each response."""
 MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
 TOO_MANY_REQUESTS_REASON = "too many requests: try again in a few seconds"

@@ -76,10 +76,7 @@ SCRIPTED_HABITS = (
 WELCOME_TIMEOUT_NS = 10 * SECOND
 """Virtual nanoseconds after which a scripted bot without an answer to its hello drops the connection."""
 MAX_AWAY_NS = 40 * SECOND
-"""Longest absence of a bot that disconnects, in virtual ns.
-
-It exceeds the grace period, for which the server waits for a disconnected bot.
-"""
+"""Longest absence of a bot that disconnects, in virtual ns: longer than a server waits for a disconnected bot."""
 
 
 class SimulatedWorker:

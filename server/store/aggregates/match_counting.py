@@ -31,12 +31,12 @@ from arena.server.store.schema import matches, rating_steps
 MATCHES_PER_TRANSACTION = 8
 """Number of matches added to ratings and tables in one transaction of a running server.
 
-It is small, because on SQLite the server's journal cannot store moves during such a transaction, which takes some ms.
+The number is small, because on SQLite the server's journal cannot store moves during the transaction, which takes some ms.
 """
 MATCHES_PER_TRANSACTION_WITHOUT_SERVER = 200
 """Number of matches added to ratings and tables in one transaction of a process that is not a server.
 
-It is large, because such a process has no journal that would be delayed.
+The number is large, because such a process has no journal that would be delayed.
 """
 
 

@@ -4,8 +4,8 @@
         restore = await journal.load_restart_state(event)
         await journal.commit(effects)
 
-A journal writes under the lease of its server's name (`server.store.lease`). It acquires the lease first, renews it
-while open, and releases it when closed. A commit is one transaction for any number of effects: either all of them
+A journal writes under the lease of its server's name (`server.store.lease`), which it acquires when opened, renews while
+open, and releases when closed. A commit is one transaction for any number of effects: either all of them
 become durable, or none. `server.store.journal.reader` and `server.store.journal.restart_state` read the journal.
 """
 
