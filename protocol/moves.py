@@ -31,7 +31,7 @@ class MoveList:
 
 
 class MovesSnapshot(Sequence[Data]):
-    """Snapshot of the moves of a match, equal to a list of them. It is created in O(1) time, and later moves do not change it."""
+    """Snapshot of the moves of a match, equal to a list of them. Later moves do not change it. It is created in O(1) time."""
 
     __slots__ = ("_count", "_encoded", "_moves", "_size")
     __hash__ = None  # type: ignore[assignment]

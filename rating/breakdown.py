@@ -153,7 +153,10 @@ class DrawCounts(Struct, frozen=True):
 
 
 def count_draws(records: Iterable[Record]) -> DrawCounts:
-    """Count the matches and the draws among the records. Void matches do not count, and a match lost by both players is not a draw."""
+    """Count the matches and the draws among the records.
+
+    Void matches do not count. A match that both players lost is not a draw.
+    """
     valid_records = [record for record in records if not is_void(record)]
     drawn_records = [record for record in valid_records if not list_losers(record)]
     return DrawCounts(

@@ -145,7 +145,10 @@ class EventFormat(Protocol):
 
     @property
     def withdrawn(self) -> frozenset[str]:
-        """Return the bots that are withdrawn after missing `MAX_CONSECUTIVE_ABSENCES` encounters in a row; always empty for a knockout."""
+        """Return the bots that are withdrawn, because they missed `MAX_CONSECUTIVE_ABSENCES` encounters in a row.
+
+        Always empty for a knockout.
+        """
 
     @property
     def total_matches(self) -> int | None:

@@ -1,1 +1,1 @@
-"""Server of an arena: edge (connections), core (matches), shell (I/O of the core), store and web pages. Bots reach it only over the network."""
+"""Server of an arena: edge (connections), core (matches), shell (I/O of the core), store and web pages."""

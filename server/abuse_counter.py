@@ -46,9 +46,10 @@ def compute_refusal_seconds(reconnect_grace_seconds: float) -> float:
 
 
 class AbuseCounter:
-    """Counter of one kind of abuse: after too much of it in `ABUSE_COUNTING_SECONDS`, an address is refused for `refusal_seconds`.
+    """Counter of one kind of abuse by address.
 
-    IPv6 addresses of the same /64 network count as one.
+    After too much abuse in `ABUSE_COUNTING_SECONDS`, the address is refused for `refusal_seconds`. IPv6 addresses of the
+    same /64 network count as one.
     """
 
     def __init__(self, refusal_seconds: float = MAX_REFUSAL_SECONDS) -> None:

@@ -449,11 +449,11 @@ async def open_host(
 
     settings             settings of the host; None for those of `settings.make_private_host_settings`
     pool                 matches for the matchmaker to arrange; None for no matchmaking
-    house                engines that the server itself runs, within `Host.open_house_engines`; they connect to `Host.loopback_url`
+    house                engines that the server itself runs, within `Host.open_house_engines`
     tls                  certificate; None for connections without TLS
     resumed_event        event whose unfinished matches continue after a restart; None if no matches continue
-    will_restart         True if the server will restart after it stops. If False, connected clients are notified on exit that the
-                         event is over, unless the block is cancelled: then the event may be continued later
+    will_restart         True if the server will restart after it stops. If False, connected clients are notified on exit
+                         that the event is over, unless the block is cancelled: then the event may be continued later
     on_record            function that is called with the record of each finished match
     find_event_progress  function that returns the progress of an event that is played here, for the web pages
 

@@ -1,4 +1,4 @@
-"""Link of a core process to its edges. It sends messages in frames, and passes received ones to the shell, which runs the core."""
+"""Link of a core process to its edges. It sends messages in frames, and passes received messages to the core's shell."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class EdgeLink:
         self.subject = make_edge_subject(shard_name, edge_number)
         """Bus subject on which the edge receives frames."""
         self.port: EdgePort | None = None
-        """Edge of this link; None before the caller sets it. The edge must answer `RequestResync` at once with `EdgeResynced`."""
+        """Edge of this link, set by the caller. The edge must answer `RequestResync` at once with `EdgeResynced`."""
         self.fencing_token = 0
         """Fencing token of the core that leads; 0 before the first frame of a core."""
         self.is_synced = False

@@ -341,7 +341,7 @@ class NatsBus:
                 await connection.client.publish(subject, payload)
 
     async def _check_connection_until_lost(self, connection: _NatsConnection) -> None:
-        """Send test messages to this process itself, until MAX_FAILED_CHECKS in a row are lost. Then mark the connection as lost."""
+        """Send test messages to this process itself. Mark the connection as lost after MAX_FAILED_CHECKS lost ones in a row."""
         failed_checks = 0
         while failed_checks < MAX_FAILED_CHECKS:
             if await connection.does_respond_within(CHECK_ANSWER_TIMEOUT_SECONDS):

@@ -12,8 +12,8 @@ from arena.server.cluster.bus import BusError
 class TlsContext(ssl.SSLContext):
     """TLS context that requires a trusted certificate for the requested host. Use it for one connection at a time.
 
-    If a server offers no TLS, the NATS client sends plain text to it, whatever the server's URL says. Then `was_used_for_connection`
-    stays False.
+    If a server offers no TLS, the NATS client sends plain text to it, even if the server's URL requires TLS. Then
+    `was_used_for_connection` stays False.
     """
 
     _has_been_used = False
@@ -21,7 +21,7 @@ class TlsContext(ssl.SSLContext):
 
     @classmethod
     def from_ca_bundle(cls, ca_file: Path | None) -> Self:
-        """Return a context that trusts the certificate authorities in the file `ca_file`, or, if it is None, those of the system.
+        """Return a context that trusts the certificate authorities in the file `ca_file`; if None, those of the system.
 
         Raises BusError for an unusable file.
         """

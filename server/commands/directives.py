@@ -165,7 +165,7 @@ def parse_duration_option(duration_text: str) -> float:
 
 
 def check_directive_text(directive_text: str) -> str:
-    """Return `directive_text`, the reason of a ban or the text of a notice. Raises UsageError if it is too long or unprintable."""
+    """Return the reason of a ban or the text of a notice unchanged. Raises UsageError if it is too long or unprintable."""
     if len(directive_text) > MAX_DIRECTIVE_TEXT_LENGTH or not directive_text.isprintable():
         raise UsageError(f"the text must be at most {MAX_DIRECTIVE_TEXT_LENGTH} printable characters")
     return directive_text

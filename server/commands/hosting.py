@@ -230,7 +230,7 @@ class ReloadableHost:
                     self._apply_reloaded_settings(configuration)
 
     def _apply_reloaded_settings(self, configuration: ServerConfiguration) -> None:
-        """Apply the settings of the new `configuration` that need no restart, and log which were applied and which need a restart."""
+        """Apply the changed settings that need no restart, and log which were applied and which need a restart."""
         changed_keys = [
             key
             for key in SETTING_TYPES

@@ -122,9 +122,9 @@ def _choose_openings(game: AnyGame, map_name: str, openings_setting: str) -> Seq
 
 
 def _choose_fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
-    """Return random openings of the first length in `RANDOM_OPENING_LENGTHS_IN_PLIES` that gives at least `SUFFICIENT_RANDOM_OPENING_COUNT` openings.
+    """Return random openings of the shortest length in `RANDOM_OPENING_LENGTHS_IN_PLIES` that gives enough of them.
 
-    If there is no such length, return the openings of the length that gives the most openings.
+    Enough are `SUFFICIENT_RANDOM_OPENING_COUNT`. If no length gives so many, use the length that gives the most.
     """
     best_openings: tuple[Opening, ...] = ()
     for plies in RANDOM_OPENING_LENGTHS_IN_PLIES:

@@ -98,7 +98,7 @@ def load_settings(settings_file: Path | None, options: Sequence[CommandLineSetti
 
 
 def parse_set_options(texts: Sequence[str]) -> Iterator[CommandLineSetting]:
-    """Yield the settings in values of --set, such as `server.port=8765`. Raises BadSettingsFile for one without an equals sign."""
+    """Yield the settings in values of --set, such as `server.port=8765`. Raises BadSettingsFile for a value without `=`."""
     for assignment in texts:
         key, equals, text = assignment.partition("=")
         if not equals:
@@ -123,7 +123,7 @@ def make_example_file() -> str:
 
 
 def _read_setting_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield each setting in a file's sections: its key, such as `server.port`, and value. Raises BadSetting for an unknown key."""
+    """Yield the key, such as `server.port`, and the value of each setting in a file. Raises BadSetting for an unknown key."""
     sections = ArenaSettings.__struct_fields__
     for section, table in tables.items():
         if not isinstance(table, dict):
@@ -171,7 +171,9 @@ def _describe_unknown_key(name: str, known_keys: Sequence[str]) -> str:
 
 
 def _convert_setting_value(setting_key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
-    """Convert the value of the setting `setting_key` to the setting's type, and check its range. Raises BadSetting if it does not fit.
+    """Convert a value of the setting `setting_key` to the setting's type, and check its range.
+
+    Raises BadSetting for a value that does not fit.
 
     type    type of the setting, with its range: the value of `SETTING_TYPES`
     strict  True to reject numbers written as text

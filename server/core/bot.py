@@ -183,7 +183,7 @@ class LobbyBot:
         self.session, self.disconnect_time = session_hash, now_ns
 
     def keep_session_after_disconnect(self) -> None:
-        """Keep the session from now on for some time (`CoreSettings.grace_ms`) after a disconnect, instead of ending it at once."""
+        """From now on, let the session outlive a disconnect by `CoreSettings.grace_ms`, instead of ending at once."""
         self.keeps_session = True
 
     def mark_disconnected(self, now_ns: int) -> None:
@@ -208,7 +208,7 @@ class LobbyBot:
         self.recent_matches = [*self.recent_matches[1 - MAX_REMEMBERED_RECENT_MATCHES :], (now_ns, match_id)]
 
     def list_recent_match_ids(self, now_ns: int) -> list[str]:
-        """Return the ids of matches that ended at most `MAX_RESENT_RESULT_AGE_NS` ago, whose results the bot may have missed."""
+        """Return the ids of matches whose results the bot may have missed: ended at most `MAX_RESENT_RESULT_AGE_NS` ago."""
         return [
             match for end_time, match in self.recent_matches if now_ns - end_time <= MAX_RESENT_RESULT_AGE_NS
         ]

@@ -302,7 +302,7 @@ class Core:
         self._matches.restart_turns(matches)
 
     def _handle_edge_resync(self, resync: EdgeResynced) -> None:
-        """Admit the clients in an edge's list of its connections, and resend to each bot the messages that it may have missed."""
+        """Admit the clients in an edge's list of connections, and resend to each bot the messages that it may have missed."""
         connected_ids = {admission.client for admission in resync.clients}
         for id in [
             id for id in self._lobby.clients if get_edge_number(id) == resync.edge and id not in connected_ids

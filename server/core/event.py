@@ -328,7 +328,10 @@ class Event:
         return match
 
     def adopt_matches_in_progress(self, players_by_match: dict[str, Players]) -> None:
-        """Record the event's matches in progress when a restarted server resumes the event. `players_by_match`: players by match id."""
+        """Record the event's matches in progress when a restarted server resumes the event.
+
+        players_by_match  players of each match, by match id
+        """
         while self.schedule is not None:
             due_matches = [
                 pairing

@@ -1,8 +1,8 @@
 """Events of an arena: their entries, their start times, and the matches of events in progress.
 
 `server.core.event` holds the rules of a single event. This module adds the connected bots: a due match begins as soon
-as both bots are free, before the matchmaker can pair them. A bot that stays away for `MAX_WAIT_FOR_ABSENT_BOT_NS` after a match is due
-forfeits it.
+as both bots are free, before the matchmaker can pair them. A bot forfeits a due match if it stays away for
+`MAX_WAIT_FOR_ABSENT_BOT_NS`.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ class HostedEvents:
         return confirmation
 
     def _require_house_engine(self, bot_name: str) -> None:
-        """Raise EventRefused if a bot has a name for the server's own engines (`house-…`), but this server has no such engine."""
+        """Raise EventRefused for a name that is reserved for the server's own engines (`house-…`), but is none of them."""
         if bot_name.startswith(HOUSE_ENGINE_NAME_PREFIX) and bot_name not in self._house:
             names = [entry.name for entry in self._house.make_listing_entries()]
             raise EventRefused(
@@ -307,7 +307,7 @@ class HostedEvents:
         )
 
     def _confirm_client_is_connected(self, client_name: str) -> str:
-        """Return a line that confirms that a client of this name is connected. Raises EventRefused if there is no such client."""
+        """Return the line `NAME is connected`. Raises EventRefused if no client of this name is connected."""
         if any(client.name == client_name for client in self._lobby.clients.values()):
             return f"{client_name} is connected"
         raise EventRefused(f"{client_name} is not connected")
@@ -382,7 +382,7 @@ class HostedEvents:
                 del self._events[event.name]
 
     def _reserve_waiting_bots(self, event: HostedEvent, pairings: list[Pairing]) -> None:
-        """Reserve the bots of an event's due matches (`pairings`), so that the matchmaker does not pair them in the meantime."""
+        """Reserve the bots of an event's due matches (`pairings`), so that the matchmaker does not pair them."""
         waiting_before = event.waiting_bots
         event.waiting_bots = frozenset(
             name for pairing in pairings for name in (pairing.maxie, pairing.minnie)

@@ -17,7 +17,7 @@ from arena.server.core.guests import MAX_GUEST_MATCHES_PER_ADDRESS
 from arena.server.core.service_order import ServiceOrder
 
 MAX_SLOT_SHARE_PER_REQUESTER_GROUP = Fraction(3, 4)
-"""Largest share of the slots (parallel matches of house engines) that each of two groups may have: guests, and bots with a token."""
+"""Largest share of the slots (parallel matches of house engines) for all guests, and also for all bots with a token."""
 MAX_SLOT_SHARE_PER_OWNER = Fraction(1, 2)
 """Largest share of the slots (parallel matches of house engines) for the bots of one owner.
 

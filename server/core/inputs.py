@@ -62,8 +62,8 @@ class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=T
     elapsed_ns: int | None = None
     """Time from sending a turn to the arrival of the move that answers it, in ns, as the edge measured it.
 
-    The time includes `SendToClient.clock_ran_ns`, and excludes stalls of the edge itself. None for other messages, and for a move
-    that answers no turn known to the edge.
+    The time includes `SendToClient.clock_ran_ns`, and excludes stalls of the edge itself. None for other messages, and
+    for a move that answers no turn known to the edge.
     """
 
 
@@ -223,7 +223,8 @@ class EdgeDisconnected(Struct, frozen=True):
 class EdgeResynced(Struct, frozen=True, tag="edge_here"):
     """List of all clients of an edge (process that holds connections).
 
-    The edge sends the list to a new core, and after messages to or from the core were lost. The edge then repeats the `watch` and `browse` messages of its clients.
+    The edge sends the list to a new core, and after messages to or from the core were lost. The edge then repeats the
+    `watch` and `browse` messages of its clients.
     """
 
     edge: int

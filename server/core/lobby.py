@@ -172,8 +172,8 @@ class Lobby:
         new_match_load  load of the new match, from `compute_match_load`
         current_load    total load of the matches in progress
 
-        A match with a load of 0 may always begin. While `current_load` is 0, any match may begin, because a match that needs more
-        than the maximum could never begin otherwise.
+        A match with a load of 0 may always begin. While `current_load` is 0, any match may begin, because a match that
+        needs more than the maximum could never begin otherwise.
         """
         return (
             new_match_load == 0
@@ -220,7 +220,7 @@ class Lobby:
         self.clients[admission.client] = LobbyClient(admission.client, admission.hello.name, None)
 
     def add_bot(self, admission: ClientAdmitted, *, resumes_session: bool) -> LobbyBot:
-        """Admit a bot that has passed `check_admission_and_detect_resumption`, and close its earlier connection if it has one."""
+        """Admit a bot that has passed `check_admission_and_detect_resumption`, and close its earlier connection, if any."""
         bot = self.find_or_add_bot(admission.hello.name)
         if bot.client is not None:
             self.effects.append(CloseClient(bot.client, ErrorCode.REPLACED, ErrorCode.REPLACED.meaning))

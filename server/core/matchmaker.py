@@ -102,7 +102,7 @@ def choose_pairs(
 
 
 def _interleave_owners(bot_names: Sequence[str], get_owner: Callable[[str], str]) -> list[str]:
-    """Return `bot_names` in another order: the longest-waiting bot of each owner first, then each owner's second bot, and so on."""
+    """Return the bots reordered: first the longest-waiting bot of each owner, then the second of each, and so on."""
     bot_counts: Counter[str] = Counter()
     places: dict[str, int] = {}  # place of each bot among the bots of its owner, from 0
     for name in bot_names:

@@ -58,7 +58,7 @@ class PairingHistory:
         return 0 if history is None else sum(history.maxie_counts.values())
 
     def assign_seats(self, bot_name_a: str, bot_name_b: str) -> tuple[str, str]:
-        """Return two bots as (Maxie, Minnie). Maxie, the first player, is the bot that was Maxie less often; on a tie, `bot_name_a`."""
+        """Return two bots as (Maxie, Minnie): Maxie is the one that was Maxie less often, or `bot_name_a` on a tie."""
         maxie_counts = self._find_or_add_pair_history(bot_name_a, bot_name_b).maxie_counts
         return (
             (bot_name_a, bot_name_b)
@@ -109,6 +109,6 @@ class PairingHistory:
         return history
 
     def _compute_first_game_index(self, bot_name_a: str, bot_name_b: str) -> int:
-        """Return a number, derived from the `choice_seed` and the two names, that selects the first game and opening of two bots."""
+        """Return a number, derived from `choice_seed` and the two names, that selects the bots' first game and opening."""
         text = json.dumps([self._choice_seed, *sorted((bot_name_a, bot_name_b))])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])

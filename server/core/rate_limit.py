@@ -21,9 +21,10 @@ class RateLimit:
         """GCRA's theoretical arrival time of each key: the time by which its events so far are paid for."""
 
     def charge_or_compute_wait(self, key: str, cost: float, now: float) -> float:
-        """Charge `cost` to a key and return 0. If the key's allowance is too small, charge nothing, and return the time to wait.
+        """Charge `cost` to a key and return 0.
 
-        A cost above the burst is allowed if the allowance is full.
+        If the key's allowance is too small, charge nothing, and return the time to wait. A cost above the burst is
+        allowed if the allowance is full.
         """
         unpaid = max(0, self._paid_until.get(key, now) - now)
         excess = unpaid + min(cost, self._burst) - self._burst

@@ -113,9 +113,9 @@ class Room:
         self.handle(MoveReceived(player, move.ply, move.move, thinking), arrival_time_ns)
 
     def handle(self, event: RefereeEvent, event_time_ns: int) -> None:
-        """Apply `event` at `event_time_ns` (ns), and send its effects. If the event changes the match, append it to the journal.
+        """Apply `event` at `event_time_ns`, and send its effects. An exception raised by the game voids the match.
 
-        An exception raised by the game voids the match.
+        An event that changes the match is appended to the journal.
         """
         referee = self.referee
         revision_before, ply = referee.revision, len(referee.moves)
@@ -145,7 +145,7 @@ class Room:
                 self.publish_to_spectators(self.public_view.make_connection_status(self._lobby.now))
 
     def start_turn_clock(self, ply: int, lag_ns: int, sent_time_ns: int) -> None:
-        """Start the clock of the turn of ply `ply`, sent at `sent_time_ns` (ns). If the turn was sent again, its clock continues.
+        """Start the clock of the turn of ply `ply`, sent at `sent_time_ns`. If the turn was sent again, its clock continues.
 
         Do nothing if the turn is not the current one, or if its clock runs and the turn was not sent again. The start
         of the turn is written to the journal later, together with the next event.

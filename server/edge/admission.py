@@ -21,9 +21,9 @@ from arena.server.edge.token_bucket import TokenBucket
 log = logging.getLogger("arena.admission")
 
 ADDRESS_BURST_SECONDS = 0.2
-"""Time in seconds whose share of its rate an idle address saves up, and may then send at once."""
+"""Burst of an address, as a time: the address may send at once the chunks that its rate allows in so many seconds."""
 MIN_READ_CHUNKS_PER_BURST = 8
-"""Number of chunks (reads from a socket) that any address may send at once, even if its rate allows fewer in `ADDRESS_BURST_SECONDS`."""
+"""Minimum burst of an address: number of chunks (reads from a socket) that any address may send at once."""
 MIN_CONNECTION_SHARE_FOR_ADDRESS_LIMIT = 0.25
 """Share of the allowed connections that must be open before the limit per address applies.
 

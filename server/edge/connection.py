@@ -337,10 +337,10 @@ class Connection(asyncio.BufferedProtocol):
         self.session = None
 
     def _break_protocol_reference_cycles(self) -> None:
-        """Break the reference cycles of the `websockets` protocol object, which otherwise wait for a run of the garbage collector.
+        """Break the reference cycles of the `websockets` protocol object, so that no garbage collection is needed to free it.
 
-        Such runs stall all clients, and clients that connect again and again cause many. Two objects refer back to the
-        protocol object: its parser, and the traceback of an error that was raised in the parser.
+        A garbage collection stalls all clients, and clients that connect again and again would cause many. Two objects
+        refer back to the protocol object: its parser, and the traceback of an error that was raised in the parser.
         """
         vars(self._protocol).clear()
 
@@ -593,7 +593,7 @@ class Connection(asyncio.BufferedProtocol):
         self.pause_or_resume_reading()
 
     def send_reason_and_close(self, reason_code: ErrorCode) -> None:
-        """Send the client `reason_code` as the reason, and close the connection; without an open websocket, only reset the connection."""
+        """Send the client `reason_code`, and close the connection. Without an open websocket, only reset the connection."""
         if self.session is None:
             self.transport.abort()
         else:

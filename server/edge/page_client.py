@@ -121,9 +121,10 @@ class PageClient:
         return sorted(clients, key=lambda client: (-client.connected_seconds, client.name))
 
     async def _request_from_core(self, request_key: str, message: ClientMessage) -> ServerMessage | None:
-        """Return the core's answer to a request; None if there is no such match, or no answer within `CORE_ANSWER_TIMEOUT_SECONDS`.
+        """Return the core's answer to a request; None if there is no such match, or if the core does not answer in time.
 
-        Concurrent calls with one key share an answer. `request_key`: match id, or empty for the listing.
+        Concurrent calls with one key share an answer. `request_key`: match id, or empty for the listing. The time limit
+        is `CORE_ANSWER_TIMEOUT_SECONDS`.
         """
         self._restart_idle_timer()
         try:
@@ -192,7 +193,7 @@ class PageClient:
         self.disconnect_from_core()
 
     def make_resync_entry(self) -> ClientAdmitted | None:
-        """Return the client's entry in the list of clients for a new core (`EdgeResynced`); None if no core has admitted the client."""
+        """Return the client's entry in `EdgeResynced`, the list of clients for a new core; None if it is not admitted."""
         if self._admission is None or not self._admission.done():
             return None
         return ClientAdmitted(self._client, PAGE_CLIENT_HELLO, "", owner="", secret="", role="spectator")

@@ -93,7 +93,7 @@ def make_bad_request_response(reason: str) -> Response:
 
 
 def make_too_many_requests_response(retry_after_seconds: float) -> Response:
-    """Return a 429 for a client whose address has used up its work budget. The client may ask again after `retry_after_seconds`."""
+    """Return a 429 for a client whose address has used up its work budget, with a `Retry-After` header."""
     line = "too many requests from your address: try again in a moment"
     return replace(
         make_text_response(line, HTTPStatus.TOO_MANY_REQUESTS),

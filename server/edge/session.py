@@ -84,7 +84,7 @@ MESSAGE_BURST_SECONDS = 4
 ADMISSION_TIMEOUT_SECONDS = 60.0
 """Longest time for the core to answer a hello, in seconds, for example while a new core takes over."""
 CONTROL_FRAMES_PER_SECOND = 10.0
-"""Average number of control frames per second that a client may send. Control frames are limited because the server answers pings."""
+"""Average number of control frames (pings, pongs) per second that a client may send. The server answers each ping."""
 CONTROL_FRAME_BURST = 100
 """Maximum number of control frames that a client may send without a pause."""
 MESSAGE_FRAGMENTS_PER_SECOND = 1000.0
@@ -158,7 +158,7 @@ class Session:
         self.client = 0
         """Number by which the core knows the client; 0 before its hello."""
         self.hello: Hello | None = None
-        """Hello of the client. After the core's welcome, it holds the current session secret and the remaining quota of matches."""
+        """Hello of the client. After the core's welcome, it holds the current session secret and the remaining match quota."""
         self.state = AWAITING_HELLO
         """One of the states AWAITING_HELLO to CLOSED."""
         self.connected_since_ns = now
@@ -641,7 +641,7 @@ class Session:
     # resync
 
     def make_resync_entry(self) -> ClientAdmitted | None:
-        """Return the client's entry in the list of clients for a new core (`EdgeResynced`); None if no core has admitted the client."""
+        """Return the client's entry in `EdgeResynced`, the list of clients for a new core; None if it is not admitted."""
         if self.hello is None or self.state not in {ADMITTED, BACKLOGGED}:
             return None
         address = self._connection.address

@@ -44,13 +44,16 @@ def encode_server_frame(message: ServerMessage) -> bytes:
 
 
 class Topic:
-    """Clients of this edge that follow one topic (a match, or the listing), and the messages still to be sent to some of them."""
+    """Clients of this edge that follow one topic (a match, or the listing), and the messages not yet sent to all of them."""
 
     def __init__(self, name: str, clock: TimeSource) -> None:
         self.name = name
         self._clock = clock
         self._followers: dict[Session, int] = {}
-        """Number of the next message to send to each follower; CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW if it missed one."""
+        """Number of the next message to send to each follower.
+
+        CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW for a follower that has missed a message.
+        """
         self._frames: list[bytes] = []
         """Frames of the latest messages, from the first one that some follower has yet to be sent."""
         self._frame_count = 0

@@ -92,7 +92,7 @@ class Authenticator:
         self._requests: dict[int, AdmissionRequest] = {}
         """Hellos that wait for a query of the store, by client number."""
         self._already_admitted: set[int] = set()
-        """Numbers of the clients in `_requests` that were admitted before the query, because they had the secret of their session."""
+        """Numbers of the clients in `_requests` that were admitted before the query, by the secret of their session."""
         self._names_to_look_up: dict[str, None] = {}
         """Names of bots whose ratings and owners must still be read from the store for a new core, in order of arrival."""
         self._request_arrived = asyncio.Event()

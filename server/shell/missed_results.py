@@ -30,7 +30,7 @@ LOOKUP_RETRY_PAUSE_SECONDS = 0.5
 
 
 class MissedResultSender:
-    """Sender of results to bots that missed the end of a match. Results are sent only while `send_requested_results` is running."""
+    """Sender of results to bots that missed the end of a match. It works while `send_requested_results` is running."""
 
     def __init__(self, find_record: RecordLookup, shell: Shell, clock: TimeSource) -> None:
         self._find_record = find_record

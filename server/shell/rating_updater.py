@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RatingUpdater:
-    """Updater of the stored ratings and tables of results: each call of `update_ratings` counts newly finished matches of the server."""
+    """Updater of the stored ratings and tables of results. Each call of `update_ratings` counts newly finished matches."""
 
     def __init__(self, engine: Engine, shell: Shell) -> None:
         self._engine = engine
