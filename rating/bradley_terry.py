@@ -123,7 +123,7 @@ def _compute_information_matrix(theta: FloatArray, graph: _ResultGraph) -> Float
 
 
 def _compute_standard_errors(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
-    """Return the standard errors of the log-odds ratings `theta`, taken relative to their mean, from A⁻¹ B A⁻¹.
+    """Return the standard errors of the log-odds ratings `theta` relative to their mean, by the sandwich A⁻¹ B A⁻¹.
 
     A is the information matrix, and B the matrix of the variances of the scores.
     """

@@ -126,7 +126,7 @@ class RatingStep(CurrentRating, frozen=True):
     outcome: RatedOutcome
     forfeit: bool
     crash: bool
-    """True if the bot lost by a crash, which is not a forfeit."""
+    """True if the bot lost by a crash. Crashes are counted apart from forfeits."""
 
     @property
     def category(self) -> RatingCategory:
