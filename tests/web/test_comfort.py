@@ -108,7 +108,7 @@ def test_texts_are_about_as_wide_before_the_font_has_come(empty: BrowserArena, p
         "Final · Draw after 15 moves",
         "Friuli-Venezia Giulia",
         "Find the best move",
-        "33 left",
+        "33 after",
         "Game 208",
     ]
     ratios = page.evaluate(WIDTHS, [texts, [400, 500, 600, 700]])

@@ -113,9 +113,9 @@ def test_a_battle_is_foretold_with_the_replies_that_threaten(
     preview = page.locator(".preview > span")
     expect(preview).to_have_count(0)
     outcome = page.locator(".map .outcomes text")
-    expect(outcome).to_have_text("2 left")
+    expect(outcome).to_have_text("3 after")
     page.locator("[data-target]").hover()
-    expect(preview).to_have_text(["→ Egypt, 5 vs 3: win, 2 left", "can be retaken by Gaul (9 + 1)"])
+    expect(preview).to_have_text(["→ Egypt, 5 vs 3: win, 3 after", "Gaul can retake it with 10"])
     expect(page.locator(".told")).to_be_hidden()
 
 

@@ -44,9 +44,9 @@ export class Land {
     if (this.areas[v]) set(this.areas[v], { "data-owner": owner });
   }
 
-  // `choice` is "source", "target", "selected" or null.
-  mark(v, choice) {
-    if (this.areas[v]) set(this.areas[v], { "data-choice": choice });
+  // `choice` is "source", "target", "selected" or null, `risk` one of RISKS.
+  mark(v, choice, risk) {
+    if (this.areas[v]) set(this.areas[v], { "data-choice": choice, "data-risk": risk });
   }
 
   // Draw a line around the land of each of these territories, above that of their neighbours, in the colour of its risk. `risk(v)`: one of RISKS.

@@ -3,7 +3,7 @@
 
 import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
-import { threatArmies, threatWords, winWords } from "../games/riskless.js";
+import { threatWords } from "../games/riskless.js";
 import { keyed } from "../parts/keyed.js";
 import { SIDES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
@@ -46,7 +46,7 @@ const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative 
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
 const LABEL_SIZES = [1, LETTERS_STEP, LETTERS_STEP ** 2, LETTERS_STEP ** 3]; // sizes of the result of a move that are tried inside its target, relative to that of names
-const ASIDE = /^(win, |empty · )/; // beginning of the result of a move that a map and a phone leave out
+const ASIDES = { won: "win, ", joined: "join, ", took: "empty, " }; // before the result of a move, which a map and a phone leave out
 const SHORTEST = 8; // length of an arrow
 const FINGER_PX = 22; // half of what a finger covers
 
@@ -71,8 +71,8 @@ const widthIn = (/** @type {string} */ font) => (/** @type {string} */ text) => 
 // Return the holder of a territory by its armies.
 const ownerOf = (/** @type {number} */ n) => (n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody");
 
-// Return the result of a move at its target in a few words.
-const outcome = ({ what, came, stood }) => ({ won: winWords(came, stood), lost: "lose", joined: `join: ${came + stood}`, took: "take it" }[what]);
+// Return the result of a move in two words: the reader's armies on its target after it.
+const outcome = ({ what, left }) => (what === "lost" ? "lose" : `${left} after`);
 
 // Return how good a move is, as weigh() has it, to sort moves by: first by its risk, then by the armies that are left where it takes a territory.
 const worth = (move) => (move.what === "joined" ? 0 : move.came - move.stood) + 1e6 * RISKS.indexOf(riskOf(move));
@@ -80,11 +80,11 @@ const worth = (move) => (move.what === "joined" ? 0 : move.came - move.stood) + 
 // Return the risk of a move, one of RISKS: its battle is lost, its target is open to a reply, or neither; null if the move is not known.
 const riskOf = (move) => (!move ? null : move.what === "lost" ? "lost" : move.threats.length ? "open" : "safe");
 
-// Return the risk in words, as elements: a tablet leaves out the first of them, and a phone also the territory from which the reply would come.
+// Return the risk in words, as elements, of which a phone shows the number.
 function riskWords(move, target) {
-  const { came, stood, threats: [threat] } = move;
-  if (move.what === "lost") return [h("span", null, `${target} `), `holds with ${stood - came}`];
-  return threat ? [h("span", { class: "can" }, "Can be "), "retaken by ", h("span", null, `${threat.name}, `), threatArmies(threat)] : ["Safe"];
+  const { left, threats: [threat] } = move;
+  if (move.what === "lost") return [h("span", null, `${target} `), `holds with ${left}`];
+  return threat ? [h("span", { class: "can" }, `${threat.name} can retake it with `), String(threat.armies)] : ["Safe"];
 }
 
 // Write a name of this size in its box; null hides it.
@@ -142,6 +142,7 @@ export class MapBoard {
     this.foretold = /** @type {any[]} */ ([]); // boxes of the results that may be chosen
     this.optionGround = /** @type {any} */ (null); // band around the arrows from the chosen territory to its targets
     this.options = /** @type {any[]} */ ([]); // these arrows, by risk
+    this.replies = /** @type {any[]} */ ([]); // arrows of the replies that could retake a target, and the band around them
     this.suggested = /** @type {any} */ (null);
     this.compared = /** @type {number[]} */ ([]); // territories of the better move and of the one that was played, where a phone's board zooms in on them
     this.moveGround = /** @type {any} */ (null);
@@ -176,6 +177,7 @@ export class MapBoard {
     this.advice = svg("g", { class: "fight advice" });
     this.optionGround = svg("path", { class: "option-ground" });
     this.options = RISKS.map((risk) => svg("path", { class: "option", "data-risk": risk }));
+    this.replies = ["option-ground", "option"].map((name) => svg("path", { class: `${name} reply`, "data-risk": "open" }));
     this.lead = svg("path", { class: "lead" });
     this.fight = svg("g", { class: "fight" });
     this.outcomes = svg("g", { class: "outcomes", "aria-hidden": "true" });
@@ -190,6 +192,7 @@ export class MapBoard {
       this.move,
       ...this.better,
       ...this.order.map((v) => this.spots[v].group),
+      ...this.replies,
       this.optionGround,
       ...this.options,
       ...this.names,
@@ -638,8 +641,8 @@ export class MapBoard {
         tabindex: target || (source && (selected === null || selected === v)) ? 0 : source || group === document.activeElement ? -1 : null,
         "aria-label": source || target ? said() : null,
       });
-      this.land.mark(v, marks?.selected === v ? "selected" : target ? "target" : source ? "source" : null);
-      set(this.names[v], { "data-reach": target });
+      this.land.mark(v, marks?.selected === v ? "selected" : target ? "target" : source ? "source" : null, risk(v));
+      set(this.names[v], { "data-reach": target, "data-risk": risk(v) });
     });
     this.land.frameTargets(targets, risk);
     this.showOutcomes();
@@ -691,15 +694,16 @@ export class MapBoard {
     const armies = (v) => this.shown[0].armies[v];
     const { moves } = this;
     if (moves.size) offered.sort((v, w) => worth(moves.get(w)) - worth(moves.get(v)));
-    const result = (v) => (moves.has(v) ? `${armies(v) ? "" : "empty · "}${outcome(moves.get(v))}` : String(Math.abs(armies(v)) || "empty"));
+    const aside = (v) => ASIDES[moves.get(v)?.what] ?? "";
+    const result = (v) => (moves.has(v) ? outcome(moves.get(v)) : String(Math.abs(armies(v)) || "empty"));
     const isFocused = () => this.offers.contains(document.activeElement);
     const wasFocused = isFocused();
     keyed(this.offers, offered, {
       key: (v) => v,
-      words: (v) => [armies(v), result(v), moves.get(v)?.came, threatWords(moves.get(v)?.threats ?? [])].join(),
+      words: (v) => [armies(v), result(v), threatWords(moves.get(v)?.threats ?? [])].join(),
       make: (v) => h("button", { type: "button", "data-risk": moves.has(v) && riskOf(moves.get(v)), onclick: () => this.onSpot(v) },
         h("strong", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, this.game.names[v]),
-        h("span", { class: "result" }, h("span", null, ASIDE.exec(result(v))?.[0] ?? ""), result(v).replace(ASIDE, "")),
+        h("span", { class: "result" }, h("span", null, aside(v)), result(v)),
         moves.has(v) ? h("span", { class: "risk" }, riskWords(moves.get(v), this.game.names[v])) : null),
     });
     if (!wasFocused || isFocused()) return;
@@ -707,12 +711,12 @@ export class MapBoard {
     next.focus({ preventScroll: true });
   }
 
-  // Draw an arrow from the chosen territory to each target, where their marks leave room for one.
+  // Draw an arrow from the chosen territory to each target, and from the strongest territory that could retake it, where their marks leave room for one.
   drawOptions(selected, targets) {
     const { size, markSize, layout, moves } = this;
-    const draw = (v) => {
+    const draw = (v, source = selected) => {
       const end = ((this.shown?.[0].armies[v] ? 1 : EMPTY_MARK_SIZE) * RADIUS + 3) * markSize;
-      return layout.lines(selected, v).map((line, n, { length }) => {
+      return layout.lines(source, v).map((line, n, { length }) => {
         const [from, to] = [n ? 0 : (RADIUS + 1) * markSize, n === length - 1 ? end : 0];
         const [[x1, y1], [x2, y2]] = line;
         return Math.hypot(x2 - x1, y2 - y1) < from + to + SHORTEST * size ? "" : arrow(line, from, to, size);
@@ -720,6 +724,8 @@ export class MapBoard {
     };
     const drawn = selected === null ? [] : [...targets].map((v) => ({ d: draw(v), risk: riskOf(moves.get(v)) }));
     const all = (each) => each.map(({ d }) => d).join("") || null;
+    const replies = [...moves].flatMap(([v, { threats: [threat] }]) => (threat ? { d: draw(v, threat.from) } : []));
+    for (const each of this.replies) set(each, { d: all(replies) });
     set(this.optionGround, { d: all(drawn) });
     this.options.forEach((each, n) => set(each, { d: all(drawn.filter(({ risk }) => risk === RISKS[n])) }));
   }
@@ -743,7 +749,7 @@ export class MapBoard {
     const marks = at.map(([x, y], w) => box(x, y, 2 * radii[w] * size, 2 * radii[w] * size));
     for (const v of targets) {
       const move = moves.get(v);
-      const text = outcome(move).replace(ASIDE, "");
+      const text = outcome(move);
       const line = lines(selected, v).at(-1);
       const taken = [...this.boxesOf([selected, ...[...targets].filter((w) => w !== v)]), ...this.foretold];
       const own = this.boxesOf([v]);

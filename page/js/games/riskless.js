@@ -1,16 +1,10 @@
 // Riskless, as games/riskless.py has it: positions keep signed armies, Maxie's above 0.
 
-// Return the result of a battle that is won, in a few words.
-export const winWords = (came, stood) => (came > stood ? `win, ${came - stood} left` : "win the tie");
-
 // Return how many armies take an empty territory, in words.
 export const moveIn = (/** @type {number} */ came) => `${came} ${came === 1 ? "army moves" : "armies move"} in`;
 
-// Return the armies with which a territory could retake another one: those on the map, and the one that is trained meanwhile.
-export const threatArmies = (/** @type {{ armies: number, trained: number }} */ { armies, trained }) => (trained ? `${armies} + ${trained}` : String(armies));
-
 // Return which territories could retake a territory, as weigh() has them, in words.
-export const threatWords = (/** @type {any[]} */ threats) => `can be retaken by ${threats.map((each) => `${each.name} (${threatArmies(each)})`).join(", ")}`;
+export const threatWords = (/** @type {any[]} */ threats) => threats.map(({ name, armies }, n) => (n ? `${name} with ${armies}` : `${name} can retake it with ${armies}`)).join(", ");
 
 export class Riskless {
   static title = "Riskless";
@@ -68,24 +62,20 @@ export class Riskless {
     return { what: there ? "joined" : "took", came, stood: there };
   }
 
-  // Return what a move would do, as told() has it, and the territories from which the next move could take its target, the strongest first.
+  // Return what a move would do, as told() has it, the armies on its target after it, and the territories from which the next move could take
+  // its target, each with the armies that it would have then, the strongest first.
   weigh(position, move) {
     const told = this.told(position, move);
     const after = this.play(position, move);
     const replies = told.what === "lost" ? [] : this.moves(after).filter((reply) => reply[1] === move[1] && this.told(after, reply).what === "won");
-    const armies = (each, from) => Math.abs(each.armies[from]);
-    const threats = replies.map(([from]) => ({ from, name: this.names[from], armies: armies(position, from), trained: armies(after, from) - armies(position, from) }))
-      .sort((a, b) => b.armies - a.armies);
-    return { ...told, threats };
+    const threats = replies.map(([from]) => ({ from, name: this.names[from], armies: Math.abs(after.armies[from]) })).sort((a, b) => b.armies - a.armies);
+    return { ...told, left: Math.abs(after.armies[move[1]]), threats };
   }
 
   // Return what a move would do, in a few words, and which replies would undo it.
   foretell(position, move) {
-    const { what, came, stood, threats } = this.weigh(position, move);
-    const words = {
-      won: `${came} vs ${stood}: ${winWords(came, stood)}`, lost: `${came} vs ${stood}: lose, ${stood - came} hold`,
-      joined: `${came} join ${stood}`, took: moveIn(came),
-    }[what];
+    const { what, came, stood, left, threats } = this.weigh(position, move);
+    const words = { won: `${came} vs ${stood}: win`, lost: `${came} vs ${stood}: lose`, joined: `${came} join ${stood}`, took: moveIn(came) }[what] + `, ${left} after`;
     return threats.length ? `${words} · ${threatWords(threats.slice(0, 2))}` : words;
   }
 

@@ -100,7 +100,7 @@ export class SeatView {
       picked: () => this.show(),
       reviewed: "stored",
     });
-    this.cancelling = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.cancel() }, "Cancel");
+    this.cancelling = h("button", { type: "button", class: "small bare", hidden: true, onclick: () => this.cancel() }, "Cancel");
     this.viewer.turn.append(this.cancelling);
     this.briefing = briefing(match, playing.seat);
     this.viewer.moves.element.before(this.briefing);
@@ -157,7 +157,7 @@ export class SeatView {
   offerResignation() {
     if (this.offered === "resign") return;
     this.offered = "resign";
-    const ask = h("button", { type: "button", class: "bare danger", onclick: () => turn(true) }, "Resign");
+    const ask = h("button", { type: "button", class: "danger", onclick: () => turn(true) }, "Resign");
     const sure = h("span", { class: "sure", role: "group", "aria-label": "Resign?" }, h("span", null, "Resign?"),
       h("button", { type: "button", class: "danger", onclick: () => { turn(false); playing.resign(); } }, "Yes, resign"),
       h("button", { type: "button", onclick: () => { turn(false); ask.focus(); } }, "Keep playing"));
