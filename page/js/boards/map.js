@@ -177,7 +177,7 @@ export class MapBoard {
     this.advice = svg("g", { class: "fight advice" });
     this.optionGround = svg("path", { class: "option-ground" });
     this.options = RISKS.map((risk) => svg("path", { class: "option", "data-risk": risk }));
-    this.replies = ["option-ground", "option"].map((name) => svg("path", { class: `${name} reply`, "data-risk": "open" }));
+    this.replies = ["reply-ground", "reply"].map((name) => svg("path", { class: name, "data-risk": "open" }));
     this.lead = svg("path", { class: "lead" });
     this.fight = svg("g", { class: "fight" });
     this.outcomes = svg("g", { class: "outcomes", "aria-hidden": "true" });

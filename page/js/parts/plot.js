@@ -49,11 +49,12 @@ export class Plot {
       label.style.top = `${((this.y(height) / HEIGHT) * 100).toFixed(1)}%`;
       return label;
     });
+    const halves = SEATS.map((seat) => h("span", { class: "half", "data-owner": seat, "aria-hidden": "true" }, match.players[seat])); // whose each half is
     this.plies = h("div", { class: "plies", "aria-hidden": "true" });
     this.chief = h("button", { type: "button", class: "chief", onclick: () => go(this.chiefPly) });
     this.rest = h("button", { type: "button", class: "veil", hidden: true, onclick: reveal }, h("span", null, "Show the rest"), h("span", null, "The rest is hidden"));
     this.element = h("figure", { class: "plot" }, this.head,
-      h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", { class: "drawn" }, this.svg, this.chief, this.rest, this.plies)), this.words);
+      h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", { class: "drawn" }, this.svg, halves, this.chief, this.rest, this.plies)), this.words);
   }
 
   // Return the ply under the pointer, or that of a mark beside it.

@@ -3,7 +3,7 @@
 import { fetchJson } from "../api.js";
 import { chanceAt } from "../chances.js";
 import { h, say, set } from "../dom.js";
-import { SEATS, SIDES, plural } from "../text.js";
+import { SEATS, SIDES, other, plural } from "../text.js";
 import { mayReview, read, reviewOfMoves } from "./engine.js";
 import { percent } from "./values.js";
 
@@ -31,7 +31,7 @@ export class Review {
       step("Next mistake", "›", () => first(this.mistakes, (each) => each > this.ply)));
     this.played = h("p", { class: "played" });
     this.told = h("p", { role: "status" });
-    this.element = h("div", { class: "review", hidden: true }, this.head, this.told, this.played);
+    this.element = h("div", { class: "review", hidden: true }, this.head, this.played, this.told);
     this.over = false;
     if (of) {
       mayReview(match).then((offered) => {
@@ -70,8 +70,8 @@ export class Review {
   // Return which mistake led to a ply.
   name(ply) {
     const { mistakes: { length }, mistakes, largest } = this;
-    if (ply === largest) return length > 1 ? `Largest of ${length} mistakes` : "The only mistake";
-    return `Mistake ${mistakes.indexOf(ply) + 1} of ${length}`;
+    if (length === 1) return "The only mistake";
+    return `Mistake ${mistakes.indexOf(ply) + 1} of ${length}${ply === largest ? ", the largest" : ""}`;
   }
 
   // Return the ply whose position is shown at a ply: before a mistake, one sees what could have been played instead.
@@ -79,17 +79,37 @@ export class Review {
     return this.mark(ply) ? ply - 1 : ply;
   }
 
-  // Return the better move and the one that led to a ply, a line for each arrow on the map, with the mover's chances before and after it; after a move that was
-  // no mistake, return the loss of the largest mistake.
+  // Return how the mover's chance fell with the move that led to a ply, the better move and this one, a line for each arrow on the map, with the chance after it,
+  // and the reason; after a move that was no mistake, return the loss of the largest mistake.
   words(ply) {
     const { match, largest } = this;
     if (!largest) return ["Neither player made a mistake."];
     if (!this.mark(ply)) return [h("strong", null, `The largest: move ${largest}`), h("span", null, this.loss(largest))];
     const { before, best, left } = this.chances(ply);
     const [better] = this.better(ply);
+    const seat = match.seatOf(ply - 1);
+    const fall = h("span", { class: "fall" }, h("span", { "data-owner": seat }, SIDES[seat]), h("strong", null, ` ${before} → ${left}`));
     const line = (name, move, chance, { mark = "", kind = /** @type {string | null} */ (null) }) => h("span", { class: "of-arrow", "data-kind": kind },
       h("strong", null, `${name}: ${match.game.text(move)}${mark ? "\u00a0" : " "}`, mark ? h("span", { class: "mark" }, mark) : null), h("span", null, chance));
-    return [better && line("Best", better, `${before} → ${best}`, { kind: "better" }), line("Played", match.moves[ply - 1].move, `${before} → ${left}`, { mark: this.mark(ply) })].filter(Boolean);
+    const reason = this.reason(ply);
+    return [fall, better && line("Best", better, best, { kind: "better" }), line("Played", match.moves[ply - 1].move, left, { mark: this.mark(ply) }),
+      reason && h("span", { class: "reason" }, reason)].filter(Boolean);
+  }
+
+  // Return in a sentence why the move that led to a ply was a mistake, as far as the next move or the better one tells; empty if neither does.
+  reason(ply) {
+    const { match: { game, moves, positions }, match } = this;
+    if (!game.told) return "";
+    const [before, after] = [positions[ply - 1], positions[ply]];
+    const [{ move }, reply] = moves.slice(ply - 1, ply + 1);
+    const [better] = this.better(ply);
+    const seat = match.seatOf(ply - 1);
+    if (game.told(before, move).what === "lost") return `The attack on ${game.names[move[1]]} fails.`;
+    if (better && game.outcome(game.play(before, better))?.winner === seat) return "The better move wins the match at once.";
+    const answer = reply && game.told(after, reply.move);
+    if (answer?.what === "won") return `${SIDES[other(seat)]} takes ${game.names[reply.move[1]]}${reply.move[1] === move[1] ? " back" : ""} at once, ${answer.came} against ${answer.stood}.`;
+    const taken = better && game.told(before, better);
+    return taken?.what === "won" ? `The better move takes ${game.names[better[1]]}, ${taken.came} against ${taken.stood}.` : "";
   }
 
   // Return { words, seat }, the sentence about the mistake that led to a ply; null if it was none.

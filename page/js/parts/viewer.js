@@ -149,9 +149,13 @@ export class Viewer {
       h("div", { class: "under" }, this.choices, this.controls, this.board.offers ?? null, this.telling),
       h("aside", { class: "side", "aria-label": "Moves and graph" }, this.plot.element, this.study,
         h("div", { class: "tabbed" }, this.tabs.element, panels)));
+    const { places } = match.setup;
+    const spans = places && [0, 1].map((axis) => places.map((place) => place[axis])).map((each) => Math.max(...each) - Math.min(...each));
     this.frame = h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element);
     this.table = h("div", { class: "table-top" }, this.scoreboard.element, this.frame);
-    return h("div", { class: "viewer", "data-seat": this.seat }, this.table, this.column);
+    const element = h("div", { class: "viewer", "data-seat": this.seat }, this.table, this.column);
+    if (spans) element.style.setProperty("--aspect", (spans[0] / (spans[1] || 1)).toFixed(2));
+    return element;
   }
 
   // Tell the style where the match begins on the page, and where the board is in it: on a phone the board stays while the rest is scrolled.
