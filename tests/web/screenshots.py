@@ -189,14 +189,14 @@ BUSY = by_name(
 QUIET = by_name(
     View("empty", "", ".stage:not(.first) .map"),
     View("form", "play", ".mini-board .area-of", maps_are_drawn),
-    View("me", "me", ".mini-board .area-of"),
-    View("host", "host", ".mini-board .area-of"),
+    View("me", "me", ".lone > form"),
+    View("host", "host", ".lone > form"),
     View("own", "play/house-greedy", "form", begun, leave=resigned),
     View("usa", "file", "input", opened),
     View("analysis", "file", "input", analysed),
     View("review", "file", "input", reviewed),
-    View("file", "file", ".mini-board .area-of", lambda _page, **_given: None),
-    View("join", "join/{invitation}", ".mini-board .area-of"),
+    View("file", "file", ".drop", lambda _page, **_given: None),
+    View("join", "join/{invitation}", ".lone form"),
 )
 """Those of one to which no bot is connected but its own; `file` is given a record."""
 FILM: ViewportSize = {"width": 1100, "height": 640}

@@ -234,8 +234,8 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     for at in [*later, marked[0]]:
         mistake.click()
         expect(page.locator(".moves a[aria-current] .number")).to_have_text(str(at))
-        which = "Largest of" if at == largest else f"Mistake {marked.index(at) + 1} of"
-        expect(study).to_contain_text(f"{which} {len(marked)}")
+        which = f"Mistake {marked.index(at) + 1} of {len(marked)}"
+        expect(study.get_by_role("heading")).to_have_text(f"{which}, the largest" if at == largest else which)
     page.get_by_role("button", name="Previous mistake").click()
     expect(page.locator(".moves a[aria-current] .number")).to_have_text(str(marked[-1]))
     mistake.click()
@@ -254,8 +254,9 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     play = page.get_by_role("button", name="Play out")
     lines = study.locator(".of-arrow")
     expect(lines).to_have_text(
-        [re.compile(r"^Best: .* → .* \d+ → \d+\s%$"), re.compile(r"^Played: .* → .*\s[?!]+\d+ → \d+\s%$")]
+        [re.compile(r"^Best: .* → .* \d+\s%$"), re.compile(r"^Played: .* → .*\s[?!]+\d+\s%$")]
     )
+    expect(study.locator(".fall")).to_have_text(re.compile(r"^(Blue|Orange) \d+ → \d+\s%$"))
     played = lines.last.locator("strong").text_content() or ""
     assert re.search(r"\S\xa0[?!]+$", played), "the mark never has a line of its own"
     better = lines.first.locator("strong").inner_text().removeprefix("Best: ").strip()
@@ -320,13 +321,14 @@ def test_the_review_counts_all_mistakes_once_and_the_sentence_agrees_with_it(
     study = page.get_by_role("region", name="Analysis")
     expect(study).to_contain_text("7 mistakes")
     expect(study).to_contain_text("The largest: move 7")
-    marks = page.get_by_role("button", name=re.compile("^Mistake, move"))
+    marks = page.locator(".marks button")
     assert count_marked(marks) == 5, "the costliest"
+    expect(marks.first).to_be_hidden()  # the graph shows them
     widths = [box_of(mark)["x"] for mark in marks.all()]
     assert all(after - before >= 24 for before, after in pairwise(widths)), "a finger can press each"
     story = page.locator(".story")
     for ply, heading, sentence in (
-        (7, "Largest of 7 mistakes", "The largest mistake, by ada"),
+        (7, "Mistake 5 of 7, the largest", "The largest mistake, by ada"),
         (2, "Mistake 1 of 7", "A mistake by bob"),
         (4, "Mistake 3 of 7", "A mistake by bob"),
     ):

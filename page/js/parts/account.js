@@ -2,7 +2,7 @@
 
 import { h, say } from "../dom.js";
 import { saveToken, savedToken } from "../saved.js";
-import { failed, picturedCard } from "./cards.js";
+import { failed, loneCard } from "./cards.js";
 
 const UNAUTHORIZED = 401;
 
@@ -33,7 +33,7 @@ export class Account {
       this.who = { name: String(given.get("name")).trim(), token: String(given.get("token")) };
       this.open();
     } }, h("p", null, this.words.about), field(this.words.label, "name", "text"), field("Token", "token", "password"), h("button", { class: "button" }, this.words.button));
-    this.place.replaceChildren(picturedCard(form, this.beside));
+    this.place.replaceChildren(loneCard(form, this.beside));
   }
 
   keep() {

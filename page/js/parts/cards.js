@@ -2,7 +2,6 @@
 // the place of data that the server could not send.
 
 import { h } from "../dom.js";
-import { mapPicture } from "./mappicture.js";
 
 // The title, a line about it, and at the right what to do.
 export const head = (title, line, ...actions) => h("div", { class: "head" }, h("div", null, title, line), h("div", { class: "actions" }, actions));
@@ -14,9 +13,6 @@ export const page = (first, cards, ...rest) => h("div", { class: "page" }, first
 export const facts = (pairs) => h("dl", { class: "facts" }, pairs.map(([what, ...value]) => h("div", null, h("dt", null, what), h("dd", null, value))));
 
 export const loneCard = (...content) => h("div", { class: "lone" }, content);
-
-// The same with a map, where there is room for it.
-export const picturedCard = (...content) => loneCard(...content, h("figure", { class: "chosen-map" }, mapPicture("italy")));
 
 // `failed` has a button to try again.
 export const failed = (error) => h("div", { class: "failed" }, h("p", { class: "fault", role: "alert" }, error.message),

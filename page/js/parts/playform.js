@@ -2,7 +2,7 @@
 
 import { fetchOnce } from "../api.js";
 import { h, say, set } from "../dom.js";
-import { GAME_NAMES, botTitle, inMapOrder, mapFacts, mapTitle, timeTitle } from "../text.js";
+import { GAME_NAMES, LARGE_MAPS, botTitle, inMapOrder, mapFacts, mapTitle, timeTitle } from "../text.js";
 import { mapPicture, mapThumb } from "./mappicture.js";
 
 const TIMES = ["300+3", "60+1", "900+10", "30/move"];
@@ -54,7 +54,7 @@ export function playForm(about, opponent, begin) {
     if (found) say(told, mapFacts(found));
   };
   const maps = h("fieldset", null, h("legend", null, "Map"), h("div", { class: "choices-of maps-of" }, inMapOrder(about.maps).map((each) => (
-    h("label", { class: "choice" }, h("input", { type: "radio", name: "map", value: each, checked: each === about.map, onchange: () => showMap(each) }), mapThumb(each))))));
+    h("label", { class: "choice", "data-small": !LARGE_MAPS.includes(each) }, h("input", { type: "radio", name: "map", value: each, checked: each === about.map, onchange: () => showMap(each) }), mapThumb(each))))));
   showMap(about.map);
   const row = (text, input) => h("label", { class: "row" }, h("span", null, text), input);
   const rival = row("Challenge", others);

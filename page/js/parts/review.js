@@ -31,7 +31,7 @@ export class Review {
       step("Next mistake", "›", () => first(this.mistakes, (each) => each > this.ply)));
     this.played = h("p", { class: "played" });
     this.told = h("p", { role: "status" });
-    this.element = h("div", { class: "review", hidden: true }, this.head, this.played, this.told);
+    this.element = h("div", { class: "review", hidden: true }, this.head, this.told, this.played);
     this.over = false;
     if (of) {
       mayReview(match).then((offered) => {

@@ -3,7 +3,7 @@
 import { replaceAddress, addressOf } from "../router.js";
 import { h, say } from "../dom.js";
 import { Match } from "../match.js";
-import { picturedCard } from "../parts/cards.js";
+import { loneCard } from "../parts/cards.js";
 import { openedFile, openFile } from "../parts/recordfiles.js";
 import { Viewer } from "../parts/viewer.js";
 import { SIDES, botTitle, plural, plyOf } from "../text.js";
@@ -28,7 +28,7 @@ export class FileView {
 
   // The place of a file before one is chosen.
   drop() {
-    return picturedCard(h("div", { class: "drop" }, h("p", null, "Replay and analyse matches from a .jsonl file of ", h("code", null, "arena ladder"), ", ", h("code", null, "arena match"), " or a download."),
+    return loneCard(h("div", { class: "drop" }, h("p", null, "Replay and analyse matches from a .jsonl file of ", h("code", null, "arena ladder"), ", ", h("code", null, "arena match"), " or a download."),
       h("label", { class: "button big" }, "Choose a file", this.input),
       h("p", { class: "quiet" }, "You can also drop it anywhere on this page. It stays in your browser.")),
     h("section", { class: "briefing" }, h("h2", null, "What you can do with it"), h("ul", null,

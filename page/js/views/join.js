@@ -3,7 +3,7 @@
 import { readAs, changeAs, bearer } from "../api.js";
 import { h, set } from "../dom.js";
 import { saveToken } from "../saved.js";
-import { failed, picturedCard } from "../parts/cards.js";
+import { failed, loneCard } from "../parts/cards.js";
 import { nameForm, newToken } from "../parts/newtoken.js";
 import { plural, when } from "../text.js";
 
@@ -19,7 +19,7 @@ export class JoinView {
     this.tokens = h("div");
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
     this.steps = h("section", { class: "briefing", hidden: true }, h("h2", null, "How your bot gets to play"), h("ol", null, STEPS.map((each) => h("li", null, h("span", null, each)))));
-    main.replaceChildren(h("h1", null, "You are invited"), this.tokens, picturedCard(this.place, this.steps));
+    main.replaceChildren(h("h1", null, "You are invited"), this.tokens, loneCard(this.place, this.steps));
     this.load();
   }
 

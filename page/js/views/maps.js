@@ -7,7 +7,7 @@ import { facts, failed, head, page } from "../parts/cards.js";
 import { mapPicture } from "../parts/mappicture.js";
 import { pastRow } from "../parts/pastrow.js";
 import { table } from "../parts/tables.js";
-import { SEATS, SEAT_NAMES, SIDES, inMapOrder, mapFacts, mapTitle, plural } from "../text.js";
+import { LARGE_MAPS, SEATS, SEAT_NAMES, SIDES, inMapOrder, mapFacts, mapTitle, plural } from "../text.js";
 
 const LATEST = 6; // matches below a map
 
@@ -28,10 +28,11 @@ export class MapsView {
       const mapOf = (each) => known.find((map) => map.name === each);
       const one = mapOf(name);
       const names = inMapOrder(known.map((each) => each.name));
+      const cards = (/** @type {boolean} */ large) => names.filter((each) => LARGE_MAPS.includes(each) === large).map(mapOf).map(card);
       const unknown = name && !one ? [h("p", { class: "quiet" }, "No built-in map has this name. These are the built-in maps:")] : [];
       if (one) say(this.line, `${one.description}.`);
       for (const each of this.actions) set(each, { hidden: !one });
-      this.place.replaceChildren(...(one ? [whole(one)] : [...unknown, h("ul", { class: "cards maps" }, names.map(mapOf).map(card))]));
+      this.place.replaceChildren(...(one ? [whole(one)] : [...unknown, h("ul", { class: "cards maps" }, cards(true)), h("h2", null, "Small maps"), h("ul", { class: "cards maps small-maps" }, cards(false))]));
     } catch (error) {
       if (!this.stopped) this.place.replaceChildren(failed(error));
     }
