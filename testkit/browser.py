@@ -377,7 +377,7 @@ def wait_until_live(page: Page, title: str = "") -> None:
     Between two live matches the page starts to replay a finished one, and would replay all of it first.
     """
     stage = page.locator(".stage")
-    live = re.compile(f"^(Live|.* behind( live)?)(Catch up)?{re.escape(title)}")
+    live = re.compile(f"^(Live|Delayed)(Go to live)?{re.escape(title)}")
 
     def is_live() -> bool:
         if not live.match(stage.locator(".stage-title").text_content() or ""):

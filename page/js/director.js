@@ -18,6 +18,8 @@ const MAX_CANDIDATES = 6; // live matches whose positions are compared before a 
 const DEMO_URL = new URL("../demo.jsonl", import.meta.url);
 const PERSON_PROGRAM = "a person at the page";
 const OTHER_MAP_WORTH = 3; // points of a match on a map that no other board shows
+const CLEAR_MAPS = new Set(["italy", "poland"]); // built-in maps of few territories, which a stranger reads at once
+const CLEAR_MAP_WORTH = 1; // points of a match on one of them
 const DEFAULT_RATING = 1500; // assumed rating of a bot without a rating
 
 // Return the newest finished matches.
@@ -243,10 +245,10 @@ export class Director {
   }
 }
 
-// Return the score by which a live match is chosen: maps, finals, people, and high and close ratings score more, and so does a tense
+// Return the score by which a live match is chosen: maps, those that are clear more than others, finals, people, and high and close ratings score more, and so does a tense
 // position. `match`: the state of the match, if it is known.
-export function interest({ game, players, rated, event }, { people, ratings, finals }, match = /** @type {any} */ (null)) {
+export function interest({ game, map = "", players, rated, event }, { people, ratings, finals }, match = /** @type {any} */ (null)) {
   const [maxie, minnie] = SEATS.map((seat) => ratings.get(`${game}/${players[seat]}`) ?? DEFAULT_RATING);
-  return (game === "riskless" ? 3 : 0) + (SEATS.some((seat) => people.has(players[seat])) ? 2 : 0) + (finals.has(event) ? 4 : 0)
+  return (game === "riskless" ? 3 : 0) + (CLEAR_MAPS.has(map) ? CLEAR_MAP_WORTH : 0) + (SEATS.some((seat) => people.has(players[seat])) ? 2 : 0) + (finals.has(event) ? 4 : 0)
     + (maxie + minnie - 2 * DEFAULT_RATING) / 400 - Math.min(2, Math.abs(maxie - minnie) / 400) + (rated ? 0.5 : 0) + (match ? tension(match) : 0);
 }

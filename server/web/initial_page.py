@@ -34,7 +34,7 @@ def _render_pitch(goal: int | None = None) -> str:
     goal_text = "a goal such as 220 armies" if goal is None else f"{goal} armies"
     pitch = (
         "<h1><span>Bots fight over maps, live.</span> <span>Can you beat one?</span></h1>"
-        f"<p><span>Riskless is a war game without dice: take land, and be first to {goal_text}.</span>"
+        f"<p><span>A war game without dice: <span>take land, and </span>be first to <strong>{goal_text}</strong>.</span>"
     )
     if goal is None:
         return f'<div class="pitch">{pitch}</p></div>'
@@ -178,7 +178,10 @@ def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
         f'<div class="player" data-owner="{seat}"><span class="shape" role="img" aria-label="{COLOUR_NAME_BY_SEAT[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span>'
         f'<span class="total"><strong>{sum(held)}</strong><span class="goal-of"> / {goal}</span></span>'
-        f'<span class="line facts-of">{territories}</span></div>'
+        f'<span class="line facts-of">{territories}</span>'
+        '<svg class="race" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect height="4" width="{100 * min(sum(held), goal) / goal:.1f}"/>'
+        '<rect class="finish" x="99" width="1" height="4"/></svg></div>'
     )
 
 

@@ -243,7 +243,7 @@ def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> Non
     timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 8])
     timed.clock.run_for(100)
     badge = timed.locator(".badge")
-    jump = timed.get_by_role("button", name="Catch up")
+    jump = timed.get_by_role("button", name="Go to live")
     expect(badge).to_contain_text("Live")
     expect(jump).to_be_hidden()
     expect(timed.locator(".counter")).to_have_text("1 / 1")
@@ -252,7 +252,8 @@ def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> Non
     assert timed.evaluate(SHOWN) == before + 1
     timed.evaluate("play(20)")
     timed.clock.run_for(100)
-    expect(badge).to_have_text(re.compile(r"^2\d behind"))
+    expect(badge).to_contain_text("Delayed")
+    expect(badge).to_have_attribute("title", re.compile(r"^2\d moves behind"))
     timed.evaluate("viewer.match.watching = 3; viewer.refresh()")
     expect(timed.get_by_text("3 watching")).to_be_visible()
     timed.set_viewport_size({"width": 390, "height": 780})
@@ -289,7 +290,8 @@ def test_a_board_far_behind_its_match_is_faster_and_leaves_moves_out(timed: Page
     pause.click()
     timed.evaluate("play(30)")
     timed.clock.run_for(100)
-    expect(timed.locator(".badge")).to_have_text(re.compile(r"^Paused, \d+ behind"))
+    expect(timed.locator(".badge")).to_contain_text("Paused")
+    expect(timed.locator(".badge")).to_have_attribute("title", re.compile(r"^\d+ moves behind"))
     at = timed.evaluate(SHOWN)
     timed.keyboard.press("ArrowLeft")
     pause.click()
@@ -880,15 +882,43 @@ def test_a_board_says_final_when_the_last_move_is_told(timed: Page) -> None:
     assert not find_cut_texts(line)
 
 
-def test_names_beside_battles_are_short_in_a_narrow_list_of_moves(empty: BrowserArena, page: Page) -> None:
+def test_names_are_short_and_each_move_has_a_result_in_a_narrow_list_of_moves(empty: BrowserArena, page: Page) -> None:
     page.set_viewport_size({"width": 1024, "height": 768})
     page.goto(f"{empty.url}tv")
     expect(page.locator(".tv-aside .moves .battle").first).to_be_visible()
     names = page.locator(".tv-aside .moves .text")
     assert not find_cut_texts(names)
-    place = page.locator(".tv-aside .moves a:has(.battle) .text > span").first
+    place = page.locator(".tv-aside .moves .text > span").first
     expect(place).to_have_attribute("data-short", re.compile("^[A-Z]{3}$"))
     expect(place).to_have_css("font-size", "0px")
+    expect(page.locator(".tv-aside .moves a:not(:has(.battle))")).to_have_count(0)
+    page.set_viewport_size({"width": 844, "height": 390})
+    assert not find_cut_texts(names)
+    expect(page.locator(".tv-aside .moves [aria-current] .battle")).to_be_visible()
+
+
+SCORED = f"""async (setup) => {{ {FROM}
+  const [{{ Match }}, {{ Stage }}] = [await from('match.js'), await from('home/stage.js')];
+  const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
+  const stage = new Stage();
+  stage.director.continents = [];
+  stage.director.rate([{{ game: 'riskless', bot: 'ann', rating: 1463.7 }}]);
+  document.querySelector('main').replaceChildren(stage.element);
+  stage.begin(match, {{ match, at: 0, live: true, isOver: false, behind: 0, running: true, end: null }});
+  stage.show(0);
+}}"""
+"""Shows the start of a match between a bot with a rating and one without."""
+
+
+def test_the_scoreboard_of_a_large_board_has_ratings_and_the_way_to_the_goal(timed: Page) -> None:
+    timed.evaluate(SCORED, make_game_on_map("riskless", "italy").setup())
+    timed.clock.run_for(1000)
+    expect(timed.locator(".rank-of")).to_have_text(["rated 1464", ""])
+    expect(timed.locator(".rank-of").first).to_be_visible()
+    way = timed.locator(".race").first
+    expect(way).to_be_visible()
+    armies = int(timed.locator(".total > strong").first.inner_text())
+    expect(way.locator("rect").first).to_have_attribute("width", f"{100 * armies / 220:.1f}")
 
 
 def test_the_board_has_most_of_a_laptops_window_with_whole_names_and_a_phone_on_its_side_shows_all_of_the_stage(
@@ -916,7 +946,7 @@ def test_the_board_has_most_of_a_laptops_window_with_whole_names_and_a_phone_on_
     assert not find_cut_texts(names)
 
 
-WINDOWS = [(360, 640), (390, 844), (768, 1024), (844, 390), (1024, 768), (1280, 720)]
+WINDOWS = [(768, 1024), (1024, 768), (1280, 720)]
 """Width and height of windows in which four boards are in sight."""
 
 IN_SIGHT = """() => {

@@ -401,21 +401,15 @@ export class MapBoard {
     const sought = move ? [move[1], move[0]] : position.armies.flatMap((n, v) => (held(n) ? [v] : []));
     if (!this.choice.length) this.zoom.reveal(sought.map((v) => this.layout.at[v])); // a choice stays in sight
     position.armies.forEach((n, v) => this.showSpot(v, travel && v === move[1] ? before.armies[v] : n));
+    this.showMove(move, before);
     if (travel) {
-      this.clearBadges(this.fight, "data-fought");
-      this.drawMove(null);
-      this.fought = [];
-      this.showTag();
       this.march.go(this.token(before.armies[move[0]]), this.layout.lines(...move), travel, () => {
         this.showSpot(move[1], position.armies[move[1]]);
-        this.showMove(move, before);
         this.clash(move, position, before);
         const waiting = [...this.waiting.values()];
         this.waiting.clear();
         for (const each of waiting) each();
       });
-    } else {
-      this.showMove(move, before);
     }
     const { maxie, minnie } = this.game.score(position);
     set(this.picture, {
@@ -449,8 +443,8 @@ export class MapBoard {
     return svg("g", null, inner);
   }
 
-  drawMove(d) {
-    set(this.move, { d });
+  drawMove(d, /** @type {string | null} */ owner = null) {
+    set(this.move, { d, "data-owner": owner });
     set(this.moveGround, { d });
     set(this.lead, { d: null });
     this.ring(null);
@@ -472,7 +466,7 @@ export class MapBoard {
 
   // Draw the arrow of a move, and the numbers of its battle, which would cover those of the territories on a small picture.
   showFight(move, { what, came, stood }, parts) {
-    this.drawMove(this.arrows(parts));
+    this.drawMove(this.arrows(parts), ownerOf(this.shown[2].armies[move[0]]));
     if (this.isSmall) {
       this.ring(move[1]);
       return;

@@ -26,15 +26,15 @@ export class Stage {
     this.game = h("span", null, "Loading…");
     this.more = h("span", { class: "more-of-kind" }); // for which a phone has no room
     this.badge = new LiveBadge(compact ? null : () => this.playback.jump(), { replays: true });
-    const title = h("h2", { class: "stage-title" }, this.badge.element, h("span", { class: "kind" }, this.game, this.more));
-    this.scoreboard = new Scoreboard({ title, compact });
+    this.title = h("h2", { class: "stage-title" }, this.badge.element, h("span", { class: "kind" }, this.game, this.more));
+    this.scoreboard = new Scoreboard({ title: compact ? null : this.title, compact, race: !compact });
     this.place = h("div", { class: "stage-place", "aria-hidden": "true" }); // the scoreboard and the words tell as much
     this.name = h("span", { class: "unseen" });
     this.link = h("a", { class: "stage-board" }, this.name, this.place); // without an address for a match that has none
     this.words = h("p", { class: "story" });
     this.owner = compact ? h("p", { class: "unseen" }) : null; // whose a small board's words are, which to the eye a shape tells
     this.latest = h("p", { class: "latest" });
-    const told = h("div", { class: "words-of" }, this.owner, this.words, this.latest);
+    const told = h("div", { class: "words-of" }, compact ? this.title : null, this.owner, this.words, this.latest);
     this.pause = compact && !toggled ? null : h("button", { type: "button", onclick: () => {
       this.toggle();
       toggled?.();
@@ -116,7 +116,7 @@ export class Stage {
     const isOver = match.endsAt(at);
     this.told = at;
     const { following, continents } = this.director;
-    this.scoreboard.show(match, at);
+    this.scoreboard.show(match, at, { ratings: this.director.ratings });
     const ended = isOver ? { words: ending(match)[0], seat: match.end.winner } : null;
     const { words, seat } = this.compact ? summary(match, at) : ended ?? sentence(match, story(match, continents, at), at);
     if (this.owner) say(this.owner, seat ? match.players[seat] : "");
@@ -127,7 +127,7 @@ export class Stage {
     this.badge.show(this.playback, at);
     const game = gameTitle(match.gameName, match.setup.map);
     const time = match.started && match.event !== "demo" && !this.compact ? when(match.started) : "";
-    const more = live ? watched(match) : time;
+    const more = live ? watched(match) : this.director.offered.length ? time : "no live match now";
     say(this.game, game);
     say(this.more, more && ` · ${more}`);
     this.moved(match.id);

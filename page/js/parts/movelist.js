@@ -64,8 +64,8 @@ export class MoveList {
     const { move, ms } = this.match.moves[n];
     const { game, positions } = this.match;
     const told = game.told?.(positions[n], move);
-    const fight = told && (told.what === "won" || told.what === "lost")
-      ? h("span", { class: "battle" }, `${told.came} vs ${told.stood} `, h("span", { class: "ending", "data-what": told.what }, told.what)) : null;
+    const fight = told && h("span", { class: "battle" }, told.what === "took" ? "moved in" : told.what === "joined" ? `joined ${told.stood}`
+      : [`${told.came} vs ${told.stood} `, h("span", { class: "ending", "data-what": told.what }, told.what)]);
     const said = game.text(move);
     const text = h("span", { class: "text" }, this.parted(said));
     const time = ms === undefined ? "" : spent(ms);

@@ -18,8 +18,8 @@ const TICKS = [0.8, 0, -0.8]; // heights of the labels, relative to the reach
 const FOLDED_SHARE = 1 / 3; // of the match: as long as less of it was seen, the curve is not worth its room
 
 export class Plot {
-  // go(ply) is called when the reader clicks, reveal() for the part that was not shown yet.
-  constructor(match, { go, reveal }) {
+  // go(ply) is called when the reader clicks, reveal() for the part that was not shown yet, where the reader may know of one.
+  constructor(match, { go, reveal = /** @type {() => void} */ (() => undefined) }) {
     this.match = match;
     this.most = MIN_AXIS_PLIES; // number of plies on the axis
     this.reach = 1; // of the other axis

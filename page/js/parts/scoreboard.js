@@ -1,6 +1,6 @@
 // The scoreboard of a match: both players with their armies and clocks, and a bar of which each has as much as its chance of winning.
-// The label of the player ahead, at its end of the bar, tells the chance, and at the end of the match who won. Who plays sees in the place of this bar one of
-// each player's way to the armies that win.
+// The label of the player ahead, at its end of the bar, tells the chance, and at the end of the match who won. A bar of each player's way to the armies that win, with the finish at its end, is on a board of the start page and of
+// Arena TV too, and in the place of the other bar for who plays.
 
 import { addressOf } from "../router.js";
 import { chanceAt, percentages } from "../chances.js";
@@ -12,9 +12,10 @@ export const SHORT_MS = 20_000; // left on the reader's own clock
 
 export class Scoreboard {
   // title: what stands between the players. own: the reader's seat, null for a spectator. `compact`: names, armies and the bar alone, without
-  // links, and with the words of the bar for a screen reader only.
-  constructor({ title = /** @type {HTMLElement | null} */ (null), own = /** @type {string | null} */ (null), compact = false } = {}) {
+  // links, and with the words of the bar for a screen reader only. `race`: each player's way to the goal is drawn.
+  constructor({ title = /** @type {HTMLElement | null} */ (null), own = /** @type {string | null} */ (null), compact = false, race = own !== null } = {}) {
     this.own = own;
+    this.hasRace = race;
     this.compact = compact;
     this.match = /** @type {any} */ (null);
     this.behind = false; // newer plies were played
@@ -36,14 +37,15 @@ export class Scoreboard {
     const [armies, goal] = [h("strong"), h("span", { class: "goal-of" })];
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SIDES[seat]}` });
     const facts = this.compact ? null : h("span", { class: "line facts-of" });
-    const race = this.own ? svg("svg", { class: "race", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { height: 4 })) : null;
+    const rank = this.compact ? null : h("span", { class: "line rank-of" });
+    const race = this.hasRace ? svg("svg", { class: "race", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { height: 4 }), svg("rect", { class: "finish", x: 99, width: 1, height: 4 })) : null;
     const element = h("div", { class: "player", "data-owner": seat }, h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), name,
-      h("span", { class: "total" }, armies, goal), this.compact ? null : [time, facts, race]);
-    return { element, name, armies, goal, time, facts, race };
+      h("span", { class: "total" }, armies, goal), this.compact ? null : [rank, time, facts, race]);
+    return { element, name, armies, goal, rank, time, facts, race };
   }
 
-  // Show the armies and the chances at a ply. `behind`: newer plies were played.
-  show(match, ply, { behind = false } = {}) {
+  // Show the armies and the chances at a ply. `behind`: newer plies were played. `ratings`: those of bots, by game and name.
+  show(match, ply, { behind = false, ratings = /** @type {Map<string, number> | null} */ (null) } = {}) {
     this.match = match;
     this.behind = behind;
     const share = chanceAt(match, ply);
@@ -62,11 +64,11 @@ export class Scoreboard {
       say(this.leaders[n], share === null || seat !== ahead ? "" : leader);
       say(this.shares[n], share === null || seat !== (ahead ?? "maxie") ? "" : told);
     });
-    for (const seat of SEATS) this.showPlayer(seat, score);
+    for (const seat of SEATS) this.showPlayer(seat, score, ratings?.get(`${match.gameName}/${match.bots[seat]}`));
     if (this.timer) this.tick();
   }
 
-  showPlayer(seat, score) {
+  showPlayer(seat, score, rating) {
     const { match, players: { [seat]: player } } = this;
     say(player.name, this.nameOf(seat));
     say(player.armies, score ? String(score[seat].armies) : "");
@@ -75,6 +77,7 @@ export class Scoreboard {
     say(player.goal, score ? ` / ${match.setup.armies_to_win}` : "");
     if (this.compact) return;
     set(player.name, { href: match.event === "demo" ? null : addressOf("bot", botOf(bot)) }); // the page's own example is of bots that have no page
+    say(player.rank, rating ? `rated ${Math.round(rating)}` : "");
     if (player.race) {
       set(player.race, { hidden: !score });
       set(player.race.firstElementChild, { width: score ? ((100 * Math.min(score[seat].armies, match.setup.armies_to_win)) / match.setup.armies_to_win).toFixed(1) : 0 });

@@ -25,7 +25,7 @@ export class Home {
   constructor(main) {
     // The content from the server stays until a match moves.
     const first = main.querySelector(".stage.first");
-    this.goal = h("span");
+    this.goal = h("strong");
     this.stage = new Stage({ begun: () => this.begun(first), moved: (id) => this.moved(id), finished: () => this.loading });
     this.stage.actions.append(h("a", { class: "button plain", href: "/tv/4", "aria-label": "Four boards", title: "Four boards" }, icon("M4 4h6v6H4ZM14 4h6v6h-6ZM4 14h6v6H4ZM14 14h6v6h-6Z")));
     this.primer = new Primer();
@@ -46,7 +46,7 @@ export class Home {
     this.fault = h("p", { class: "fault", role: "alert" });
     main.replaceChildren(
       h("div", { class: "pitch" }, h("h1", null, h("span", null, "Bots fight over maps, live."), " ", h("span", null, "Can you beat one?")),
-        h("p", null, this.goal, " ", h("button", { type: "button", class: "small", onclick: () => showRules() }, "How it works")),
+        h("p", null, h("span", null, "A war game without dice: ", h("span", null, "take land, and "), "be first to ", this.goal, "."), " ", h("button", { type: "button", class: "small", onclick: () => showRules() }, "How it works")),
         h("a", { class: "button big", href: "/play" }, "Play against a bot")),
       h("div", { class: "hero" }, first ?? this.stage.element, this.wall),
       this.below,
@@ -68,10 +68,10 @@ export class Home {
     this.tellGoal();
   }
 
-  // Tell the game in one sentence, with the goal of the match on the large board.
+  // Tell the goal of the match on the large board.
   tellGoal() {
     const goal = this.stage.playback?.match.setup.armies_to_win;
-    say(this.goal, `Riskless is a war game without dice: take land, and be first to ${goal ? `${goal} armies` : "a goal such as 220 armies"}.`);
+    say(this.goal, goal ? `${goal} armies` : "a goal such as 220 armies");
   }
 
   show(listing) {

@@ -45,7 +45,7 @@ export class TvView {
     const { match } = this.stages[0].playback;
     const link = (ply) => `${matchLink(match.id)}/${ply}`;
     const open = (ply) => this.stages[0].link.hasAttribute("href") && navigate(link(ply));
-    this.plot = new Plot(match, { go: open, reveal: () => open(match.moves.length) });
+    this.plot = new Plot(match, { go: open });
     this.moves = new MoveList(match, link, NO_REVIEW);
     this.land = new LandBars();
     this.aside.replaceChildren(this.land.element, this.plot.element, this.moves.element);
@@ -56,9 +56,9 @@ export class TvView {
     this.live.restage(id);
     const { playback, told, director } = this.stages[0];
     if (!this.aside || this.plot?.match !== playback.match) return;
-    const { match, known, end, atOnce } = playback;
+    const { match, atOnce } = playback;
     this.land.show(match, director.continents, told);
-    this.plot.show({ at: told, seen: told, known, end, atOnce }, keyMoments(match, director.continents, told));
+    this.plot.show({ at: told, seen: told, known: told, end: null, atOnce }, keyMoments(match, director.continents, told));
     this.moves.show(told, told);
   }
 
