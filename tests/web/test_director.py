@@ -882,7 +882,9 @@ def test_a_board_says_final_when_the_last_move_is_told(timed: Page) -> None:
     assert not find_cut_texts(line)
 
 
-def test_names_are_short_and_each_move_has_a_result_in_a_narrow_list_of_moves(empty: BrowserArena, page: Page) -> None:
+def test_names_are_short_and_each_move_has_a_result_in_a_narrow_list_of_moves(
+    empty: BrowserArena, page: Page
+) -> None:
     page.set_viewport_size({"width": 1024, "height": 768})
     page.goto(f"{empty.url}tv")
     expect(page.locator(".tv-aside .moves .battle").first).to_be_visible()
