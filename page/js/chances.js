@@ -28,6 +28,20 @@ export function estimateAt(match, ply) {
   return undecided(chance(100 * (maxie.armies - minnie.armies), setup));
 }
 
+// Return Maxie's chance in a position of the reader's own line: that at the ply of the match where the line begins, moved by the armies that it wins or loses; null if
+// there is none.
+export function chanceIn(match, ply, position) {
+  const { setup, game, positions } = match;
+  const share = chanceAt(match, ply);
+  const end = game.outcome(position);
+  if (end) return end.winner ? Number(end.winner === "maxie") : 0.5;
+  if (share === null || !game.score) return share;
+  const ahead = (/** @type {any} */ each) => game.score(each).maxie.armies - game.score(each).minnie.armies;
+  const odds = (/** @type {number} */ each) => each / (1 - each);
+  const both = odds(undecided(share)) * odds(undecided(chance(100 * (ahead(position) - ahead(positions[ply])), setup)));
+  return undecided(both / (1 + both));
+}
+
 // Return both players' chances in whole per cent, which add up to 100.
 export function percentages(share) {
   const maxie = Math.round(100 * share);

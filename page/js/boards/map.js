@@ -531,7 +531,7 @@ export class MapBoard {
     const targets = this.zoom.isHandheld ? [] : this.choice.slice(1);
     const last = this.choice.length || !this.zoom.isWhole ? [] : this.shown[1] ?? []; // the frame would cut the names on a part of the map
     const taken = [...this.fought, ...this.foretold];
-    for (const v of new Set([...(pointed === null ? [] : [pointed]), ...targets, ...last])) {
+    for (const v of new Set([...(pointed === null || pointed === this.choice[0] ? [] : [pointed]), ...targets, ...last])) {
       const isPointed = v === pointed;
       const own = this.placed[v];
       const isTarget = !isPointed && targets.includes(v);

@@ -1,6 +1,7 @@
 // Exploration: the reader's own moves from any ply, and a house engine's best moves.
 
 import { fetchJson } from "../api.js";
+import { chanceIn, percentages } from "../chances.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { SIDES } from "../text.js";
@@ -28,7 +29,9 @@ export class Explorer {
     this.told = h("p", { role: "status" });
     this.reasons = h("p", null);
     this.details = h("details", { hidden: true }, h("summary", null, "Details"), this.reasons);
-    this.element = h("div", { class: "explorer" }, this.told, this.details);
+    this.name = h("h2");
+    this.head = h("div", { class: "line-head", hidden: true }, this.name, this.leave);
+    this.element = h("div", { class: "explorer" }, this.head, this.told, this.details);
     this.ply = 0;
     this.playing = false;
     engineFor(match).then((found) => {
@@ -44,6 +47,18 @@ export class Explorer {
 
   get position() {
     return this.steps.length ? this.steps[this.steps.length - 1].position : this.match.positions[this.from];
+  }
+
+  // Return the reader's own moves, as { ply, move, seat, share, chances }: the ply to which each leads, Maxie's chance after it, and the mover's before and after it in words.
+  get tried() {
+    const { match, from, steps } = this;
+    if (from === null) return [];
+    const shares = [match.positions[from], ...steps.map(({ position }) => position)].map((each) => chanceIn(match, from, each));
+    return steps.map(({ move }, n) => {
+      const seat = (n ? steps[n - 1].position : match.positions[from]).player;
+      const [before, after] = shares.slice(n, n + 2).map((share) => (share === null ? "" : percentages(share)[seat]));
+      return { ply: from + n + 1, move, seat, share: shares[n + 1], chances: shares[n + 1] === null ? "" : `${before} → ${after}\u00a0%` };
+    });
   }
 
   // Return the shown position with its last move and that move's position, as a board draws them.
@@ -67,7 +82,8 @@ export class Explorer {
     set(this.best, { hidden: suggested === undefined && !asks, disabled: this.thinking });
     say(this.best, suggested === undefined ? "Find the best move" : this.active ? `Play out ${this.match.game.text(suggested)}` : "Play out"); // the review names the move
     set(this.undo, { hidden: !this.active, disabled: !this.steps.length });
-    set(this.leave, { hidden: !this.active });
+    set(this.head, { hidden: !this.active });
+    say(this.name, this.active ? `Your line from move ${this.from}` : "");
   }
 
   // Return the move that the engine would play in the position shown, or instead of the last move of the match; undefined if it

@@ -13,6 +13,7 @@ export class MoveList {
     this.review = review;
     this.link = link;
     this.items = [];
+    this.tried = /** @type {HTMLElement[]} */ ([]); // moves of the reader's own line
     this.current = /** @type {any} */ (null);
     this.element = h("ol", { class: "moves", tabindex: 0, "aria-label": "Moves" });
     new ResizeObserver(() => this.follow()).observe(this.element);
@@ -33,9 +34,10 @@ export class MoveList {
     if (move.top < list.top || move.bottom > list.bottom) this.element.scrollTop += move.top - (list.top + list.bottom) / 2;
   }
 
-  // Show the moves up to the ply `seen`, and mark the move of `ply`.
-  show(ply, seen) {
+  // Show the moves up to the ply `seen`, and mark the move of `ply`. `tried`: the reader's own line after them, as Explorer has it.
+  show(ply, seen, tried = /** @type {any[]} */ ([])) {
     const { match } = this;
+    for (const each of this.tried) each.remove();
     const moves = match.moves.slice(0, seen);
     while (this.items.length > moves.length) this.items.pop().element.remove();
     moves.forEach((played, n) => {
@@ -53,11 +55,15 @@ export class MoveList {
       say(text, match.game.text(match.moves[n].move));
       say(mark, this.review.mark(n + 1));
     });
+    this.tried = tried.map((each, n) => h("li", { class: "tried" }, h("span", { "aria-current": n === tried.length - 1 ? "step" : null, "data-owner": each.seat }, h("span", { class: "number" }, each.ply),
+      h("span", { class: "shape", role: "img", "aria-label": SIDES[each.seat] }), h("span", { class: "text" }, this.parted(match.game.text(each.move))), h("span", { class: "battle" }, each.chances))));
+    this.element.append(...this.tried);
     if (this.current) set(this.current.anchor, { "aria-current": null });
     this.current = this.items[ply - 1];
     if (!this.current) return;
-    set(this.current.anchor, { "aria-current": "step" });
+    set(this.current.anchor, { "aria-current": tried.length ? null : "step" });
     this.follow();
+    if (tried.length) this.element.scrollTop = this.element.scrollHeight;
   }
 
   item(n) {

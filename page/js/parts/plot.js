@@ -27,9 +27,11 @@ export class Plot {
     this.before = false;
     this.seen = 0;
     this.points = /** @type {number[][]} */ ([]);
+    this.tried = /** @type {number[][]} */ ([]); // the same of the reader's own line
     this.turns = /** @type {any[]} */ ([]);
     this.areas = SEATS.map((seat) => svg("path", { class: "area", "data-owner": seat }));
     this.curve = svg("path", { class: "line chances" });
+    this.line = svg("path", { class: "line tried" });
     this.cursor = svg("line", { class: "cursor", y1: 0, y2: HEIGHT });
     this.pointer = svg("line", { class: "pointer", y1: 0, y2: HEIGHT });
     this.drops = svg("path", { class: "drop" }); // from the chance before a mistake to that after it
@@ -38,7 +40,7 @@ export class Plot {
     this.grid = svg("path", { class: "tick" });
     this.svg = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" },
       this.areas, TICKS.map((height) => svg("line", { class: height ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(height), y2: this.y(height) })),
-      this.grid, this.curve, this.drops, this.cursor, this.pointer, this.marks, this.here);
+      this.grid, this.curve, this.line, this.drops, this.cursor, this.pointer, this.marks, this.here);
     this.svg.addEventListener("click", (event) => go(this.plyAt(event)));
     this.svg.addEventListener("pointermove", (event) => this.hover(this.plyAt(event)));
     this.svg.addEventListener("pointerleave", () => this.hover(null));
@@ -85,7 +87,8 @@ export class Plot {
   // Show the match up to the last ply that was shown, on an axis as long as the reader may know, and mark the ply on the board. Who plays is
   // not told the chances before the end.
   // `turns`: the turning points that the reader has seen, as { ply, words, weight }. `before`: the board shows the position before the current move.
-  show({ at, before, seen, known, end, atOnce }, turns) {
+  // `tried`: moves of the reader's own line, which begins at the ply `seen`.
+  show({ at, before, seen, known, end, atOnce, tried = /** @type {any[]} */ ([]) }, turns) {
     const { match } = this;
     const judged = match.judged.length > 0;
     this.at = at;
@@ -96,12 +99,13 @@ export class Plot {
       const share = chanceAt(match, ply);
       return share === null ? [] : [[ply, 2 * share - 1]];
     });
-    const farthest = Math.max(0, ...this.points.map(([, share]) => Math.abs(share)));
+    this.tried = tried.flatMap(({ ply, share }) => (share === null ? [] : [[ply, 2 * share - 1]]));
+    const farthest = Math.max(0, ...this.points.concat(this.tried).map(([, share]) => Math.abs(share)));
     this.reach = REACHES.find((reach) => farthest <= reach) ?? 1;
     this.axis.forEach((label, n) => say(label, percent(0.5 + Math.abs(TICKS[n] * this.reach) / 2))); // as in the bar, the chance of the player who is ahead
     this.turns = turns;
     set(this.element, { hidden: !hasChances(match) || (atOnce && !end) });
-    set(this.rest, { hidden: seen >= known });
+    set(this.rest, { hidden: seen >= known || tried.length > 0 });
     set(this.element, { "data-folded": seen < FOLDED_SHARE * known });
     this.rest.style.left = `${((100 * seen) / this.most).toFixed(1)}%`;
     if (this.points.length) this.draw(judged);
@@ -121,7 +125,8 @@ export class Plot {
       set(this.areas[side], { d: `${this.path([[part[0][0], 0], ...part, [part[part.length - 1][0], 0]])}Z` });
     });
     set(this.curve, { d: this.path(points) });
-    const on = ({ ply }) => points.find(([n]) => n === ply) ?? [ply, 0];
+    const on = ({ ply }) => points.concat(this.tried).find(([n]) => n === ply) ?? [ply, 0];
+    set(this.line, { d: this.tried.length ? this.path([points[points.length - 1], ...this.tried]) : null });
     const owner = ({ ply }) => (judged ? this.match.seatOf(ply - 1) : null);
     for (const each of this.marks) set(each, { d: this.dots(this.turns.filter((turn) => owner(turn) === (each.dataset.owner ?? null)).map(on)) });
     set(this.drops, { d: judged && this.turns.map(({ ply }) => this.path([on({ ply: ply - 1 }), on({ ply })])).join("") });
@@ -167,7 +172,8 @@ export class Plot {
   tell(ply, pointed = false) {
     const turn = pointed && this.turns.find((each) => each.ply === ply)?.words;
     const moment = this.before && !pointed ? `Before move ${ply + 1}` : ply ? `Move ${ply}` : "Start";
-    const text = [moment, odds(chanceAt(this.match, ply)), turn].filter(Boolean).join(" · ");
+    const own = this.tried.find(([n]) => n === ply);
+    const text = [own ? `Your move ${ply}` : moment, odds(own ? (own[1] + 1) / 2 : chanceAt(this.match, ply)), turn].filter(Boolean).join(" · ");
     say(this.words, text);
     set(this.svg, { "aria-label": `The match move by move. ${text}` });
   }

@@ -44,15 +44,16 @@ export class Scoreboard {
     return { element, name, armies, goal, rank, time, facts, race };
   }
 
-  // Show the armies and the chances at a ply. `behind`: newer plies were played. `ratings`: those of bots, by game and name.
-  show(match, ply, { behind = false, ratings = /** @type {Map<string, number> | null} */ (null) } = {}) {
+  // Show the armies and the chances at a ply. `behind`: newer plies were played. `ratings`: those of bots, by game and name. `tried`: the position of the
+  // reader's own line, and its chance.
+  show(match, ply, { behind = false, ratings = /** @type {Map<string, number> | null} */ (null), tried = /** @type {any} */ (null) } = {}) {
     this.match = match;
     this.behind = behind;
-    const share = chanceAt(match, ply);
-    const end = ply === match.moves.length ? match.end : null;
+    const share = tried ? tried.share : chanceAt(match, ply);
+    const end = ply === match.moves.length && !tried ? match.end : null;
     const chances = percentages(share ?? 0.5);
     const ahead = SEATS.find((seat) => chances[seat] > 50);
-    const score = match.setup.armies_to_win && match.game.score?.(match.positions[ply]);
+    const score = match.setup.armies_to_win && match.game.score?.(tried?.position ?? match.positions[ply]);
     set(this.bar, { "data-unknown": share === null, "data-over": Boolean(end), title: end ? null : "Chance of winning" });
     set(this.part, { width: chances.maxie });
     const leader = ahead ? this.nameOf(ahead) : "";

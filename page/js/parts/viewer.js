@@ -131,8 +131,8 @@ export class Viewer {
       h("h1", { class: "quiet", tabindex: -1 }, names, gameTitle(match.gameName, match.setup.map), more.length ? parts(more, "more-of-title") : null),
       this.badge.element, this.seat ? null : this.status, this.aloud);
     this.scoreboard = new Scoreboard({ title, own: this.seat });
-    const { best, begin, leave, undo } = this.explorer;
-    this.doing = h("div", { class: "actions doing" }, best, this.review.button, begin, leave, undo);
+    const { best, begin, undo } = this.explorer;
+    this.doing = h("div", { class: "actions doing" }, best, this.review.button, begin, undo);
     this.study = h("section", { class: "study", "aria-label": "Analysis" }, this.review.element, this.explorer.element, this.doing);
     this.plot.head.append(this.highlights);
     this.links = h("p", { class: "links" });
@@ -267,14 +267,17 @@ export class Viewer {
     this.review.show(this.over, at);
     if (this.tabs.isChosen(ENGINES_TAB)) this.engines.show(at, !this.own);
     this.showStudy();
-    this.scoreboard.show(match, this.shownPly(at), { behind: playback.behind > 0 });
+    const line = explorer.active ? explorer.tried : [];
+    this.scoreboard.show(match, this.shownPly(at), { behind: playback.behind > 0, tried: line.length ? { position, share: line[line.length - 1].share } : null });
     // A small frame of another site has nothing else that tells the result.
     const tells = this.over && document.body.classList.contains("embedded");
     set(this.scoreboard.bar, { hidden: this.seat !== null || (!hasChances(match) && !tells) }); // a player is not told the chances
     this.showTrack(at);
     const { known, end, atOnce } = playback;
     const before = this.shownPly(at) < at && !explorer.active;
-    this.plot.show({ at: this.shownPly(at), before, seen, known, end, atOnce }, this.turns(seen));
+    const { from } = explorer;
+    if (from === null) this.plot.show({ at: this.shownPly(at), before, seen, known, end, atOnce }, this.turns(seen));
+    else this.plot.show({ at: from + line.length, before, seen: from, known: from + line.length, end: null, atOnce: false, tried: line }, this.turns(from));
     const told = story(match, this.continents, at);
     const { words, seat, aloud = words } = this.review.sentence(at) ?? (this.own ? playerSentence(match, this.continents, at) : sentence(match, told, at));
     const over = match.endsAt(at) && !explorer.active;
@@ -291,7 +294,7 @@ export class Viewer {
     this.sound(at);
     if (this.tabs.isChosen(WORDS_TAB)) this.words.replaceChildren(...this.board.inWords(match.positions[this.shownPly(at)]).map((each) => h("li", null, each)));
     this.placeActions();
-    this.moves.show(at, seen); // when all else has its place, because the list is scrolled to the move
+    this.moves.show(at, from ?? seen, line); // when all else has its place, because the list is scrolled to the move
     // Who looks back looks: what may be chosen is chosen in the newest position.
     if (explorer.active) explorer.picker.mark();
     else if (!this.picker.chosen || !playback.follows) this.board.mark(null);
