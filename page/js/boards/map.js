@@ -401,15 +401,17 @@ export class MapBoard {
     const sought = move ? [move[1], move[0]] : position.armies.flatMap((n, v) => (held(n) ? [v] : []));
     if (!this.choice.length) this.zoom.reveal(sought.map((v) => this.layout.at[v])); // a choice stays in sight
     position.armies.forEach((n, v) => this.showSpot(v, travel && v === move[1] ? before.armies[v] : n));
-    this.showMove(move, before);
     if (travel) {
       this.march.go(this.token(before.armies[move[0]]), this.layout.lines(...move), travel, () => {
         this.showSpot(move[1], position.armies[move[1]]);
+        this.showMove(move, before);
         this.clash(move, position, before);
         const waiting = [...this.waiting.values()];
         this.waiting.clear();
         for (const each of waiting) each();
       });
+    } else {
+      this.showMove(move, before);
     }
     const { maxie, minnie } = this.game.score(position);
     set(this.picture, {
