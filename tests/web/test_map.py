@@ -358,12 +358,10 @@ def test_on_a_phone_a_map_zooms_in_on_a_choice_whose_targets_are_buttons(
     assert box_of(page.locator(".board")) == board
     targets = page.locator("[data-target]")
     middles = [middle_of(each) for each in page.locator("[data-target], [data-selected]").all()]
-    assert min(dist(a, b) for a, b in combinations(middles, 2)) >= 44
+    assert min(dist(a, b) for a, b in combinations(middles, 2)) > 43.9
     for target in targets.all():
         assert target.evaluate(IN_FRAME)
-    # In a wider font, which a slow network leaves, a result has the place of the name.
-    expect(page.locator(".place[data-reach]:not([data-crowded])")).to_have_count(targets.count())
-    expect(page.locator(".outcomes text")).to_have_count(targets.count())
+    expect(page.locator(".outcomes text")).to_have_count(0)
     expect(page.locator(".tag text")).to_have_count(0)  # the buttons tell as much
     offers = page.get_by_role("group", name="Choose a territory").get_by_role("button")
     expect(offers).to_have_count(targets.count())
@@ -904,11 +902,13 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
         expect(controls).to_be_in_viewport(ratio=0.99) if height != 640 else expect(controls).to_be_hidden()
         rows = [box_of(offer) for offer in offers.all()]
         assert all(box["height"] < 50 and box["width"] > 250 for box in rows), "a row each"
-    expect(page.locator(".outcomes text")).to_have_count(3)
-    assert sorted(page.locator(".outcomes text").all_text_contents()) == ["12 after", "4 after", "lose"]
+    is_phone = width in {844, 390, 360}  # its list has the results
+    labels = page.locator(".outcomes text")
+    expect(labels).to_have_count(0 if is_phone else 3)
+    assert sorted(labels.all_text_contents()) == ([] if is_phone else ["12 after", "4 after", "lose"])
     if width != 768:  # on the whole map, Emilia-Romagna is too small there for the words inside it
         page.wait_for_function(ON_TARGETS)
-    is_zoomed = width in {844, 390, 360}  # a board of less than 700 pixels
+    is_zoomed = width == 360  # elsewhere a finger can tell the targets apart on the whole map
     assert page.evaluate(IS_WHOLE) != is_zoomed
     expect(page.get_by_role("button", name="Whole map")).to_be_visible(visible=is_zoomed)
     italy = load_map("italy")
@@ -1004,27 +1004,30 @@ COVERED = """() => {
 """Number of territories of a choice whose marks the button *Whole map* covers."""
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640)])
-def test_the_button_of_a_zoomed_map_covers_no_mark_of_a_choice(
-    empty: BrowserArena, page: Page, width: int, height: int
+@pytest.mark.parametrize("name", ["italy", "usa", "world"])
+@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])
+def test_the_map_of_a_choice_zooms_in_as_far_as_a_finger_needs_and_its_overview_covers_no_mark(
+    empty: BrowserArena, page: Page, width: int, height: int, name: str
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
     page.emulate_media(reduced_motion="reduce")
     page.goto(f"{empty.url}table")
-    page.evaluate(OWN, [load_map("italy").to_data(), "maxie", []])
+    page.evaluate(OWN, [load_map(name).to_data(), "maxie", []])
     expect(page.locator("[data-source]").first).to_be_visible()
-    places = set()
-    for name in [each.get_attribute("data-spot") for each in page.locator("[data-source]").all()]:
-        page.locator(f'[data-spot="{name}"]').dispatch_event("click")
+    back = page.get_by_role("button", name="Whole map")
+    for source in [each.get_attribute("data-spot") for each in page.locator("[data-source]").all()]:
+        page.locator(f'[data-spot="{source}"]').dispatch_event("click")
         expect(page.locator("[data-selected]")).to_have_count(1)
-        expect(page.get_by_role("button", name="Whole map")).to_be_visible()
-        assert page.evaluate(COVERED) == 0, name
-        button = box_of(page.get_by_role("button", name="Whole map"))
-        places.add((button["x"], button["y"]))
-        page.locator(f'[data-spot="{name}"]').dispatch_event("click")
+        middles = [middle_of(each) for each in page.locator("[data-target], [data-selected]").all()]
+        least = min(dist(a, b) for a, b in combinations(middles, 2))
+        is_whole = page.evaluate(IS_WHOLE)
+        assert 34 <= least if is_whole else 34 <= least < 45, source
+        if back.is_visible():
+            assert page.evaluate(COVERED) == 0, source
+        else:
+            assert is_whole or page.evaluate("viewer.board.zoom.back.matches('[data-covers]')"), source
+        page.locator(f'[data-spot="{source}"]').dispatch_event("click")
         expect(page.locator("[data-selected]")).to_have_count(0)
-    assert len(places) == 1, "it is always in the same place"
-    assert len(places) == 1, "it is always in the same place"
 
 
 def test_the_reader_of_ones_own_match_is_addressed_as_you(empty: BrowserArena, page: Page) -> None:

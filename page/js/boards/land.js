@@ -8,6 +8,8 @@ import { Region, edgesOf } from "./names.js";
 const MIN_BORDER = 20; // length of a border that shows whether a road crosses it, in units
 export const RISKS = [null, "lost", "open", "safe"]; // of a move to a territory, from the lowest line around its land to the highest; null: it is not known
 
+let made = 0; // lands so far
+
 export class Land {
   // `cells`: the areas of each territory, null if there is no drawn land, and undefined if it is not loaded yet; `ferries`: the roads over the sea;
   // `tell(type, v)` is called with "click", "enter" and "leave" of each.
@@ -22,6 +24,7 @@ export class Land {
       class: "area-of", d, "data-owner": "nobody",
       onclick: () => tell("click", v), onpointerenter: () => tell("enter", v), onpointerleave: () => tell("leave", v),
     }));
+    this.id = `land-${made++}`; // of all areas
     const roads = new Set(layout.roads.map(String));
     const continentOf = (v) => continents.findIndex(([, members]) => members.includes(v));
     const borders = cells ? bordersOf(rings) : [];
@@ -32,7 +35,7 @@ export class Land {
     const between = (/** @type {string} */ name, separates) => svg("path", { class: name, d: borders.filter(separates).flatMap(({ edges }) => edges.map(line)).join("") });
     this.elements = [
       svg("path", { class: "shelf", d: drawn.join("") }), ...drawRoads("road ferry", true), // below the land: from coast to coast
-      svg("path", { class: "coast", d: drawn.join("") }), ...this.areas,
+      svg("path", { class: "coast", d: drawn.join("") }), svg("g", { id: this.id }, this.areas),
       between("border-of", ({ pair: [v, w] }) => continentOf(v) !== continentOf(w)),
       ...["water-side", "water"].map((name) => between(name, ({ pair }) => !roads.has(String(pair)))),
       ...drawRoads("road", false),

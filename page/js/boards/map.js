@@ -167,6 +167,7 @@ export class MapBoard {
     this.zoom.resize([layout.width, layout.height]);
     if (extra.cells === undefined) return; // nothing is seen before the land is known
     this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")));
+    set(this.zoom.land, { href: `#${this.land.id}` });
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
     this.placed = [];
@@ -317,10 +318,11 @@ export class MapBoard {
     const move = this.advice && this.suggested;
     const moves = move && this.shown?.[1] ? [move, this.shown[1]] : [];
     const length = ([v, w]) => Math.hypot(...[0, 1].map((axis) => this.layout.at[v][axis] - this.layout.at[w][axis])) * this.zoom.whole;
-    const compared = this.zoom.isPhone && moves.some((each) => length(each) < COMPARED_PX) ? moves.flat() : [];
+    const shortest = Math.min(...moves.map(length));
+    const compared = this.zoom.isPhone && shortest < COMPARED_PX ? moves.flat() : [];
     if (String(compared) === String(this.compared)) return;
     this.compared = compared;
-    if (!this.choice.length) this.zoom.choose(compared.map((v) => this.layout.at[v]), compared.flatMap((v) => this.land.regions[v].corners));
+    if (!this.choice.length) this.zoom.choose(compared.map((v) => this.layout.at[v]), compared.flatMap((v) => this.land.regions[v].corners), { enough: (this.zoom.whole * COMPARED_PX) / shortest });
   }
 
   // On a phone whose whole map is too small for names, keep the latest moves in sight, unless something is chosen or compared; without moves, show the whole map.
@@ -618,7 +620,7 @@ export class MapBoard {
     const risk = (/** @type {number} */ v) => riskOf(moves.get(v));
     const retakers = [...moves.values()].flatMap(({ threats }) => threats.slice(0, 1).map(({ from }) => from)); // the list names them
     const corners = (/** @type {number[]} */ each) => each.flatMap((v) => this.land.regions[v].corners);
-    if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]), corners(choice), corners(retakers));
+    if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]), corners(choice), { beyond: corners(retakers) });
     this.choice = choice;
     this.showPreview();
     set(this.picture, { role: marks ? "group" : "img" });
@@ -727,7 +729,7 @@ export class MapBoard {
   }
 
   // Show at each target how its battle would end, or how many armies would stand there, where that covers no mark and no other result;
-  // on a phone, only while the land of the choice fills the frame.
+  // not on a phone, whose list has them.
   showOutcomes() {
     const { selected = null, targets, ahead } = this.marked ?? {};
     const [from, to] = ahead?.cells ?? [];
@@ -735,7 +737,7 @@ export class MapBoard {
     else this.drawOptions(from, [to]); // of a premove
     this.clearBadges(this.outcomes, "data-foretold");
     this.foretold = [];
-    if (selected !== null && !ahead && this.shown && (!this.zoom.isPhone || this.zoom.isZoomedIn)) this.foretell(selected, targets);
+    if (selected !== null && !ahead && this.shown && !this.zoom.isPhone) this.foretell(selected, targets);
     this.showTag();
   }
 

@@ -1,7 +1,7 @@
 // A picture larger than its frame: zoomed by buttons, by two fingers, by two taps and by Ctrl with the wheel, moved by scrolling or
 // dragging.
 
-import { h, say, set } from "../dom.js";
+import { h, set, svg } from "../dom.js";
 import { isStill } from "../preferences.js";
 
 const ZOOM_STEP = 1.35;
@@ -12,13 +12,15 @@ const MIN_UNCUT_SHARE = 0.75; // of the least scale: a picture that fits whole a
 const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and names would cover a phone's map
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const HANDHELD_PX = 960; // the same, with phones on their side
-const AMPLE_PX = 700; // width of a frame from which on a finger finds a choice on the whole picture
 const LAND_MARGIN = 8; // pixels between the land of a choice and the edge
 const FINGER_PX = 44; // between two points that a finger can tell apart
+const MIN_FINGER_PX = 34; // the same on the whole picture, which is not given up for a little more
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
-const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at least 76 pixels apart, and their names are large
-const MAX_FOLLOW_SHARE = 1.7; // of the least scale: the same for moves that are followed, around which more is to be seen
+const TAP_SHARE = 2.4; // of the least scale, to which two taps zoom in: two territories are then at least 76 pixels apart, and their names are large
+const MAX_FOLLOW_SHARE = 1.7; // of the least scale, to which moves that are followed zoom in
 const MIN_FOLLOW_GAIN = 1.35; // of the scale of the whole picture, below which moves that are followed are not worth a part of it
+const CORNERS = ["right top", "left bottom", "right bottom", "left top"]; // of the frame, where the overview may be, the best first
+const OVERVIEW_GAP = 8; // pixels from there to the edge, as in the style
 const GLIDE_MS = 250;
 const SETTLE_MS = 400; // from a movement of the picture until a press is meant for what is there now
 const REST_MS = 120; // without a change by the wheel or by fingers, after which their gesture is over
@@ -35,6 +37,8 @@ export class Zoom {
     this.scaled = scaled;
     this.factor = /** @type {number | null} */ (null); // pixels per unit chosen by the reader, 0 for the whole picture; null: see ownScale()
     this.near = /** @type {number[][]} */ ([]); // points around the land of a choice on which the picture is zoomed in
+    this.points = /** @type {number[][]} */ ([]); // of a choice
+    this.enough = Infinity; // scale at which a finger can tell them apart
     this.follows = false; // what the picture is zoomed in on are the latest moves
     this.movedAt = -Infinity; // time at which the picture began to move by itself
     this.resting = /** @type {number | undefined} */ (undefined); // timer of the end of a gesture that zooms
@@ -49,8 +53,12 @@ export class Zoom {
     this.smaller = button("Zoom out", "−", false);
     this.larger = button("Zoom in", "+", true);
     this.keys = least ? h("div", { class: "zoom-keys" }, this.smaller, this.larger) : null;
-    this.back = least ? h("button", { type: "button", class: "whole-map small", hidden: true, onclick: () => (this.isWhole ? this.glide(this.near, null) : this.showWhole()) }) : null;
-    this.element = h("div", { class: "zoom" }, this.place, this.keys, this.back);
+    this.land = svg("use"); // of the picture, in the overview of it
+    this.sight = svg("rect"); // the part of it in sight
+    this.overview = svg("svg", { "aria-hidden": "true" }, this.land, this.sight);
+    this.back = least ? h("button", { type: "button", class: "whole-map", "aria-label": "Whole map", title: "Whole map", hidden: true, onclick: () => this.showWhole() }, this.overview) : null;
+    this.again = least ? h("button", { type: "button", class: "small follow-moves", hidden: true, onclick: () => this.glide(this.near, null) }, "Follow the moves") : null;
+    this.element = h("div", { class: "zoom" }, this.place, this.keys, this.back, this.again);
     new ResizeObserver(() => this.fit()).observe(this.place);
     if (!least) return;
     this.place.addEventListener("wheel", (event) => {
@@ -62,6 +70,7 @@ export class Zoom {
     this.place.addEventListener("pointerdown", (event) => this.drag(event));
     this.place.addEventListener("touchstart", (event) => this.pinch(event), { passive: true });
     this.place.addEventListener("touchmove", () => { this.isDragged = true; }, { passive: true });
+    this.place.addEventListener("scroll", () => this.showSight(), { passive: true });
   }
 
   // Return the least scale at which a whole picture is not cut.
@@ -115,6 +124,7 @@ export class Zoom {
   // Handle a new size of the picture.
   resize(size) {
     this.size = size;
+    set(this.overview, { viewBox: `0 0 ${size.map((each) => each.toFixed(1)).join(" ")}` });
     this.fit();
   }
 
@@ -131,15 +141,33 @@ export class Zoom {
     this.scale = scale;
     this.height = height;
     if (this.least) {
-      const isBack = this.isWhole && this.isPhone && this.follows && this.factor === 0;
-      set(this.back, { hidden: this.isWhole && !isBack, "data-follow": isBack });
-      say(this.back, isBack ? "Follow the moves" : "Whole map");
+      set(this.back, { hidden: this.isWhole });
+      set(this.again, { hidden: !(this.isWhole && this.isPhone && this.follows && this.factor === 0) });
       this.place.style.height = `${height}px`;
       this.picture.style.width = `${(this.size[0] * scale).toFixed(1)}px`;
       this.picture.style.height = `${(this.size[1] * scale).toFixed(1)}px`;
     }
     this.scaled(scale);
     if (!this.revealed || (this.isZoomedIn && !this.isDragged)) this.reveal(this.sought);
+    this.showSight();
+  }
+
+  // Mark the part in sight on the overview. Move the overview to a corner where it covers nothing of a choice, or hide it if there is none.
+  showSight() {
+    const { place, back, scale, near, points, corner } = this;
+    if (!back || back.hidden) return;
+    const size = [place.clientWidth, place.clientHeight];
+    const [x, y] = corner.map((start) => Math.max(0, -start) / scale);
+    const [width, height] = size.map((length, axis) => Math.min(length / scale, this.size[axis]));
+    set(this.sight, { x: x.toFixed(1), y: y.toFixed(1), width: width.toFixed(1), height: height.toFixed(1) });
+    const own = [back.offsetWidth + 2 * OVERVIEW_GAP, back.offsetHeight + 2 * OVERVIEW_GAP];
+    const covers = (name, each, gap) => each.some((point) => point.every((at, axis) => {
+      const offset = at * scale + corner[axis];
+      return name.includes(["left", "top"][axis]) ? offset > -gap && offset < own[axis] + gap : offset > size[axis] - own[axis] - gap && offset < size[axis] + gap;
+    }));
+    const names = [...new Set([back.dataset.corner ?? CORNERS[0], ...CORNERS])].filter((name) => name !== "left bottom" || this.hidesKeys);
+    const free = names.filter((name) => !covers(name, points, FINGER_PX / 2));
+    set(back, { "data-corner": free.find((name) => !covers(name, near, 0)) ?? free[0] ?? names[0], "data-covers": !free.length });
   }
 
   // Let a point of the picture be in the middle of the frame, as far as the picture reaches.
@@ -152,14 +180,9 @@ export class Zoom {
     return Boolean(this.least) && window.innerWidth <= HANDHELD_PX;
   }
 
-  // Return true if the whole picture is too small for a choice by a finger.
-  get isNarrow() {
-    return this.isHandheld && this.place.clientWidth < AMPLE_PX;
-  }
-
-  // Return true if the picture zooms in on its choice, as it does in a narrow frame.
+  // Return true if the picture zooms in on its choice: on the whole picture, a finger could not tell the points apart.
   get zoomsIn() {
-    return this.near.length > 0 && this.isNarrow;
+    return this.near.length > 0 && this.isHandheld && (this.follows || this.whole < (this.enough * MIN_FINGER_PX) / FINGER_PX);
   }
 
   get isPhone() {
@@ -171,16 +194,18 @@ export class Zoom {
     return this.zoomsIn && this.factor === null;
   }
 
-  // Return the scale at which the land of a choice fills a frame of this height, if the picture zooms in on it; 0 for the whole picture.
+  // Return the scale at which a frame of this height shows a choice, if the picture zooms in on it: no larger than a finger needs. 0 for the
+  // whole picture.
   ownScale(height) {
-    return this.zoomsIn ? this.scaleFor(this.near, height) : 0;
+    if (!this.zoomsIn) return 0;
+    return Math.min(this.scaleFor(this.near, height), this.follows ? MAX_FOLLOW_SHARE * this.least : this.enough);
   }
 
   // Return the scale at which these points fill a frame of this height.
   scaleFor(near, height) {
     const { place: { clientWidth: width } } = this;
     const [wide, high] = spans(near).map(([least, most]) => most - least);
-    return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high, (this.follows ? MAX_FOLLOW_SHARE : MAX_CHOICE_SHARE) * this.least);
+    return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high);
   }
 
   // On a phone, zoom in on the land of the latest moves, which has these corners, when it leaves the frame; show the whole picture where it is too large
@@ -203,22 +228,25 @@ export class Zoom {
       if (this.follows && near.length) this.near = near;
       return;
     }
+    this.points = [];
     if (!near.length && !this.near.length) return;
     this.follows = near.length > 0;
     this.glide(near, null);
   }
 
-  // Show the points of a choice and, where the picture zooms in on a choice, zoom in on its land, which has these corners; without points,
-  // back to the whole picture. `beyond`: corners of what is also worth seeing, as long as a finger can tell the points apart. A scale that
-  // the reader has chosen before stays.
-  choose(points, corners, beyond = /** @type {number[][]} */ ([])) {
+  // Show the points of a choice and, where a finger could not tell them apart, zoom in on its land, which has these corners; without points,
+  // back to the whole picture. `beyond`: corners of what is also worth seeing, if there is room. `enough`: the scale that a finger needs.
+  // A scale that the reader has chosen before stays.
+  choose(points, corners, { beyond = /** @type {number[][]} */ ([]), enough = FINGER_PX / leastDistance(points) } = {}) {
     const land = [...points, ...corners];
     const all = [...land, ...beyond];
-    const near = leastDistance(points) * this.scaleFor(all, this.height) < FINGER_PX ? land : all;
+    const near = this.scaleFor(all, this.height) < enough ? land : all;
     if (this.follows && this.factor === 0) this.factor = null;
     this.follows = false;
     const isSame = this.near.length > 0 && points[0] === this.near[0];
-    if (!this.isNarrow && this.factor) this.near = near;
+    this.points = points;
+    this.enough = enough;
+    if (!this.isHandheld && this.factor) this.near = near;
     else if (this.near.length || !this.factor) this.glide(near, isSame ? this.factor : null);
     if (points.length) this.reveal(points);
   }
@@ -239,6 +267,7 @@ export class Zoom {
       this.revealed = false; // at once: the glide shows the way
       this.reveal(this.sought);
     }
+    this.showSight();
     const now = picture.getBoundingClientRect();
     if (now.left === before.left && now.top === before.top && now.width === before.width) return;
     this.movedAt = performance.now();
@@ -290,7 +319,7 @@ export class Zoom {
   // Zoom in on a point that is tapped twice, or back to the whole picture. While a territory is chosen, two taps do nothing.
   tapTwice(event) {
     if (!this.hidesKeys || (this.near.length && !this.follows) || this.isMoving(event.timeStamp)) return;
-    this.by((this.isWhole ? MAX_CHOICE_SHARE * this.least : this.whole) / this.scale, event);
+    this.by((this.isWhole ? TAP_SHARE * this.least : this.whole) / this.scale, event);
   }
 
   // Zoom around the centre of the visible part, or around the pointer.

@@ -3,13 +3,12 @@
 import { h, set } from "../dom.js";
 
 export class Tabs {
-  // chosen(n) is called when the n-th tab is chosen, and once for the `first` one; tabs before that are not offered yet.
-  constructor(label, names, chosen, first = 0) {
+  // chosen(n) is called when the n-th tab is chosen, and once for the first one.
+  constructor(label, names, chosen) {
     this.chosen = chosen;
     this.tabs = names.map((name, n) => h("button", { type: "button", class: "small", role: "tab", onclick: () => this.choose(n) }, name));
     this.element = h("div", { class: "tabs", role: "tablist", "aria-label": label, onkeydown: (event) => this.key(event) }, this.tabs);
-    for (const tab of this.tabs.slice(0, first)) set(tab, { hidden: true });
-    this.choose(first);
+    this.choose(0);
   }
 
   choose(n) {
@@ -19,10 +18,6 @@ export class Tabs {
 
   isChosen(n) {
     return this.tabs[n].ariaSelected === "true";
-  }
-
-  isOffered(n) {
-    return !this.tabs[n].hidden;
   }
 
   focus() {

@@ -3,7 +3,6 @@
 import { hasChances } from "../chances.js";
 import { makeBoard } from "../boards/index.js";
 import { loadMapData } from "../boards/mapdata.js";
-import { PHONE } from "../boards/zoom.js";
 import { isStill } from "../preferences.js";
 import { capitalized, h, parts, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
@@ -23,7 +22,7 @@ import { Scoreboard } from "./scoreboard.js";
 import { sound } from "./sound.js";
 import { Tabs } from "./tabs.js";
 
-const [MISTAKES_TAB, MOVES_TAB, OPENINGS_TAB, ENGINES_TAB, WORDS_TAB] = [0, 1, 2, 3, 4]; // places among the tabs
+const [OPENINGS_TAB, ENGINES_TAB, WORDS_TAB] = [1, 2, 3]; // places among the tabs
 const FOLLOWED = 4; // latest moves that a phone's map keeps in sight
 const MARK_WIDTH = 25; // pixels between marks, one more than a target needs, because places are rounded
 
@@ -139,10 +138,10 @@ export class Viewer {
     const panel = (name, ...content) => h("div", { class: "panel-of", role: "tabpanel", "aria-label": name }, ...content);
     const panels = [panel("Moves", this.moves.element), panel("Openings", this.openings.element, this.links),
       ...[panel("Engines", this.engines.element), panel("In words", this.words)].map((each) => set(each, { tabindex: 0 }))]; // text alone, which a keyboard scrolls, too
-    this.tabs = new Tabs("About the match", ["Mistakes", ...panels.map(({ ariaLabel }) => ariaLabel)], (n) => {
-      panels.forEach((each, k) => set(each, { hidden: MOVES_TAB + k !== n }));
+    this.tabs = new Tabs("About the match", panels.map(({ ariaLabel }) => ariaLabel), (n) => {
+      panels.forEach((each, k) => set(each, { hidden: k !== n }));
       this.refreshSoon();
-    }, MOVES_TAB);
+    });
     this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
     this.telling = h("div", { class: "telling" }, this.story, this.told);
     this.column = h("div", { class: "column" }, this.turn,
@@ -330,23 +329,16 @@ export class Viewer {
     this.moves.follow();
   }
 
-  // Show what the engine says, and what the reader of a match may do next: always in the same place. On a phone a review is a tab.
+  // Show what the engine says, and what the reader of a match may do next: always in the same place.
   showStudy() {
-    const { explorer, review, tabs } = this;
+    const { explorer, review } = this;
     const study = this.own ? null : explorer.active ? "line" : review.told.textContent ? "review" : null;
     const { offers, zoom } = this.board;
     const isBeside = study === "line" && !zoom?.isHandheld; // the choices are below the way through the line
     if (offers && (offers.parentElement === this.study) !== isBeside) (isBeside ? this.doing : this.telling).before(offers);
-    const isTab = study === "review" && PHONE.matches;
-    if (isTab !== tabs.isOffered(MISTAKES_TAB)) {
-      tabs.offer(MISTAKES_TAB, isTab);
-      tabs.choose(isTab ? MISTAKES_TAB : MOVES_TAB);
-    }
-    set(this.study, { hidden: this.own || (isTab && !tabs.isChosen(MISTAKES_TAB)) });
-    const tab = !isTab ? null : tabs.isChosen(MISTAKES_TAB) ? "mistakes" : "other";
-    const { dataset } = this.element;
-    if (study === (dataset.study ?? null) && tab === (dataset.tab ?? null)) return;
-    set(this.element, { "data-study": study, "data-tab": tab });
+    set(this.study, { hidden: this.own });
+    if (study === (this.element.dataset.study ?? null)) return;
+    set(this.element, { "data-study": study });
     this.column.scrollTop = 0; // what it says is above the button that asks for it
     this.refit();
   }
