@@ -1004,7 +1004,7 @@ COVERED = """() => {
 """Number of territories of a choice whose marks the button *Whole map* covers."""
 
 
-@pytest.mark.parametrize("name", ["italy", "usa", "world"])
+@pytest.mark.parametrize("name", ["italy", "usa"])
 @pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])
 def test_the_map_of_a_choice_zooms_in_as_far_as_a_finger_needs_and_its_overview_covers_no_mark(
     empty: BrowserArena, page: Page, width: int, height: int, name: str
@@ -1021,7 +1021,8 @@ def test_the_map_of_a_choice_zooms_in_as_far_as_a_finger_needs_and_its_overview_
         middles = [middle_of(each) for each in page.locator("[data-target], [data-selected]").all()]
         least = min(dist(a, b) for a, b in combinations(middles, 2))
         is_whole = page.evaluate(IS_WHOLE)
-        assert 34 <= least if is_whole else 34 <= least < 45, source
+        assert least >= 34, source
+        assert is_whole or least < 45, source
         if back.is_visible():
             assert page.evaluate(COVERED) == 0, source
         else:
