@@ -22,7 +22,7 @@ from arena.bots.api.bot import Clock
 
 M = TypeVar("M")
 
-MIN_RESERVE_SECONDS = 0.010
+MIN_RESERVE_SECONDS = 0.005
 """Minimum time in seconds that a move leaves on the clock, for ending the search, and for encoding and sending the move."""
 RESERVE_WITHOUT_GRACE_SECONDS = 0.050
 """Time in seconds that a move leaves on the clock if the server accepts no late moves (the network grace is 0).

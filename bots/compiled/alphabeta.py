@@ -6,8 +6,8 @@ its distance from the root. With option EXACT, the root has the value and the le
 that depth, for every number of threads and any content of the table. If the search is stopped, the root's frame holds
 the best of the moves that were searched, and the table holds only correct entries.
 
-Each step of the loop works on the frame at register AT and returns the next step: enter a node, list its moves, choose
-its next move, begin the move, receive a value, or finish the node. All state is in arrays, and none on the call stack:
+Each step of the loop works on the frame at register AT and returns the next step: count a node, enter it, list its moves,
+choose its next move, begin the move, receive a value, or finish the node. All state is in arrays, and none on the call stack:
 a recursive kernel would pass its arrays, seven words each, at every call, and numba would not find it in its cache.
 """
 
@@ -53,8 +53,8 @@ from arena.bots.compiled.table import (
 )
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
 
-ENTER, LIST, NEXT, BEGIN, RECEIVE, FINISH, UNWIND, IDLE, DONE, STOPPED = range(10)
-"""Numbers of the steps of the search loop. At DONE and STOPPED, the loop ends and the kernel returns the number."""
+COUNT, ENTER, LIST, NEXT, BEGIN, RECEIVE, FINISH, UNWIND, IDLE, DONE, STOPPED, PAUSED = range(12)
+"""Numbers of the steps of the search loop. At DONE, STOPPED and PAUSED, the loop ends and the kernel returns the number."""
 _STOP_CHECK_MASK = 31
 """Mask for a thread's count of entered nodes: when the masked bits are 0, the thread checks whether it must stop."""
 
@@ -69,6 +69,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
     table      transposition table
     is_helper  0 to search the root in frame 0, and to return DONE or STOPPED; 1 to help at split points (nodes whose
                moves several threads search) of other threads until SharedField.QUIT is set
+
+    Register STEP holds the first step: COUNT, or IDLE for a helper. A search of the root also returns PAUSED after every
+    SearchOption.PAUSE_NODES nodes, and while it waits for helpers, so that the caller can look at the clock. The next
+    call continues it.
     """
     words = kernel.words
     frame_words = MemorySizes(words, 0).frame_words
@@ -116,7 +120,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         put(mem, child + Frame.ALPHA, -high)
         put(mem, child + Frame.BETA, -low)
         put(mem, Register.AT, frame + frame_words)
-        return ENTER
+        return COUNT
 
     @inlined
     def may_use_table_entry(mem: Any, shared: Any, node: Any, entry_depth: Any, value: Any) -> Any:
@@ -148,20 +152,40 @@ def make_search_kernel(kernel: Kernel) -> Any:
         return is_search_interrupted(mem, shared)
 
     @inlined
-    def enter_node(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
-        """Count the current node (register AT), and leave it if a bound or a table entry already gives its value.
+    def pause(mem: Any, next_step: Any) -> Any:
+        """Return PAUSED, and let the next call of the kernel begin with `next_step`."""
+        put(mem, Register.NODES_AT_PAUSE, get(mem, Register.NODES))
+        put(mem, Register.STEP, next_step)
+        return PAUSED
 
-        Return the next step of the loop.
+    @inlined
+    def count_node(mem: Any, shared: Any, is_helper: Any) -> Any:
+        """Count the current node (register AT), and return the next step of the loop.
+
+        After every 32 nodes, look whether the search must stop or pause.
         """
-        frame = get(mem, Register.AT)
-        node = frame + words
+        node = get(mem, Register.AT) + words
         entered_count = get(mem, Register.ENTERED) + 1
         put(mem, Register.ENTERED, entered_count)
         put(mem, Register.NODES, get(mem, Register.NODES) + 1)
         put(mem, node + Frame.ROLE, SplitPointRole.NONE)
         put(mem, node + Frame.FIXED_ALPHA, NO_FIXED_ALPHA)
-        if entered_count & _STOP_CHECK_MASK == 0 and count_nodes_and_check_stop(mem, shared):
-            return UNWIND
+        if entered_count & _STOP_CHECK_MASK == 0:
+            if count_nodes_and_check_stop(mem, shared):
+                return UNWIND
+            new_nodes = get(mem, Register.NODES) - get(mem, Register.NODES_AT_PAUSE)
+            if is_helper == 0 and new_nodes >= get(shared, SearchOption.PAUSE_NODES):
+                return pause(mem, ENTER)
+        return ENTER
+
+    @inlined
+    def enter_node(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
+        """Leave the current node (register AT) if a bound or a table entry already gives its value.
+
+        Return the next step of the loop.
+        """
+        frame = get(mem, Register.AT)
+        node = frame + words
         if can_foresee and is_above_leaves(mem, shared, node):
             return search_last_ply(mem, shared, rules, frame)
         depth = get(mem, node + Frame.DEPTH)
@@ -194,7 +218,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
                     put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
                     return return_value_to_parent(mem, frame, value)
         put(mem, node + Frame.HINT, hint)
-        return ENTER if begin_probcut(mem, shared, frame) else LIST
+        return COUNT if begin_probcut(mem, shared, frame) else LIST
 
     @inlined
     def list_node_moves(mem: Any, shared: Any, rules: Any) -> Any:
@@ -242,7 +266,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
     )
 
     @inlined
-    def next_move(mem: Any, shared: Any, rules: Any) -> Any:
+    def next_move(mem: Any, shared: Any, rules: Any, is_helper: Any) -> Any:
         """Choose the next move of the current node (register AT), or share its other moves if other threads are idle.
 
         Return the next step of the loop.
@@ -250,7 +274,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         frame = get(mem, Register.AT)
         node = frame + words
         if get(mem, node + Frame.ROLE) != SplitPointRole.NONE:
-            return take_shared_move(mem, shared, frame)
+            return take_shared_move(mem, shared, frame, is_helper)
         rank = get(mem, node + Frame.NEXT)
         if rank >= get(mem, node + Frame.COUNT) or may_skip_late_moves(mem, shared, node, rank):
             return FINISH
@@ -462,7 +486,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         return return_value_to_parent(mem, frame, best)
 
     @inlined
-    def take_shared_move(mem: Any, shared: Any, frame: Any) -> Any:
+    def take_shared_move(mem: Any, shared: Any, frame: Any, is_helper: Any) -> Any:
         """Take the next move of a split point (a node whose moves several threads search).
 
         If no move is left, a helper leaves the split point, and its owner waits for the helpers.
@@ -483,7 +507,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         if is_outer_search_interrupted(mem, shared, node):
             return UNWIND
         wait_for_helpers(mem, shared, frame)
-        return NEXT
+        return pause(mem, NEXT) if is_helper == 0 else NEXT
 
     @inlined
     def leave_interrupted_node(mem: Any, shared: Any) -> Any:
@@ -510,16 +534,18 @@ def make_search_kernel(kernel: Kernel) -> Any:
         return UNWIND
 
     def search(mem: Any, shared: Any, rules: Any, table: Any, is_helper: Any) -> Any:
-        next_step = IDLE if is_helper != 0 else ENTER
+        next_step = get(mem, Register.STEP)
         while True:
-            if next_step == NEXT:
-                next_step = next_move(mem, shared, rules)
+            if next_step == COUNT:
+                next_step = count_node(mem, shared, is_helper)
+            if next_step == ENTER:
+                next_step = enter_node(mem, shared, rules, table)
+            elif next_step == NEXT:
+                next_step = next_move(mem, shared, rules, is_helper)
             elif next_step == BEGIN:
                 next_step = begin_move(mem, shared, rules)
             elif next_step == RECEIVE:
                 next_step = receive_value(mem, shared, table)
-            elif next_step == ENTER:
-                next_step = enter_node(mem, shared, rules, table)
             elif next_step == LIST:
                 next_step = list_node_moves(mem, shared, rules)
             elif next_step == FINISH:

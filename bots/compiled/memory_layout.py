@@ -48,7 +48,9 @@ class Register(IntEnum):
     HISTORY = 14  # start of the histories of moves: first Maxie's, then Minnie's
     CORRECTIONS = 15  # start of the corrections of estimates
     ROOT_PLAYER = 16  # 0 if Maxie moves at the root, 1 if Minnie does
-    END = 17
+    STEP = 17  # step of the search loop with which the kernel begins, or goes on after a pause
+    NODES_AT_PAUSE = 18  # value of NODES at the last pause
+    END = 19
 
 
 FIRST_FRAME_OFFSET = -(-int(Register.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
@@ -146,6 +148,7 @@ class SearchOption(IntEnum):
     SELECTIVE = 52  # 1 to prune by estimates and shallower searches, and to use deeper entries of the table
     LATE_MOVES = 53  # moves that a search of depth 1 examines; 0: all, and reduce none at any depth
     FORESEE = 54  # 1 to value leaves from the node above them
+    PAUSE_NODES = 55  # number of nodes after which the first thread pauses
     END = 64
 
 

@@ -153,18 +153,18 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
 
 def _pack_position(position: RisklessPosition, planes: int) -> Words:
     layout = make_layout(planes)
-    words = np.zeros(layout.words, np.uint64)
+    words = [0] * layout.words
     sign = position.player.sign
     totals = [0, 0]
     for v, signed in enumerate(position.armies):
         if signed:
             foe = signed * sign < 0
             totals[foe] += abs(signed)
-            words[layout.foe if foe else layout.own] |= np.uint64(1 << v)
+            words[layout.foe if foe else layout.own] |= 1 << v
             for i in range(planes):
-                words[i] |= np.uint64((abs(signed) >> i & 1) << v)
-    words[layout.totals] = np.uint64((totals[0] << 32) + totals[1])
-    return words.view(np.int64)
+                words[i] |= (abs(signed) >> i & 1) << v
+    words[layout.totals] = (totals[0] << 32) + totals[1]
+    return np.array(words, np.uint64).view(np.int64)
 
 
 def _make_rules_array(game: Riskless, weights: Weights, planes: int) -> Words:

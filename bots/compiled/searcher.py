@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, cast
 
 import numpy as np
 
-from arena.bots.compiled.alphabeta import DONE, make_search_kernel
+from arena.bots.compiled.alphabeta import COUNT, DONE, IDLE, PAUSED, make_search_kernel
 from arena.bots.compiled.cache import hold_compile_lock
 from arena.bots.compiled.calibrate import calibrate_pruning
 from arena.bots.compiled.catalogue import compile_game
@@ -35,8 +34,8 @@ from arena.games.core import Game, M, P, Player
 
 EXAMINED_MOVES_AT_DEPTH_1 = 3
 """Number of moves that the selective search examines at a node one ply above the leaves."""
-STOP_POLL_SECONDS = 0.001
-"""Interval between calls of a caller's stop function, in seconds."""
+NODES_BETWEEN_STOP_CALLS = 3_000
+"""Number of nodes, of the first thread, between calls of a caller's stop function: about as many as it visits in a millisecond."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +179,7 @@ class Searcher(Generic[P, M]):
         max_nodes: int = NO_LIMIT,
         moves: Sequence[M] | None = None,
     ) -> Iterator[SearchReport[M]]:
-        """Yield reports as `bots.search.deepening.deepen` does. `stop` is called every millisecond.
+        """Yield reports as `bots.search.deepening.deepen` does. `stop` is called about every millisecond.
 
         `moves`, if given, are the only moves of the root that are searched, in move order. Raises ValueError
         if the match is over in this position.
@@ -244,7 +243,10 @@ class Searcher(Generic[P, M]):
         shared[SharedField.NODES] = 0
         shared[SharedField.STOP] = 0
         for memory_of_thread in self._memories:
-            memory_of_thread[[Register.NODES, Register.COUNTED, Register.ENTERED]] = 0
+            memory_of_thread[
+                [Register.NODES, Register.COUNTED, Register.ENTERED, Register.NODES_AT_PAUSE]
+            ] = 0
+            memory_of_thread[Register.STEP] = IDLE
             memory_of_thread[Register.ROOT_PLAYER] = self.game.player(position) is Player.MINNIE
 
     def _read_root_field(self, field: Frame) -> int:
@@ -285,6 +287,7 @@ class Searcher(Generic[P, M]):
         memory[root + Frame.BEST] = -INFINITY
         memory[first : first + len(self._order)] = self._order
         memory[Register.AT] = FIRST_FRAME_OFFSET
+        memory[Register.STEP] = COUNT
         memory[Register.INNERMOST_SPLIT] = -1
 
     def _call_kernel(self, memory: Words, *, is_helper: bool) -> int:
@@ -292,20 +295,19 @@ class Searcher(Generic[P, M]):
         return cast("int", self._search(memory, self._shared, rules, self._table, int(is_helper)))
 
     def _search_root(self, memory: Words, stop: Callable[[], bool] | None) -> int:
-        """Search the root in this thread, or in another thread if `stop` must be polled meanwhile."""
-        if stop is None:
-            return self._call_kernel(memory, is_helper=False)
-        root_future = self._pool.submit(self._call_kernel, memory, is_helper=False)
+        """Search the root in this thread, and call `stop` at every pause of the search."""
+        self._shared[SearchOption.PAUSE_NODES] = NO_LIMIT if stop is None else NODES_BETWEEN_STOP_CALLS
+        last_step = PAUSED
         try:
-            while True:
-                if stop():
+            while (last_step := self._call_kernel(memory, is_helper=False)) == PAUSED:
+                if stop is not None and stop():
                     self.stop()
-                with suppress(TimeoutError):
-                    return root_future.result(timeout=STOP_POLL_SECONDS)
         finally:
-            # stop the search even if the caller's function raised an exception
-            self._shared[SharedField.STOP] |= not root_future.done()
-            wait([root_future])
+            if last_step == PAUSED:  # `stop` raised an exception: end the search
+                self.stop()
+                while self._call_kernel(memory, is_helper=False) == PAUSED:
+                    pass
+        return last_step
 
     def _list_main_line_moves(self, best: int, depth: int) -> tuple[M, ...]:
         line_moves = np.zeros(MAX_DEPTH, np.int64)

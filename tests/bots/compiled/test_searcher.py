@@ -62,6 +62,23 @@ def test_a_stop_at_any_moment_leaves_a_legal_move_and_a_sound_table(
             position = game.start()
 
 
+def test_pauses_for_the_stop_function_change_nothing(make: Callable[..., Any]) -> None:
+    game = Riskless(load_map("m2"))
+    calls = iter(range(10**6))
+    paused = list(make(game).deepen(game.start(), stop=lambda: next(calls) < 0, max_nodes=30_000))
+    assert paused == list(make(game).deepen(game.start(), max_nodes=30_000))
+    assert 5 <= next(calls) <= 10
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_of_the_stop_function_ends_the_search(make: Callable[..., Any], threads: int) -> None:
+    game = Riskless(load_map("m2"))
+    searcher = make(game, threads=threads)
+    with pytest.raises(ZeroDivisionError):
+        list(searcher.deepen(game.start(), stop=lambda: bool(1 // 0)))
+    assert list(searcher.deepen(game.start(), max_depth=3))[-1].depth == 3
+
+
 def test_a_stop_before_the_first_node(make: Callable[..., Any]) -> None:
     game = Riskless(load_map("m2"))
     reports = list(make(game).deepen(game.start(), stop=lambda: True))
