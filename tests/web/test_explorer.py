@@ -130,9 +130,9 @@ def test_an_attacker_who_wins_a_tie_is_told_so(empty: BrowserArena, page: Page, 
     show_three_territories(page, f"{empty.url}file/0", tmp_path, 3, [RecordedMove([0, 1], 1.0)])
     page.get_by_role("button", name="Try your own moves").click()
     page.locator("[data-source]").click()
-    expect(page.locator(".map .outcomes text")).to_have_text("win the tie")
+    expect(page.locator(".map .outcomes text")).to_have_text("1 after")
     page.locator("[data-target]").hover()
-    expect(page.locator(".preview > span").first).to_have_text("→ Egypt, 3 vs 3: win the tie")
+    expect(page.locator(".preview > span").first).to_have_text("→ Egypt, 3 vs 3: win the tie, 1 after")
     page.get_by_role("button", name="Back to the match").click()
     page.get_by_role("button", name="Next move").click()
     expect(page.locator(".told")).to_contain_text(

@@ -75,7 +75,7 @@ export class Riskless {
   // Return what a move would do, in a few words, and which replies would undo it.
   foretell(position, move) {
     const { what, came, stood, left, threats } = this.weigh(position, move);
-    const words = { won: `${came} vs ${stood}: win`, lost: `${came} vs ${stood}: lose`, joined: `${came} join ${stood}`, took: moveIn(came) }[what] + `, ${left} after`;
+    const words = { won: `${came} vs ${stood}: win${came === stood ? " the tie" : ""}`, lost: `${came} vs ${stood}: lose`, joined: `${came} join ${stood}`, took: moveIn(came) }[what] + `, ${left} after`;
     return threats.length ? `${words} · ${threatWords(threats.slice(0, 2))}` : words;
   }
 

@@ -1,6 +1,6 @@
 // The form for a new match. Every field has a default, so that one click starts it.
 
-import { fetchOnce } from "../api.js";
+import { fetchJson, fetchOnce } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { GAME_NAMES, LARGE_MAPS, botTitle, inMapOrder, mapFacts, mapTitle, timeTitle } from "../text.js";
 import { mapPicture, mapThumb } from "./mappicture.js";
@@ -23,11 +23,13 @@ function levelOf(name) {
   return [level, botTitle(name).replace(/^House /, ""), words];
 }
 
-// The choice of one of the server's own bots.
-function levelChoice(bot, choose) {
+// The choice of one of the server's own bots. `rated`: its rating, null without one.
+function levelChoice(bot, choose, rated) {
   const [level, title, words] = levelOf(bot);
+  const rating = h("span");
+  rated.then((found) => say(rating, found ? `, rated ${Math.round(found)}` : ""));
   return h("label", { class: "choice" }, h("input", { type: "radio", name: "level", value: bot, "aria-label": `${level}: ${title}`, onchange: () => choose(bot) }),
-    h("strong", null, level), h("span", { class: "quiet" }, h("span", { class: "bot-of" }, `${title} `), words));
+    h("strong", null, level), h("span", { class: "quiet bot-of" }, title, rating), h("span", { class: "quiet" }, words));
 }
 
 export function playForm(about, opponent, begin) {
@@ -40,9 +42,10 @@ export function playForm(about, opponent, begin) {
   const seat = h("select", { name: "seat" }, options([["maxie", "Blue (first)"], ["minnie", "Orange"], ["", "Random"]]));
   const start = h("button", { type: "submit", class: "button big" }, "Start the match");
   const go = h("div", { class: "go" }, start);
+  const ratings = fetchJson("table").then(({ standings }) => new Map(standings.filter(({ game: each }) => each === "riskless").map((each) => [each.bot, each.rating])), () => new Map());
   const easiest = Object.values(LEVELS).map(([level]) => level);
   const house = [...about.house].sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
-  const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => levelChoice(bot, (who) => choose(who))),
+  const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => levelChoice(bot, (who) => choose(who), ratings.then((found) => found.get(bot)))),
     h("label", { class: "choice" }, h("input", { type: "radio", name: "level", value: "", "aria-label": "Other: another bot, or a person", onchange: () => choose(listed[0] ?? "") }),
       h("strong", null, "Other"), h("span", { class: "quiet" }, "Another bot, or a person")));
   const picture = h("figure", { class: "chosen-map" });
