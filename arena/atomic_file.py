@@ -140,7 +140,7 @@ def append_line(file: FileIO, line: str) -> None:
 def _is_replaceable(path: Path) -> bool:
     """Return True if the file at `path` can be replaced, by moving a new file from the same folder over it.
 
-    If `path` is a link, this is the folder and the file that the link points to.
+    If `path` is a link, this tells about the file that the link points to.
     """
     if not path.exists():
         return True
