@@ -23,7 +23,10 @@ from arena.games.tictactoe import TicTacToe
 
 
 def make_two_territory_game(cap: int) -> Riskless:
-    """Return Riskless on a map of two territories. Its kernel depends on `cap`, the maximum number of armies on a territory."""
+    """Return Riskless on the smallest map. Maps of all sizes share its kernel, which depends only on `cap`.
+
+    cap  maximum number of armies on a territory
+    """
     places = ((0.0, 0.0), (1.0, 0.0))
     return Riskless(RisklessMap("two", ("a", "b"), ((1,), (0,)), cap, 2 * cap, 10, (1, -1), places))
 

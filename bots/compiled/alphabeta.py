@@ -1,14 +1,18 @@
 """Main search: alpha-beta with all optimizations, written as one loop over an explicit stack.
 
-Contract: negamax, fail-soft. A node is searched DEPTH plies deep with the window from ALPHA to BETA (fields of its
-stack frame), and its value is for its player to move. A node at depth 0 is estimated. The value of a won node is WIN minus
-its distance from the root. With option EXACT, the root has the value and the leftmost best move of plain minimax at
-that depth, for every number of threads and any content of the table. If the search is stopped, the root's frame holds
-the best of the moves that were searched, and the table holds only correct entries.
+Contract: negamax, fail-soft.
+- The fields DEPTH, ALPHA and BETA of a node's stack frame are the depth and the window of its search. The value of a node
+  is for its player to move. At depth 0, the value is an estimate. A win counts WIN minus its distance from the root.
+- With option EXACT, the root has the value and the leftmost best move of plain minimax at that depth, for every number of
+  threads and any content of the table.
+- If the search is stopped, the root's frame holds the best of the moves that were searched, and the table holds only
+  correct entries.
 
-Each step of the loop works on the frame at register AT and returns the next step: count a node, enter it, list its moves,
-choose its next move, begin the move, receive a value, or finish the node. All state is in arrays, and none on the call stack:
-a recursive kernel would pass its arrays, seven words each, at every call, and numba would not find it in its cache.
+Each step of the loop works on the frame at register AT, and returns the next step: count a node, enter it, list its moves,
+choose its next move, begin the move, receive a value, or finish the node. All state is in arrays, so a search can pause.
+
+The search does not recurse: each call of a kernel would pass its arrays, of seven words each, and numba would not find a
+recursive kernel in its cache.
 """
 
 from __future__ import annotations
@@ -54,9 +58,9 @@ from arena.bots.compiled.table import (
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
 
 COUNT, ENTER, LIST, NEXT, BEGIN, RECEIVE, FINISH, UNWIND, IDLE, DONE, STOPPED, PAUSED = range(12)
-"""Numbers of the steps of the search loop. At DONE, STOPPED and PAUSED, the loop ends and the kernel returns the number."""
+"""Steps of the search loop. At the steps DONE, STOPPED and PAUSED the loop ends, and the kernel returns that step."""
 _STOP_CHECK_MASK = 31
-"""Mask for a thread's count of entered nodes: when the masked bits are 0, the thread checks whether it must stop."""
+"""Bit mask of a thread's number of entered nodes. It is 0 at every 32nd node, where the thread checks whether it must stop."""
 
 
 @cache
@@ -67,8 +71,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
     shared     memory of all threads
     rules      rules of the game on its map, as an array
     table      transposition table
-    is_helper  0 to search the root in frame 0, and to return DONE or STOPPED; 1 to help at split points (nodes whose
-               moves several threads search) of other threads until SharedField.QUIT is set
+    is_helper  0 to search the root, which is in frame 0, and return DONE, STOPPED or PAUSED; 1 to help other threads at their
+               split points (nodes whose moves several threads search) until SharedField.QUIT is set
 
     Register STEP holds the first step: COUNT, or IDLE for a helper. A search of the root also returns PAUSED after every
     SearchOption.PAUSE_NODES nodes, and while it waits for helpers, so that the caller can look at the clock. The next
@@ -129,8 +133,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
         `entry_depth` and `value` are the depth and the value of the entry.
 
         The entry must have the node's depth. A selective search also uses a deeper entry, if that entry's search ended
-        before the ply limit (the ply at which a match is a draw). A win or loss beyond the ply limit is never used:
-        even an entry of the right depth may have one, taken over from a deeper entry.
+        before the ply limit (the ply at which a match is a draw). A win or loss after the ply limit is never used. An
+        entry with the node's depth may have such a value, too, if its search used a deeper entry.
         """
         depth = get(mem, node + Frame.DEPTH)
         plies_left = get(shared, SearchOption.PLIES_LEFT)
@@ -315,9 +319,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def fix_alpha_for_later_moves(mem: Any, shared: Any, node: Any, begun_count: Any) -> None:
-        """In the course's form of Jamboree, fix alpha for all later moves once enough moves were searched in sequence.
+        """Once enough moves were searched in sequence, fix alpha for all later moves of the node.
 
-        These are floor(prune × n) of n moves (source 001 in docs/search.md). `begun_count` is the number of moves already begun.
+        This applies only to Jamboree in the form of source 001 (docs/search.md), which searches floor(prune × n) of n moves in
+        sequence. `begun_count` is the number of moves already begun.
         """
         sequential_count = get(shared, SearchOption.PRUNE) * get(mem, node + Frame.COUNT) // 1000
         if get(shared, SearchOption.COURSE_FORM) != 0 and begun_count == sequential_count:
@@ -372,8 +377,9 @@ def make_search_kernel(kernel: Kernel) -> Any:
     def receive_probcut_value(mem: Any, shared: Any, table: Any) -> Any:
         """Leave the current node if ProbCut (a shallower search of its position) has given a bound outside its window.
 
-        Otherwise list the node's moves next, with the best move of the shallower search first. Return the next step of the
-        loop.
+        Otherwise the next step lists the node's moves, with the best move of the shallower search first.
+
+        Return the next step of the loop.
         """
         frame = get(mem, Register.AT)
         node = frame + words
@@ -426,7 +432,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
     def update_best(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
         """Make the node's move just searched (field MOVE of its frame) the best move, because `value` exceeds THRESHOLD.
 
-        In the course's form of Jamboree, THRESHOLD may be out of date: a best move that is better than MOVE is kept.
+        In the form of Jamboree in source 001 (docs/search.md), THRESHOLD may be out of date, because alpha is fixed. Then a
+        best move that is better than MOVE is kept.
 
         Return the next step of the loop.
         """
@@ -511,9 +518,9 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def leave_interrupted_node(mem: Any, shared: Any) -> Any:
-        """Leave the frame of an interrupted node without a result. Go on at the nearest node that is not interrupted.
+        """Leave the frame of a node whose search must end (`is_search_interrupted`), without a result.
 
-        Return the next step of the loop.
+        Return the next step of the loop, which is at the nearest ancestor whose search need not end.
         """
         frame = get(mem, Register.AT)
         node = frame + words

@@ -1,14 +1,19 @@
 """Compilation of kernels, and a cache of the compiled code on disk.
 
-numba's own cache does not work for these kernels, which are closures over functions in other files. numba checks only
-whether the file of the outermost function has changed. It also identifies a function by the content of its closure,
-which differs between processes if the closure contains another compiled function or an intrinsic. So the name of the cache
-folder is a digest of all sources of this package, and a kernel in this folder is identified only by its name. The name of
-another package's kernel includes a digest of that package's sources (`compute_sources_digest`).
+numba's own cache does not work for these kernels, which are closures over functions in other files. It notices changes
+only in the file of the outermost function. And it identifies a function by the content of its closure, which differs
+between processes if it contains another compiled function or an intrinsic.
 
-Compiled code is for one processor model. A process looks for code for its own model: first in its cache, then in the
-folders listed in ARENA_KERNELS, which it only reads. If there is none, it uses code in those folders that was compiled for
-any processor (NUMBA_CPU_NAME=generic), which is some 25 % slower. Only if that is missing too, the process compiles.
+Therefore the name of the cache folder is a digest of all sources of this package, and a kernel in this folder is identified
+by its name alone. The name of another package's kernel includes a digest of that package's sources
+(`compute_sources_digest`).
+
+Compiled code is for one processor model. A process uses the first code that it finds:
+1. code for its own model in its cache
+2. code for its own model in the folders that ARENA_KERNELS lists, which it only reads
+3. code for any processor (NUMBA_CPU_NAME=generic) in those folders, which is some 25 % slower
+
+If there is none, the process compiles.
 """
 
 from __future__ import annotations
@@ -69,9 +74,9 @@ def get_kernel_folder(cache_folder: Path) -> Path:
 
 
 def list_precompiled_folders() -> list[Path]:
-    """Return the kernel folder inside each folder that ARENA_KERNELS lists.
+    """Return the folders of precompiled kernels: one inside each folder that the variable ARENA_KERNELS lists.
 
-    ARENA_KERNELS lists the values that XDG_CACHE_HOME had when the kernels were compiled.
+    To create them, somebody compiled kernels with the listed folder as XDG_CACHE_HOME.
     """
     folder_names = os.environ.get(PRECOMPILED_FOLDERS_VARIABLE, "").split(os.pathsep)
     return [get_kernel_folder(Path(each)) for each in folder_names if each]

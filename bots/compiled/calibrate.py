@@ -1,8 +1,8 @@
 """Measurement of two numbers before a game's first selective search: tempo and spread.
 
-The tempo T is the value of having the move. Estimates do not include it, so they favour the player who moved last, and the
-values of a position at depths 1, 2 and 3 alternate: for the player to move at the root they are v + T, v - T and v + T. So
-their second difference is 4 T.
+The tempo T is the value of having the move. Estimates leave it out, so they favour the player who moved last. The values of
+a position therefore alternate: at depths 1, 2 and 3 they are v + T, v - T and v + T for the player to move at the root.
+Their second difference is 4 T, from which T is measured.
 
 The spread is the standard deviation, over many positions, of the change in value from depth 1 to depth 3. The same player
 moves last at both depths, so features that count only for the player to move, such as `attacks`, do not widen it.

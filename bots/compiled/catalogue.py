@@ -1,8 +1,7 @@
 """Kernels of games, and the weights of evaluators by name.
 
-A user-defined game returns its own kernel from `Game.compiled`, and the kernel's compiled code is cached like that of the
-project's kernels. The name of the cache folder does not depend on the user's sources, so the kernel's name includes a digest
-of the files that define its functions.
+A user-defined game returns its own kernel from `Game.compiled`. The compiled code of this kernel is cached, too. Its name in
+the cache includes a digest of the files that define its functions, so that it is compiled again if one of them changes.
 """
 
 from __future__ import annotations

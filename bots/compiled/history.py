@@ -1,7 +1,7 @@
 """Statistics of the nodes that a selective search finished: the history of moves, and corrections of estimates.
 
-The history of a move rises when the move causes a cutoff, and falls when another move does so after it was searched (the
-history heuristic; Schaeffer, 1989). Moves are ordered by it (`ordering`).
+The history of a move is a number, used to order moves (`ordering`). It rises when the move causes a cutoff, and falls when
+a move that is searched later causes one (the history heuristic; Schaeffer, 1989).
 
 The correction of a position is the average difference between the searched values and the estimates of positions of the
 same shape (correction history, as in Stockfish). In Riskless, the shape is the set of territories of each player, without
@@ -31,7 +31,7 @@ HISTORY_SCORE_LIMIT = 200
 
 @inlined
 def find_histories(mem: Any, node: Any) -> Any:
-    """Return the index of the first history of the node's player. A move's number is added to it."""
+    """Return the index, in a thread's memory, of the history of move 0 for the node's player. Move n is at this index + n."""
     player = (get(mem, node + Frame.DISTANCE) + get(mem, Register.ROOT_PLAYER)) & 1
     return get(mem, Register.HISTORY) + player * get(mem, Register.WIDTH)
 
@@ -91,10 +91,10 @@ class EstimateCorrections:
 
         @inlined
         def update_correction(mem: Any, shared: Any, frame: Any, value: Any, bound: Any) -> None:
-            """Update the correction of the finished node in `frame`, unless its value is a bound that agrees with it.
+            """Move the correction of the finished node in `frame` towards the difference between its value and its estimate.
 
-            The value of a search that reaches the ply limit is left out, too: it may be that of a draw, which says nothing
-            about the estimate.
+            Do nothing if the value is only a bound, and the corrected estimate satisfies it. Do nothing, either, if the
+            search reached the ply limit: a draw there says nothing about the estimate.
             """
             node = frame + words
             plies_left = get(shared, SearchOption.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)

@@ -93,10 +93,10 @@ def lowest_bit(_typing: Any, word: Any) -> Codegen:
 
 @_make_intrinsic
 def truncated_quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
-    """Return the truncated_quotient, rounded towards 0, for numbers below 2^53 and a divisor above 0.
+    """Return the quotient of two whole numbers, rounded towards 0. Both must be below 2^53, and the divisor above 0.
 
-    The division uses floating-point numbers, which takes half the time of an integer division. It is exact: a truncated_quotient
-    below a whole number is never rounded up to it, even when rounded to the nearest double.
+    A floating-point division takes half the time of an integer division. The result is exact all the same: rounding to the
+    nearest double never raises a quotient to the next whole number.
     """
     del dividend, divisor
 
@@ -111,8 +111,8 @@ def truncated_quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
 def gather_bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
     """Return a number whose bit i is bit `bit` of array[index + i], for i from 0 to `count` - 1.
 
-    `count` is a constant. The words are shifted as one vector until the bit is their sign, and one instruction
-    collects the signs. A vector has a multiple of four words, so the array must have that many.
+    `count` is a constant. The words are read as one vector, whose length is `count` rounded up to a multiple of four, so
+    the array must have that many words. They are shifted until the bit is the sign, and one instruction collects the signs.
     """
     del index, bit
     if not isinstance(count, types.IntegerLiteral):
@@ -139,9 +139,9 @@ def gather_bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any
 
 @_make_intrinsic_with_constants
 def unpack_bit_columns(_typing: Any, array: Any, index: Any, out: Any, count: Any) -> Codegen | None:
-    """Write 64 numbers as bytes to array[out] to array[out + 7]. Bit i of number v is bit v of array[index + i].
+    """Transpose bits: write 64 numbers as bytes to array[out] … array[out + 7]. Bit i of number v is bit v of array[index + i].
 
-    `count` is a constant of at most 8: the number of bits. With it, `get_byte` replaces many calls of `gather_bit_column`.
+    `count` is a constant of at most 8: the number of bits. `get_byte` then reads a number faster than `gather_bit_column`.
     """
     del index, out
     if not isinstance(count, types.IntegerLiteral):
@@ -213,7 +213,7 @@ find_bytes_at_most = _make_byte_comparison(
 
 @_make_intrinsic
 def hash_pair(_typing: Any, left: Any, right: Any) -> Codegen:
-    """Return the xor of both halves of the 128-bit product: a strong hash of two words."""
+    """Return a strong hash of two words: the xor of both halves of their 128-bit product."""
     del left, right
 
     def generate_code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

@@ -3,13 +3,14 @@
 The thread that entered a node searches its first moves. If other threads are idle, it then opens a split point with the
 remaining moves. Each participating thread takes the next move, searches it, and reports its value.
 
-In the original form (Joerg and Kuszmaul) each move is first tested with a null window. If its value does not exceed
-alpha, the move is done. If the value reaches beta, the node is cut: all threads below the split point notice this at their
-next poll, and return. A value in between is only a bound, so the move is searched a second time, with the whole window. At
-one split point, second searches run one at a time, each after all earlier moves are done.
+In the original form (Joerg and Kuszmaul) each move is first tested with a null window:
+- If its value does not exceed alpha, the move is done.
+- If the value reaches beta, the node is cut: all threads below the split point notice this at their next poll, and return.
+- A value in between is only a bound, so the move is searched a second time, with the whole window. At one split point,
+  second searches run one at a time, each after all earlier moves are done.
 
-In the course's form (source 001 in docs/search.md, section 6) every move gets the window that the sequential part left,
-and the threads share no bounds.
+In the form of a course (source 001 in docs/search.md, section 6), which the code calls the course's form, every move gets the
+window that was left by the moves searched in sequence, and the threads share no bounds.
 
 A thread that has opened a split point and waits for its helpers takes work only from split points below it, so it is
 free again soon after the helpers are done. A split point's fields change only under its lock.
@@ -395,7 +396,7 @@ class SplitPoints:
 
         @inlined
         def wait_for_work(mem: Any, shared: Any) -> Any:
-            """Wait until this idle thread has joined a split point as a helper. Return False if the thread must quit instead."""
+            """Wait until this idle thread has joined a split point as a helper. Return False if the thread must quit."""
             put(mem, Register.INNERMOST_SPLIT, -1)
             fetch_add(shared, SharedField.IDLE, 1)
             has_joined = False
@@ -415,7 +416,7 @@ class SplitPoints:
 
         @inlined
         def is_outer_search_interrupted(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if the search is interrupted above the split point of `node` too, not only at that split point."""
+            """Return True if all threads must stop, or if a split point above the split point of `node` was cut."""
             inner_split = get(mem, Register.INNERMOST_SPLIT)
             put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
             is_outer_interrupted = is_search_interrupted(mem, shared)

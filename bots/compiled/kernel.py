@@ -63,7 +63,7 @@ class Kernel:
     foresee: Callable[..., Any] | None = None
     observe: Callable[..., Any] | None = None
     shape_words: int = 0
-    """Number of the last of these `key_words` that tell a position's shape, such as the players' territories without armies.
+    """Number of words, at the end of the `key_words`, that are the position's shape, such as the territories of each player.
 
     Positions of the same shape share a correction of their estimates. 0 switches corrections off.
     """

@@ -108,7 +108,7 @@ class SplitPointRole(IntEnum):
 
 
 class SearchWindow(IntEnum):
-    """Window and depth with which the child is searched whose value a stack frame will receive next."""
+    """Window and depth of the search whose value a stack frame will receive next."""
 
     FULL = 0
     NULL = 1  # null window, to find whether the move is better than the best so far

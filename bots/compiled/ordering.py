@@ -1,9 +1,9 @@
 """Order in which a node's moves are searched.
 
-The transposition table's move comes first, and is searched before any other move is examined. The other moves follow in
-the order of their scores: in a selective search, at nodes of depth MIN_DEPTH_TO_ESTIMATE_MOVES or more, the estimates of the
-positions after the moves; elsewhere the results of `Kernel.score_move`, which are cheaper. Score and move are packed in
-one word, so that the greatest word is the best move, and among equal moves the leftmost.
+The transposition table's move comes first, and is searched before any other move is scored. The other moves follow in the
+order of their scores. At the deeper nodes of a selective search (MIN_DEPTH_TO_ESTIMATE_MOVES), the score of a move is the
+estimate of the position after it. At all other nodes it is the result of `Kernel.score_move`, which is cheaper. Score and
+move are packed in one word, so that the greatest word is the move with the best score, and among equal ones the leftmost.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class MoveOrdering:
         def select_best_move(mem: Any, node: Any, move_index: Any) -> None:
             """Find the move with the best score at `move_index` or later in the node's move list, and swap it to that index.
 
-            Its score is then removed from its word in the list.
+            There the list then contains the move alone, without its score.
             """
             list_at = get(mem, node + Frame.LIST)
             first_word = get(mem, list_at + move_index)

@@ -17,7 +17,7 @@ from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 LEAF_ONLY_FEATURES = ("attacks", "exposed")
-"""Features that only the leaf's own position shows, because a move changes the possible attacks all around it."""
+"""Features that are not computed from the position above a leaf: a move changes the possible attacks all around it."""
 
 _LOWER_HALF_MASK = 0xFFFFFFFF
 

@@ -30,7 +30,7 @@ WORDS_PER_ROW = HIDDEN_UNIT_COUNT // UNITS_PER_WORD
 """Number of 64-bit words that hold one value for each hidden unit of the network."""
 UNIT_VALUE_OFFSET = 1 << 15
 ZERO_UNITS_WORD = sum(UNIT_VALUE_OFFSET << 16 * lane for lane in range(UNITS_PER_WORD)) - (1 << 64)
-"""Word that holds four hidden units of the network with the value 0, each stored with its offset; as a signed number."""
+"""Signed word that holds four hidden units of the network with the value 0, each stored plus UNIT_VALUE_OFFSET."""
 NETWORK_KERNEL_SUFFIX = f"-network-{TERRITORY_KIND_COUNT}-{HIDDEN_UNIT_COUNT}-{OUTPUT_FRACTION_BITS}"
 """End of the name of a kernel that estimates by a network.
 
@@ -42,9 +42,9 @@ MAX_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
 SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + HIDDEN_UNIT_COUNT
 TARGETS, ROAD_ROWS = SOURCES + MAX_ROADS, SOURCES + 2 * MAX_ROADS
 TERRITORY_ROWS_START = ROAD_ROWS + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT * WORDS_PER_ROW
-"""Offset, in the words of a network, of each territory's contributions to the hidden units; the same for all maps.
+"""Offset, in the words of a network, of the contributions of territories to the hidden units. It is the same for all maps.
 
-The contributions of the players' total armies follow them.
+The contributions of the players' total armies follow.
 """
 
 

@@ -130,7 +130,7 @@ class Searcher(Generic[P, M]):
         shared[SearchOption.SPLIT_WORDS] = self._sizes.split_words
 
     def _calibrate_pruning(self) -> None:
-        """Before the first search, measure the numbers that the selective search needs (`PruningCalibration`), by exact searches."""
+        """Measure the numbers that the selective search needs (`PruningCalibration`), by exact searches."""
         if self._is_calibrated:
             return
         self._is_calibrated = True

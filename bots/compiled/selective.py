@@ -1,19 +1,18 @@
 """Pruning of the selective search, which skips moves that rarely matter.
 
-A shallow node needs no search if its estimate lies outside its window by a margin (futility pruning). A deeper node needs
-none if a search of the same position that is some plies shallower has such a value (ProbCut; ICCA Journal, 1995). The
-estimates that decide about pruning are corrected (`history`).
+- Futility pruning: a shallow node is not searched if its estimate lies outside its window by a margin.
+- ProbCut (ICCA Journal, 1995): a deeper node is not searched if a shallower search of its position has such a value.
+- Late-move pruning: a shallow node examines only its first moves.
+- Late-move reductions: a late move is first searched to a smaller depth, and to the whole depth only if its value then
+  exceeds the best one so far.
 
-Pruning compares values of searches that end after different numbers of plies, so it must not matter whose turn it is at
-the end. `calibrate_pruning` measures two numbers for this: TEMPO, the value of being the player to move, which is added to the
-estimate of each leaf, and SPREAD, the standard deviation of the change in value from one depth to the
-depth two plies deeper.
+The estimates that decide about pruning are corrected (`history`). Pruning compares values of searches to different depths,
+so it must not matter who moves at the end. `calibrate_pruning` therefore measures TEMPO, the value of being the player to
+move, which is added to the estimate of each leaf. The margins are proportional to SPREAD, which it measures, too: the standard
+deviation of the change in value from one depth to the depth two plies deeper.
 
-Only nodes with a null window are pruned, and no node whose search reaches the ply limit, because the results there are
+Only nodes with a null window are pruned. A node whose search reaches the ply limit is never pruned, because its result is
 certain.
-
-Late-move reductions search a late move to a smaller depth first, and to the whole depth only if its value then exceeds the
-best one so far.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ RISE_PERCENT_OF_SPREAD = 125
 FALL_PERCENT_OF_SPREAD = 85
 """Assumed maximum fall of a value per ply of a search, in percent of SPREAD.
 
-It is smaller than the rise, because the player to move chooses the best of many moves.
+A fall is smaller than a rise, because the player to move chooses the best of many moves.
 """
 
 ADDED_MOVES_PER_PLY = 2
@@ -68,9 +67,9 @@ class SelectivePruning:
 
         @inlined
         def is_result_uncertain(mem: Any, shared: Any, node: Any, low: Any, high: Any) -> Any:
-            """Return True if the result of a node is uncertain, with the window from `low` to `high`.
+            """Return True if a win, a loss or the ply limit cannot decide the node's result, so that moves may be pruned.
 
-            It is uncertain if the window contains no value of a win or a loss, and the search ends before the ply limit.
+            The window is `low` to `high`. It contains no value of a win or a loss, and the search ends before the ply limit.
             """
             plies_left = get(shared, SearchOption.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
             return (
@@ -133,8 +132,8 @@ class SelectivePruning:
         def begin_probcut(mem: Any, shared: Any, frame: Any) -> Any:
             """Write the first node of ProbCut's search to the next frame, and move register AT there.
 
-            The node's estimate decides whether that search tests a value above beta or one below alpha. Return False, and do
-            nothing, if ProbCut does not apply to the node.
+            If the node's estimate is at least beta, that search tests whether the value exceeds beta by a margin; otherwise
+            whether it is below beta by a margin. Return False, and do nothing, if ProbCut does not apply to the node.
             """
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
@@ -199,10 +198,9 @@ class SelectivePruning:
 
         @inlined
         def reduce_late_move(mem: Any, shared: Any, node: Any) -> Any:
-            """Return the number of plies by which the node's move (field MOVE) is first searched less deep, with a null
-            window.
+            """Return the reduction of the first search of the node's move (field MOVE), in plies: 0, 2 or 4.
 
-            It is 0 near a win or a loss, and if the search reaches the ply limit.
+            It is 0 for the first moves, near a win or a loss, and if the search reaches the ply limit.
             """
             depth = get(mem, node + Frame.DEPTH)
             rank = get(mem, node + Frame.RANK)

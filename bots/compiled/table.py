@@ -44,7 +44,7 @@ _SALT, _LAST = _HASH_CONSTANTS[8], _HASH_CONSTANTS[9]
 
 
 def make_table(megabytes: int) -> Words:
-    """Return an empty table whose buckets are aligned to cache lines. Its size is the largest power of two within `megabytes`."""
+    """Return an empty table with buckets on cache lines. Its size is the largest power of two within `megabytes`."""
     bucket_count = 1 << max(megabytes * (1 << 20) // 64, 1).bit_length() - 1
     # np.full writes the memory now: otherwise the first search would wait 60 ms until the system allocates it
     padded_table = np.full((bucket_count + 1) * CACHE_LINE_WORDS, 0, np.int64)
@@ -71,7 +71,7 @@ def make_hash_function(words: int) -> Any:
 
 @inlined
 def mix_plies_left_into_key(key: Any, plies_left: Any) -> Any:
-    """Return a key that also depends on the number of plies left, for positions that the ply limit affects."""
+    """Return a key that also depends on the plies left, for a position whose search reaches the ply limit."""
     return key ^ hash_pair(plies_left + _SALT, _LAST)
 
 
