@@ -11,7 +11,7 @@ from arena.toml_file import BadTomlFile, TomlFile
 
 @dataclass(frozen=True)
 class BotAccount:
-    """Account of a bot on one server."""
+    """Name and token of a bot, and the URL of the server that knows them."""
 
     url: str
     """Websocket URL of the server."""

@@ -125,8 +125,8 @@ COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
 }
 """Commands by group: the function of each command, as `MODULE:FUNCTION`, and the command's line in `arena --help`.
 
-A command with subcommands has `MODULE:SUBCOMMANDS` instead, a list of the subcommands' functions. The line repeats the
-first line of the function's docstring, so that `arena --help` and shell completion need not load the module.
+For a command with subcommands, `MODULE:SUBCOMMANDS` is the list of their functions. The line is also the first line of the
+function's docstring; it is repeated here so that `arena --help` and shell completion need not load the module.
 """
 
 COMMAND_ENTRY_BY_NAME = {name: entry for group in COMMANDS_BY_GROUP.values() for name, entry in group.items()}

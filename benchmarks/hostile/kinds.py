@@ -227,13 +227,13 @@ async def send_ready(stranger: Stranger, message: ServerMessage) -> None:
 
 
 async def send_ready_repeatedly(stranger: Stranger, message: ServerMessage) -> None:
-    """Send `ready` again and again, as the opponent does too."""
+    """Send `ready` again and again. Both players of the match do so."""
     while True:
         await stranger.send(type="ready", match=message.match)
 
 
 async def send_resignation(stranger: Stranger, message: ServerMessage) -> None:
-    """Resign at the start of the match, as the opponent does too."""
+    """Resign at the start of the match. Both players do so; the first resignation ends the match."""
     await stranger.send(type="resign", match=message.match)
 
 
@@ -368,7 +368,7 @@ GET_TARGET_BY_ROUTE: dict[str, str | MakeTarget] = {
     "/api/table.csv": "/api/table.csv?event=serve",
     "/host/": "/host",
 }
-"""URL path for a GET, or a function that returns this path, by route that needs no token."""
+"""URL path to request for each GET route that needs no token, or a function that returns the path."""
 POST_TARGET_BY_ROUTE = {
     "/api/host": "/api/host",
     "/api/me": "/api/me",
@@ -380,7 +380,7 @@ POST_TARGET_BY_ROUTE = {
 }
 """URL path of a POST with a bot's token, by route."""
 CONTROL_KIND = "nothing"
-"""Name of the kind whose strangers send nothing. Its ratios show the error of the measurement."""
+"""Name of the kind in which the strangers send nothing. Any delay in it is the error of the measurement."""
 
 
 async def stay_silent(stranger: Stranger) -> None:
