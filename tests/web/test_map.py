@@ -956,7 +956,7 @@ def test_a_choice_from_another_territory_tells_its_own_risk(empty: BrowserArena,
     ]
     page.evaluate(OWN, [{**italy.to_data(), "start": start}, "maxie", []])
     tuscany = page.locator(".offers > button").filter(has_text="holds with")
-    for name, held in (("Liguria", 14), ("Umbria", 16)):
+    for name, held in (("Liguria", 15), ("Umbria", 17)):
         page.locator(f'[data-spot="{italy.territories.index(name)}"]').dispatch_event("click")
         expect(tuscany).to_have_text(f"TuscanyloseTuscany holds with {held}")
 

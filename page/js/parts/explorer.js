@@ -24,7 +24,7 @@ export class Explorer {
     const button = (text, act) => h("button", { type: "button", onclick: act }, text);
     this.begin = button("Try your own moves", () => this.start(this.review.shownPly(this.ply)));
     this.undo = button("Take back", () => this.back());
-    this.leave = button("Back to the match", () => this.stop());
+    this.leave = set(button("Back to the match", () => this.stop()), { class: "small" });
     this.best = h("button", { type: "button", class: "button play-out", onclick: () => this.playBest() });
     this.told = h("p", { role: "status" });
     this.reasons = h("p", null);

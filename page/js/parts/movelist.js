@@ -28,8 +28,9 @@ export class MoveList {
 
   // Scroll until the current move is in sight.
   follow() {
-    if (!this.current) return;
-    const [move, list] = [this.current.element, this.element].map((each) => each.getBoundingClientRect());
+    const current = this.tried.at(-1) ?? this.current?.element;
+    if (!current) return;
+    const [move, list] = [current, this.element].map((each) => each.getBoundingClientRect());
     // Not scrollIntoView, which would scroll the page too.
     if (move.top < list.top || move.bottom > list.bottom) this.element.scrollTop += move.top - (list.top + list.bottom) / 2;
   }
@@ -60,10 +61,8 @@ export class MoveList {
     this.element.append(...this.tried);
     if (this.current) set(this.current.anchor, { "aria-current": null });
     this.current = this.items[ply - 1];
-    if (!this.current) return;
-    set(this.current.anchor, { "aria-current": tried.length ? null : "step" });
+    if (this.current) set(this.current.anchor, { "aria-current": tried.length ? null : "step" });
     this.follow();
-    if (tried.length) this.element.scrollTop = this.element.scrollHeight;
   }
 
   item(n) {

@@ -27,7 +27,7 @@ function levelOf(name) {
 function levelChoice(bot, choose, rated) {
   const [level, title, words] = levelOf(bot);
   const rating = h("span");
-  rated.then((found) => say(rating, found ? `, rated ${Math.round(found)}` : ""));
+  rated.then((found) => say(rating, found ? ` · ${Math.round(found)}` : ""));
   return h("label", { class: "choice" }, h("input", { type: "radio", name: "level", value: bot, "aria-label": `${level}: ${title}`, onchange: () => choose(bot) }),
     h("strong", null, level), h("span", { class: "quiet bot-of" }, title, rating), h("span", { class: "quiet" }, words));
 }
