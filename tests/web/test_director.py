@@ -169,7 +169,7 @@ INTEREST = f"""async () => {{ {FROM}
 RANKED = f"""async (taken) => {{ {FROM}
   const {{ Director }} = await from('director.js');
   const director = new Director(null, {{ taken: new Map(taken) }});
-  director.offered = ['italy', 'world'].map((map) => ({{ match: map, map, game: 'riskless', players: {{ maxie: 'ann', minnie: 'bob' }}, rated: true }}));
+  director.offered = ['world', 'italy'].map((map) => ({{ match: map, map, game: 'riskless', players: {{ maxie: 'ann', minnie: 'bob' }}, rated: true }}));
   const order = director.ranked().map(({{ match }}) => match);
   director.leave('italy');
   director.offered = []; // it has ended: its record comes next
