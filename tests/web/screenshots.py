@@ -58,6 +58,7 @@ SHEET_WIDTH = round(SHRUNK * sum(SIZES[name][0] for name in ("1920", "1440", "39
 class View:
     """A view of the page: its address, what is there when it is complete, and what is done to it before the picture.
 
+    complete: waits for all that is in sight, before each picture
     below: what is scrolled to, for it lies below what one sees first
     leave: what is done after the picture
     """
@@ -66,6 +67,7 @@ class View:
     address: str
     sign: str
     prepare: Callable[..., object] = lambda _page: None
+    complete: Callable[[Page], object] = lambda _page: None
     below: str = ""
     leave: Callable[[Page], object] = lambda _page: None
 
@@ -100,7 +102,8 @@ def boards_are_drawn(page: Page) -> None:
     page.locator(".card.live .tug-bar:not([data-unknown])").first.wait_for()
     page.wait_for_function("""() => [...document.querySelectorAll('.card.live')].every((card) => {
         const board = card.querySelector('.small-board');
-        const isInView = card.checkVisibility() && card.getBoundingClientRect().top < innerHeight;
+        const [{ top }, { bottom }] = [card, card.closest('.cards')].map((each) => each.getBoundingClientRect());
+        const isInView = card.checkVisibility() && top < Math.min(innerHeight, bottom) - 8;
         return !isInView || board && card.querySelector('.tug-bar:not([data-unknown])')
             && board.getContext('2d').getImageData(0, 0, board.width, board.height).data.some((each) => each > 0);
     })""")
@@ -163,16 +166,16 @@ def by_name(*views: View) -> dict[str, View]:
 
 
 BUSY = by_name(
-    View("start", "", ".stage:not(.first) .map", boards_are_drawn),
-    View("cards", "", ".card.live", boards_are_drawn, below=".card.live"),
+    View("start", "", ".stage:not(.first) .map", complete=boards_are_drawn),
+    View("cards", "", ".card.live", complete=boards_are_drawn, below=".card.live"),
     View("tv", "tv", ".stage .map"),
     View("boards", "tv/4", ".stage .map"),
     View("embed", "embed/{match}/12", ".map .area-of"),
-    View("table", "table", "table.cross", rows_are_complete),
-    View("event", "event/serve", "table.standing", rows_are_complete),
-    View("bot", "bot/greedy", ".rows .card", rows_are_complete),
-    View("versus", "versus/greedy/marvin", ".rows .card", rows_are_complete),
-    View("search", "search?bot=greedy", ".rows .card", rows_are_complete),
+    View("table", "table", "table.cross", complete=rows_are_complete),
+    View("event", "event/serve", "table.standing", complete=rows_are_complete),
+    View("bot", "bot/greedy", ".rows .card", complete=rows_are_complete),
+    View("versus", "versus/greedy/marvin", ".rows .card", complete=rows_are_complete),
+    View("search", "search?bot=greedy", ".rows .card", complete=rows_are_complete),
     View("maps", "maps", ".maps svg"),
     View("map", "maps/usa", ".mini-board svg"),
     View(
@@ -336,6 +339,7 @@ def sheet(running: BrowserArena, browser: Browser, shown: View, folder: Path) ->
         if shown.below:
             page.locator(shown.below).first.evaluate("(found) => found.scrollIntoView({ block: 'center' })")
         page.wait_for_timeout(400)
+        shown.complete(page)
         data = base64.b64encode(page.screenshot(type="png")).decode()
         width = round(size["width"] * SHRUNK)
         pictures.append(f'<img alt="{look}" width="{width}" src="data:image/png;base64,{data}">')
