@@ -77,8 +77,11 @@ def test_the_form_says_of_each_map_how_large_it_is_and_how_long_it_takes(
     titles = ["Italy", "World", "USA", "Poland", "Ring of six", "Grid of sixteen", "Path of four"]
     expect(page.locator(".maps-of .choice > span:nth-of-type(2)")).to_have_text(titles)
     tiles = [box_of(each) for each in page.locator(".maps-of .choice").all()]
-    assert len({(round(each["width"]), round(each["height"])) for each in tiles}) == 1, "equal tiles"
-    assert len({round(each["y"]) for each in tiles}) == 2
+    for row in (tiles[:4], tiles[4:]):  # the large maps, and below them the small ones
+        assert len({(round(each["y"]), round(each["width"]), round(each["height"])) for each in row}) == 1
+        assert abs(sum(each["width"] for each in row) + 8 * len(row) - 4 * (tiles[0]["width"] + 8)) <= 4, (
+            "a full row"
+        )
     said = page.locator(".chosen-map > figcaption")
     expect(said).to_have_text("Italy20 territories, first to 220 armies, about 60 moves")
     page.locator("[name=map][value=usa]").check()
