@@ -134,7 +134,7 @@ def main() -> int:
         help="minutes after which no further failure is injected; default: no limit",
     )
     parser.add_argument(
-        "--seed", type=int, default=1, help="random seed that chooses the failures and their targets"
+        "--seed", type=int, default=1, help="seed that determines the failures and their targets (default 1)"
     )
     parser.add_argument(
         "--kinds",

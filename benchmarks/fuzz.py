@@ -21,7 +21,9 @@ def main() -> int:
     """Run the fuzzer and print the results. Return the exit code: 1 if there was a failure."""
     parser = make_argument_parser(__doc__)
     parser.add_argument("--frames", type=int, default=1_000_000, help="number of random frames to decode")
-    parser.add_argument("--seed", type=int, default=1, help="random seed of the frames")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed from which the random frames are generated (default 1)"
+    )
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)  # a line for every refused frame would tell nothing
     start_time = time.monotonic()

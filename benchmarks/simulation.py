@@ -139,7 +139,7 @@ def _parse_arguments() -> argparse.Namespace:
         "--seed",
         type=_parse_seed_option,
         default=1,
-        help="first seed, or `today` for a seed from today's date (default 1)",
+        help="seed of the first run, `today` to use the date (default 1); each further run adds 1",
     )
     parser.add_argument(
         "--minutes",

@@ -105,7 +105,7 @@ def bot(
             "--game",
             metavar="GAME,GAME",
             envvar="ARENA_GAME",
-            help="Games to play, separated by commas, or your own FILE.py:Class; default: all.",
+            help="Games to play, each a name or your FILE.py:Class, separated by commas; default: all.",
         ),
     ] = None,
     maps: Annotated[
