@@ -363,6 +363,7 @@ def test_on_a_phone_a_map_zooms_in_on_a_choice_whose_targets_are_buttons(
     page.get_by_role("button", name="Try your own moves").click()
     page.wait_for_function(IS_WHOLE)
     board = box_of(page.locator(".board"))
+    expect(page.locator("[data-source]").first).to_be_visible()
     page.locator(f'[data-spot="{page.evaluate(CROWDED)}"]').dispatch_event("click")
     page.wait_for_function(IS_STILL)
     assert box_of(page.locator(".board")) == board
@@ -632,6 +633,7 @@ def test_a_choice_made_in_a_large_window_is_zoomed_in_on_when_the_window_becomes
     page.set_viewport_size({"width": 1920, "height": 1080})
     page.goto(f"{empty.url}table")
     page.evaluate(OWN, [load_map("usa").to_data(), "maxie", []])
+    expect(page.locator("[data-source]").first).to_be_visible()
     page.locator(f'[data-spot="{page.evaluate(CROWDED)}"]').dispatch_event("click")
     expect(page.locator("[data-target]").first).to_be_visible()
     page.wait_for_function(IS_WHOLE)
