@@ -89,7 +89,10 @@ class BoardNumbering:
 
     @cached_property
     def _place_values_by_symmetry(self) -> tuple[tuple[int, ...], ...]:
-        """Return, for each symmetry, the place value of each territory's digit after the symmetry has moved the territory."""
+        """Return, for each symmetry, the place value of each territory's digit in the number of the symmetric image of a board.
+
+        The number of the image of a board is the sum of digit × place value, so the image itself need not be made.
+        """
         return tuple(tuple(self.place_values[place] for place in symmetry) for symmetry in self.symmetries)
 
 
@@ -100,7 +103,10 @@ def make_board_for_mover(position: RisklessPosition) -> tuple[int, ...]:
 
 
 def find_board_numbering(game: Game[Any, Any]) -> BoardNumbering | None:
-    """Return the numbering of a Riskless game's boards; None for other games and subclasses, which may have other rules."""
+    """Return the numbering of a Riskless game's boards; None for any other game.
+
+    A subclass of Riskless counts as another game, because its rules may differ.
+    """
     return BoardNumbering.from_map(game.map) if type(game) is Riskless else None
 
 
@@ -108,7 +114,7 @@ Permutation = tuple[int, ...]
 """Permutation that moves territory v to the place of territory `permutation[v]`."""
 
 MAX_BOARD_SYMMETRIES = 5040
-"""Maximum number of automorphisms that are used. A star of 20 territories has 19!, too many to apply them all."""
+"""Maximum number of automorphisms that are applied to a board. A star of 20 territories has 19!, too many to apply them all."""
 
 
 def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...]:

@@ -53,9 +53,9 @@ class BadTable(ValueError):
 
 
 class BoardCounts(Struct, frozen=True):
-    """Number of unfinished boards (`open`), and how many of them are won, lost and drawn for the player to move.
+    """Number of unfinished boards (`open`), and how many of them are `won`, `lost` and `drawn` for the player to move.
 
-    All boards count, including unreachable ones and symmetric images.
+    All boards count, including those that no match can reach, and symmetric images of other boards.
     """
 
     open: Count
@@ -85,9 +85,9 @@ class Header(Struct, frozen=True, kw_only=True):
     """Size of the code (encoded value) of each board, in bytes."""
     totals: BoardCounts
     longest: Count
-    """Number of plies that the longest win takes; 0 if no unfinished board is won."""
+    """Number of plies of the longest win with best play by both players; 0 if no unfinished board is won."""
     longest_board: Count
-    """Lowest number of a board whose win takes `longest` plies."""
+    """Lowest number of a board whose win takes `longest` plies; 0 if no unfinished board is won."""
 
     @property
     def numbering(self) -> BoardNumbering:

@@ -1,4 +1,4 @@
-"""Classification of moves by a solved table: a move keeps the result that its player can force, or gives it away."""
+"""Classification of moves by a solved table: whether a move keeps or gives away the result that its player could force."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ class ClassifiedMove:
     after: SolvedValue
     """Value of the position after the move, with best play from there, for the player who makes the move."""
     best: Move
-    """Best move: the move itself if no other is better; otherwise the quickest win, a draw, or the slowest loss."""
+    """Best move in the position: the quickest win, otherwise a draw, otherwise the slowest loss.
+
+    If the classified move is as good as any other, it is the best move itself.
+    """
 
     @property
     def quality(self) -> MoveQuality:
@@ -50,10 +53,10 @@ def classify_move(solution: Solution, position: RisklessPosition, move: Move) ->
 
 
 def classify_moves_of_record(record: Record) -> list[tuple[Player, MoveQuality, SolvedValue]] | None:
-    """Return the player, the quality and the resulting value of each move of a record.
+    """Return, for each move of a record, its player, its quality, and the value of the position after it.
 
-    The value is for the position after the move, and for the player to move there. Return None if the map has no
-    table or a damaged one, if the game is unknown, or if a move is illegal. Takes about 0.1 ms per move.
+    The value is for the player to move after the move. Return None if the map has no table or a damaged one, if the game is
+    unknown, or if a move is illegal. Takes about 0.1 ms per move.
     """
     try:
         solution = load_solution(make_game(record.game, record.setup))

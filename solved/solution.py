@@ -38,7 +38,7 @@ class Solution:
         )
 
     def list_move_values(self, position: RisklessPosition) -> list[tuple[Move, SolvedValue]]:
-        """Return the legal moves, in the game's order, each with its value for the player to move.
+        """Return the legal moves, in the order of `Game.moves`, each with its value for the player to move.
 
         Raises solved.header.BadTable for a damaged file.
         """
@@ -49,10 +49,10 @@ class Solution:
         ]
 
     def find_best_moves(self, position: RisklessPosition) -> tuple[SolvedValue, list[Move]]:
-        """Return the value of a position for the player to move, and the best moves, in the game's order.
+        """Return the value of a position for the player to move, and the best moves, in the order of `Game.moves`.
 
-        The best moves win in the fewest plies, draw, or lose in the most plies. The position must be unfinished. Raises
-        solved.header.BadTable for a damaged file.
+        The best moves win in the fewest plies. If no move wins, they draw; if no move draws, they lose in the most plies.
+        The position must be unfinished. Raises solved.header.BadTable for a damaged file.
         """
         values = self.list_move_values(position)
         best_key = max(value.sort_key for _, value in values)

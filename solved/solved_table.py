@@ -15,7 +15,7 @@ from arena.solved.solved_value import SolvedValue, decode_value
 from arena.solved.zstandard import zstd
 
 MAX_CACHED_BLOCKS = 64
-"""Maximum number of unpacked blocks of a solved table in memory: 4 MB if the code of a board has one byte."""
+"""Maximum number of decompressed blocks of a solved table in memory: 4 MB if the code of a board has one byte."""
 
 
 class SolvedTable:
@@ -63,7 +63,8 @@ class SolvedTable:
     def read_block(self, block_number: int) -> bytes:
         """Return the codes (encoded values, see `decode_value`) of the boards in block `block_number`, counted from 0.
 
-        A block without representative boards has only codes of draws. Raises BadTable if the block is damaged.
+        In a block without representative boards, which is not stored, all codes are DRAWN_CODE. Raises BadTable if the
+        block is damaged.
         """
         header = self.header
         board_count = min(

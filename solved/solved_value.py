@@ -53,7 +53,10 @@ class SolvedValue(NamedTuple):
 
     @property
     def value_before_move(self) -> SolvedValue:
-        """Return the value of a move that leads to a position with this value, for the player who makes the move."""
+        """Return the value before the move that leads to this position, for the player who makes that move.
+
+        The result is the opposite one, and takes one ply more.
+        """
         return SolvedValue(self.result.opposite, None if self.plies is None else self.plies + 1)
 
     @property

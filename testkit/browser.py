@@ -54,10 +54,10 @@ MEASURE_SHIFT_SCRIPT = """(() => {
     }
   }).observe({ type: 'layout-shift', buffered: true });
 })()"""
-"""JavaScript that keeps the cumulative layout shift of a page (CLS of Web Vitals) in `window.shifted`.
+"""JavaScript that measures the cumulative layout shift of a page (CLS of Web Vitals) in `window.shifted`.
 
-This shift is the largest sum of single shifts within a window of at most 5 s, without a pause of more than 1 s. The sum does
-not grow with the duration of a test. The script must run before the page's own scripts.
+CLS adds up the layout shifts in each burst: at most 5 s, without a pause of more than 1 s. It is the largest of these sums, so
+it does not grow with the duration of a test. The script must run before the page's own scripts.
 """
 SLOW_BOT_PROGRAM = """
 import random
@@ -77,9 +77,12 @@ class Dawdler(Bot):
         return random.choice(self.game.moves(position))
 """
 PATIENCE_SECONDS = 150
-"""Seconds for which a test waits for a browser or a server. Only a hang takes longer."""
+"""Seconds for which a test waits for a browser or a server. It is so long that only a hang exceeds it."""
 STALLED_BOT_SLEEP_SECONDS = 50.0
-"""Seconds for which a bot sleeps before each move, so that its match stands still. The time limit of a move is 60 s."""
+"""Seconds for which a bot sleeps before each move, so that its match seems to stand still.
+
+It is less than the 60 s that the bot has for a move.
+"""
 MAX_REPORTED_LOG_LINES = 15
 """Number of lines from the end of each log that the report of a failed test shows."""
 
@@ -91,7 +94,7 @@ def write_slow_bot(file: Path, seconds: float) -> None:
 
 
 def set_bot_sleep(file: Path, seconds: float) -> None:
-    """Set the time for which the bot in this file sleeps before each move, including the move for which it sleeps now."""
+    """Set the time for which the bot in this file sleeps before each move. A sleep that has already begun changes, too."""
     new_file = file.with_suffix(".new")
     new_file.write_text(str(seconds))
     # Replace the file in one step, so that the bot never reads half a number.
@@ -177,9 +180,10 @@ class BrowserArena:
         )
 
     def connect_slow_bot(self, name: str, seconds: float, max_matches: int = 1) -> None:
-        """Connect a bot that sleeps for `seconds` before each random move.
+        """Connect a bot that sleeps for `seconds` before each random move, to leave the CPU to other tests.
 
-        Fast bots would keep the cores busy, which other tests need.
+        name: name of the bot
+        max_matches: number of matches that the bot plays at the same time
         """
         file = self._folder / f"dawdler{len(self._slow_bot_files)}.py"
         write_slow_bot(file, seconds)
@@ -189,16 +193,16 @@ class BrowserArena:
     def slow_down_bots(self, seconds: float = STALLED_BOT_SLEEP_SECONDS) -> None:
         """Let all slow bots sleep for `seconds` before each move from now on.
 
-        With the default, the bots' matches leave the cores to the browser, and do not end while a test looks at them.
+        The default leaves the CPU to the browser, and is so long that no match ends while a test examines it.
         """
         for file in self._slow_bot_files:
             set_bot_sleep(file, seconds)
 
     @contextmanager
     def speed_up_bots(self, seconds: float) -> Iterator[None]:
-        """Let all slow bots sleep only `seconds` before each move until the end of the block, and then almost stop again.
+        """Let all slow bots sleep only `seconds` before each move until the end of the block.
 
-        After the block, they sleep STALLED_BOT_SLEEP_SECONDS before each move.
+        After the block, they sleep STALLED_BOT_SLEEP_SECONDS before each move, so that their matches seem to stand still.
         """
         self.slow_down_bots(seconds)
         try:
@@ -219,7 +223,7 @@ class BrowserArena:
         self._server.wait()
 
     def install_changed_page_files(self) -> None:
-        """Let the server serve a changed version of the web pages from its next start on, as after an upgrade."""
+        """Change the server's page files, as an upgrade would. The server serves the changed files from its next start on."""
         newer_folder = self._folder / "newer"
         newer_folder.mkdir()
         shutil.copytree(
@@ -372,9 +376,9 @@ def middle_of(element: Locator) -> tuple[float, float]:
 
 
 def wait_until_live(page: Page, title: str = "") -> None:
-    """Press "Next match" on the page's board until it shows a live match whose title begins with `title`.
+    """Press "Next match" on the page's board until it shows a match in progress whose title begins with `title`.
 
-    Between two live matches the page starts to replay a finished one, and would replay all of it first.
+    Without the presses, the page would replay a finished match to its end before it shows the next match in progress.
     """
     stage = page.locator(".stage")
     live = re.compile(f"^(Live|Delayed)(Go to live)?{re.escape(title)}")
@@ -391,9 +395,9 @@ def wait_until_live(page: Page, title: str = "") -> None:
 
 
 def wait_until(condition: Any, seconds: float = PATIENCE_SECONDS) -> Any:
-    """Call `condition` every 0.2 s until its result is true, and return that result.
+    """Call the function `condition` every 0.2 s until it returns a true value, and return that value.
 
-    The pauses are needed because a condition may send requests, which the server limits. Raises AssertionError after
+    The pauses are needed because a condition may send requests, and the server limits their rate. Raises AssertionError after
     `seconds`.
     """
     end_time = time.monotonic() + seconds

@@ -19,7 +19,7 @@ from testkit.server_process import POLL_SECONDS, SHARD_NAME, START_TIMEOUT_SECON
 POSTGRESQL_SOCKET_NAME = ".s.PGSQL.5432"
 """Name of PostgreSQL's Unix socket in its folder."""
 LEADER_QUERY = "SELECT pid FROM servers WHERE name = $1 AND until > extract(epoch FROM clock_timestamp())"
-"""Query for the process id of the core that holds the lease on the server's name, $1."""
+"""Query for the process id of the leader: the core (process that plays matches) with the lease on the server's name, $1."""
 
 
 class Cluster:

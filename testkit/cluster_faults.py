@@ -1,6 +1,7 @@
-"""Failures in a cluster during play, injected one after another, and their cost for the bots. No move may be lost.
+"""Failures in a cluster during play, injected one after another, and the time for which each interrupts the matches.
 
-A kind of failure in FAULT_KINDS consists of a target (`core`, `edge`, `nats` or `postgresql`) and one of these faults:
+No move may be lost. A kind of failure in FAULT_KINDS consists of a target (`core`, `edge`, `nats` or `postgresql`) and one
+of these faults:
 
 kill    the process is killed, and later started again
 freeze  the process is suspended, and later resumed
@@ -34,7 +35,7 @@ CORE_FAULTS = ("core kill", "core freeze", "core bus", "core store", "core power
 EDGE_FAULTS = ("edge kill", "edge freeze", "edge bus", "edge split")
 OTHER_FAULTS = ("nats kill", "nats freeze", "postgresql freeze")
 FAULT_KINDS = (*CORE_FAULTS, *EDGE_FAULTS, *OTHER_FAULTS)
-"""All kinds of failure, each as "TARGET FAULT"."""
+"""All kinds of failure, each as "TARGET FAULT", such as `core kill`. The module's docstring describes them."""
 POLL_SECONDS = 0.02
 """Seconds between two checks of a condition that this module waits for."""
 MAX_RECOVERY_SECONDS = 150.0
@@ -42,9 +43,9 @@ MAX_RECOVERY_SECONDS = 150.0
 MIN_AND_MAX_FAULT_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
 MAX_OUTAGE_SECONDS = 2.0
-"""Longest outage of NATS or PostgreSQL that a test causes, in seconds. No match continues during an outage."""
+"""Maximum duration, in seconds, of an outage of NATS or PostgreSQL. Meanwhile, no match of the cluster continues."""
 MAX_CONNECT_SECONDS = 200.0
-"""Seconds within which 80 % of the bots must have begun to play."""
+"""Maximum time in seconds, from the start of the bots, until 80 % of them play. After that, the run has failed."""
 MAX_FINISH_SECONDS = 200.0
 """Seconds for which the matches in progress may continue at the end of a run."""
 MATCHES_IN_PROGRESS_QUERY = "SELECT match FROM matches WHERE finished IS NULL"
@@ -53,16 +54,20 @@ MATCHES_IN_PROGRESS_QUERY = "SELECT match FROM matches WHERE finished IS NULL"
 
 @dataclass
 class ClusterFault:
-    """Injected failure of one process of a cluster, and how long it interrupted matches. `member`: name of the process."""
+    """Injected failure in a cluster, and how long it interrupted matches.
+
+    kind: name in FAULT_KINDS
+    member: name of the failed process; `nats` or `postgresql` for these servers
+    """
 
     kind: str
     member: str
     duration_seconds: float
-    """Duration of a temporary failure in seconds; 0 for a permanent one."""
+    """Duration of a temporary failure, in seconds; 0 if the process is killed (faults `kill` and `power`)."""
     recovery_seconds: list[float] = field(default_factory=list)
-    """Seconds from the failure until a match continued: until one of its bots received a message, or the match was over.
+    """Seconds from the failure until each match in progress continued; matches that did not continue are left out.
 
-    The list has one number for each match in progress that continued.
+    A match has continued when one of its bots has received a message, or when the match is over.
     """
     stuck: int = 0
     """Number of matches in progress that did not continue within MAX_RECOVERY_SECONDS."""
@@ -82,7 +87,7 @@ def make_players(
     draw_think_seconds: Callable[[], float],
     keepalive_seconds: float = 2.0,
 ) -> list[RandomPlayer]:
-    """Return `count` bots, which start at different edges and try the next edge when theirs is down.
+    """Return `count` bots for a cluster. They start at different edges; a bot that loses its edge connects to the next one.
 
     draw_think_seconds: function that returns the thinking time before a move, in seconds
     keepalive_seconds: seconds between two pings of a bot, and maximum wait for the answer to each
@@ -106,7 +111,7 @@ def make_players(
 
 @dataclass
 class FaultInjector:
-    """Injector of failures into a running cluster. `rng` determines their targets and durations."""
+    """Injector of failures into a running cluster. The random generator `rng` chooses their targets and durations."""
 
     cluster: Cluster
     nats: NatsServer
@@ -284,7 +289,7 @@ async def _measure_recovery(
 async def wait_until_playing(
     players: Sequence[RandomPlayer], report: FailureReport, cluster: Cluster
 ) -> None:
-    """Wait until 80 % of the bots play. The others may still be connecting, so that failures hit connecting bots too.
+    """Wait until 80 % of the bots play. The others may still be connecting, to test that failures do no harm to them either.
 
     If this takes longer than MAX_CONNECT_SECONDS, add a fault to the report and return.
     """

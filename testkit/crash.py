@@ -37,9 +37,9 @@ class CrashResult:
     kills: int = 0
     matches: int = 0
     acknowledged: int = 0
-    """Number of acknowledged moves."""
+    """Number of moves that the server has confirmed to the bots with an `accepted` message."""
     interrupted: int = 0
-    """Number of matches that were in progress at a kill and ended regularly later."""
+    """Number of matches that were in progress when a server was killed, and that were later played to their end."""
     reasons: Counter[str] = field(default_factory=Counter)
     """Number of finished matches by end reason."""
     faults: list[str] = field(default_factory=list)
@@ -78,7 +78,7 @@ async def kill_repeatedly(
     match_count: number of matches in parallel
     folder: folder of the server's store and log
     options: further options of `arena serve`
-    max_uptime_seconds: longest random time from the return of the bots to the next kill, in seconds
+    max_uptime_seconds: maximum time, in seconds, from the reconnection of the bots to the next kill; each time is random
     """
     server = KillableServer(folder, match_count, *options)
     players = [
@@ -111,9 +111,10 @@ async def kill_repeatedly(
 
 
 async def _wait_until_bots_are_back(players: list[RandomPlayer], connection_count: int) -> None:
-    """Wait until 90 % of the bots have connected `connection_count` times and one of them plays.
+    """Wait until 90 % of the bots have connected `connection_count` times, and at least one of them plays.
 
-    Wait for START_TIMEOUT_SECONDS at most. The other bots may still be connecting, so that a kill also hits such bots.
+    Return after START_TIMEOUT_SECONDS in any case. The other bots may still be connecting, so that the next kill also tests
+    this case.
     """
     end_time = time.monotonic() + START_TIMEOUT_SECONDS
     needed = max(2, len(players) * 9 // 10)

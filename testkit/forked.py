@@ -79,9 +79,9 @@ class ForkedCommand:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end of the command, and return its exit code, -N if signal N ended it.
+        """Wait for the end of the command. Return its exit code, or -N if signal N ended the command.
 
-        Raises TimeoutExpired after `timeout` seconds; None waits without limit.
+        timeout: seconds after which TimeoutExpired is raised; None to wait without limit
         """
         self._process.join(timeout)
         exit_code = self.returncode

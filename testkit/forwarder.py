@@ -68,7 +68,7 @@ class ForwarderProcess:
 class Forwarder:
     """TCP forwarder to a port of this machine, or to the Unix socket at a path.
 
-    passes: event that is set while data may pass
+    passes: event that is set while data may pass, and cleared by the command `cut`
     clients: clients' ends of the open connections, except those that the command `vanish` has reset
     """
 

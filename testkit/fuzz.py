@@ -1,8 +1,8 @@
 """Fuzzer for the codec and for live sockets, which looks for crashes, leaks and disturbed matches.
 
 Frames are random bytes, random msgpack, deeply nested msgpack, and frames of the protocol's tests with changed bytes,
-spliced with each other, or with a changed field. For every `codec_frames_per_server_frame` frames that the codec gets, another frame is sent
-over a socket to a real server, on which two honest bots play.
+spliced with each other, or with a changed field. Most frames are only decoded with the codec. Once for every
+`codec_frames_per_server_frame` of them, another frame is sent over a socket to a real server, on which two honest bots play.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ from testkit.players import RandomPlayer
 GOLDEN_FOLDER = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
 """Folder of valid frames, which the tests of the protocol use too. The fuzzer changes them."""
 WARM_UP_SHARE = 0.1
-"""Share of the frames, 0 to 1, after which the memory use of the process should no longer grow."""
+"""Share of the frames, from 0 to 1, that are decoded before the memory use is first measured.
+
+Until then, growth of the memory use does not count as a leak.
+"""
 MAX_GROWTH_KIB = 8 * 1024
 """Maximum growth of memory use, in KiB, that does not count as a leak: the memory allocator may cause it.
 
@@ -65,9 +68,12 @@ class FuzzResult:
     live: int = 0
     """Number of frames that were sent over sockets."""
     decoded: int = 0
-    """Number of valid messages that the codec decoded."""
+    """Number of frames that were sent over a socket to the server."""
     refused: Counter[str] = field(default_factory=Counter)
-    """Number of refusals by error code. Two decoders get each frame: that of client messages, and that of server messages."""
+    """Number of frames that a decoder refused, by error code.
+
+    Each frame is decoded twice: by the decoder of client messages, and by that of server messages.
+    """
     warm_kib: int = 0
     """Peak memory of the process after the first tenth of the frames, in KiB."""
     peak_kib: int = 0
@@ -167,9 +173,10 @@ async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
 
 
 async def run_fuzzer(count: int, *, codec_frames_per_server_frame: int = 20, seed: int = 1) -> FuzzResult:
-    """Decode `count` frames with the codec, and send other frames to a server in this process.
+    """Decode `count` frames with the codec, and send further frames to a server in this process.
 
-    codec_frames_per_server_frame: number of frames for the codec for each one that is sent to the server
+    codec_frames_per_server_frame: number of frames that are decoded for each frame that is sent to the server
+    seed: seed of the random frames
 
     Failures are not raised: `FuzzResult.faults` lists them. Raises RuntimeError if the honest bots cannot connect.
     """

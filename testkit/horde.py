@@ -27,13 +27,16 @@ from testkit.bare import make_handshake_request, make_masked_frame
 FRAMES_PER_WRITE = 50
 """Number of frames that a flood sends in one write."""
 BROWSE_INTERVAL_SECONDS = 1 / 40
-"""Seconds between two requests for a listing, just long enough to stay within the server's rate limit."""
+"""Seconds between two requests for the list of matches, just long enough to stay within the server's rate limit."""
 DRIP_INTERVAL_SECONDS = 0.1
 """Seconds between two bytes of a slow handshake."""
 RECONNECT_PAUSE_SECONDS = 0.02
 """Seconds from the end of an attacker's connection to the next one: as long as a real attacker's network would take."""
 attack_numbers = itertools.count()
-"""Counter that numbers the attackers' names and tokens. Odd and even numbers choose between two forms of an attack."""
+"""Counter that numbers the attackers, for their names and tokens.
+
+An attack with two forms, such as `slow-loris`, uses one form for odd numbers and the other for even ones.
+"""
 
 
 @dataclass
@@ -41,7 +44,7 @@ class ConnectionCounts:
     """Traffic counts of attackers, or of other clients (`benchmarks.hostile`), that the server may disconnect."""
 
     sent: int = 0
-    """Number of attempts to connect of attackers; number of requests of other clients."""
+    """Number of attempts to connect, for attackers; number of requests, for other clients."""
     lost: int = 0
     """Number of connections that the server closed or refused."""
     longest: float = 0.0
@@ -73,7 +76,12 @@ class AttackerConnection:
                 await self.receive_available()
 
     async def open_and_say_hello(self, host: str, role: str = "bot") -> None:
-        """Perform the handshake and send a hello, under a new name each time. Raises OSError or EOFError on failure."""
+        """Perform the handshake and send a hello (first message of the protocol), with another name each time.
+
+        role: role in the hello, `bot` or `spectator`
+
+        Raises OSError or EOFError on failure.
+        """
         await self.perform_handshake(host)
         name = f"attacker {os.getpid()} {next(attack_numbers)}"
         await self.send(make_message_frame(type="hello", name=name, role=role, pool=False))
@@ -94,7 +102,7 @@ def make_message_frame(**content: object) -> bytes:
 
 
 async def attack_slow_loris(connection: AttackerConnection, host: str) -> None:
-    """Begin a handshake that never ends, or finish it and send no hello, alternately."""
+    """Begin a handshake that never ends, or finish it and send no hello. A number of `attack_numbers` decides which."""
     if next(attack_numbers) % 2:
         await connection.perform_handshake(host)
         await connection.read_to_end()
@@ -121,7 +129,7 @@ async def flood_with_messages(connection: AttackerConnection, host: str) -> None
 
 
 async def flood_with_frames(connection: AttackerConnection, host: str) -> None:
-    """Send pings or empty fragments of an endless message as fast as possible, alternately."""
+    """Send pings, or empty fragments of an endless message, as fast as possible. A number of `attack_numbers` decides which."""
     await connection.open_and_say_hello(host)
     if next(attack_numbers) % 2:
         await send_repeatedly(connection, make_masked_frame(b"", 9) * FRAMES_PER_WRITE)
@@ -193,9 +201,11 @@ async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCount
 async def run_attack(
     kind: str, url: str, source_address: str, client_count: int, seconds: float
 ) -> ConnectionCounts:
-    """Attack with `client_count` parallel clients for `seconds`, and return their counts.
+    """Attack a server with `client_count` parallel attackers for `seconds`, and return counts of their connections.
 
-    kind: name in ATTACK_BY_KIND; source_address: local address to connect from
+    kind: name in ATTACK_BY_KIND
+    url: URL of the server
+    source_address: local address to connect from
     """
     tally = ConnectionCounts()
     with suppress(TimeoutError):

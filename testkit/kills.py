@@ -67,11 +67,11 @@ class LadderRunner:
         return data
 
     def continue_and_kill(self, name: str, delay_seconds: float, *, from_start: bool = False) -> None:
-        """Continue the event in a process, and kill that process.
+        """Continue the event in a process, and kill that process after a while.
 
         name: name of the files without suffix, as for `make_command`
-        delay_seconds: seconds from the next finished match to the kill, or from the start of the process if `from_start`
-        from_start: True to count from the start, so that the kill may come before the event has continued
+        delay_seconds: seconds until the kill, counted from the next finished match
+        from_start: True to count from the start of the process, so that the kill may come before the event has continued
         """
         count_before = len(self.load_finished_matches(name))
         with subprocess.Popen(

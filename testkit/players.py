@@ -81,7 +81,7 @@ class RandomPlayer:
     async def run(self, quota: int | None = None) -> None:
         """Play until cancelled, and reconnect whenever the connection is lost.
 
-        quota: number of further matches to accept; None for no limit
+        quota: number of matches that the bot accepts from now on; None for no limit
         """
         addresses = cycle((self.url, *self.other_urls))
         while True:

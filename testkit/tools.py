@@ -143,7 +143,8 @@ def mark_requires(tool: str) -> pytest.MarkDecorator:
 def skip_without(tool: str, why: str | None = None) -> None:
     """Skip the current test, or the tests of the current fixture or module, if the machine lacks a tool.
 
-    why: reason why the tool cannot be used, to skip in any case; None to skip only if the tool is not installed
+    tool: name in TOOL_REQUIREMENTS
+    why: reason why an installed tool cannot be used, to skip in any case; None to skip only if it is not installed
     """
     reason = f"needs {tool}: {why}" if why else find_missing_tool_reason(tool)
     if reason:
@@ -153,7 +154,7 @@ def skip_without(tool: str, why: str | None = None) -> None:
 def describe_missing_tools(reasons: Iterable[str]) -> Iterator[str]:
     """Yield a line for each missing tool: what was not tested, in how many tests, and how to install the tool.
 
-    reasons: reasons of all skipped tests; those that name no missing tool are ignored
+    reasons: skip reasons of all skipped tests; those that name no missing tool are ignored
     """
     missing_counts = Counter(
         found["tool"] for reason in reasons if (found := MISSING_TOOL_REASON_PATTERN.search(reason))

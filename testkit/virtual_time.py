@@ -16,7 +16,10 @@ from arena.clock import TimeSource
 T = TypeVar("T")
 
 MIN_CLOCK_STEP_S = 1e-9
-"""Shortest step of the virtual clock, in seconds. With shorter ones, a timer could stay ahead of the clock forever."""
+"""Minimum step of the virtual clock, in seconds.
+
+A shorter step could be rounded away, so that the clock would never reach the next timer.
+"""
 
 
 class NoTimerSet(Exception):
@@ -24,7 +27,7 @@ class NoTimerSet(Exception):
 
 
 class _Selector(selectors.DefaultSelector):
-    """Selector that never waits: if no socket is ready, it advances the clock of its loop by the time to wait."""
+    """Selector that never waits: where a real one would wait for a timer, this one advances the clock of its loop."""
 
     loop: VirtualLoop
 

@@ -27,9 +27,10 @@ from arena.server.web import titles
 
 
 def _render_pitch(goal: int | None = None) -> str:
-    """Return HTML with the pitch (introduction to the arena): above a picture of a match, also with two buttons.
+    """Return HTML of the introduction to the arena (the pitch).
 
-    goal: number of armies that win the match in the picture; None if there is no picture
+    goal: number of armies that win the match in the picture below the pitch, which then has two buttons (how to play, play);
+        None if there is no picture
     """
     goal_text = "a goal such as 220 armies" if goal is None else f"{goal} armies"
     pitch = (
@@ -45,21 +46,27 @@ def _render_pitch(goal: int | None = None) -> str:
 
 
 PITCH_ELEMENT = _render_pitch().encode()
-"""HTML element with the pitch (introduction to the arena), for pages without a picture of a match."""
+"""HTML of the introduction to the arena (the pitch), for a start page without a picture of a match."""
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 COLOUR_NAME_BY_SEAT = {"maxie": "Blue", "minnie": "Orange"}
 """Names of the players' colours on the page, by seat."""
 MAX_EVALUATION_AGE_PLIES = 4
-"""Age, in plies, up to which a bot's evaluation is used to compute the chance of winning, as in `page/js/chances.js`."""
+"""Maximum age, in plies, of a bot's evaluation: an older one is not used for the chance of winning.
+
+`page/js/chances.js` has the same limit.
+"""
 
 
 @dataclass(frozen=True)
 class HeroMatch:
-    """Match in the main picture of the start page. `moves` lead to the position in the picture."""
+    """Match in the main picture of the start page.
+
+    moves: all moves from the start of the match to the position in the picture
+    """
 
     match: str
-    """Id of the match; empty if the match has no page of its own."""
+    """Id of the match; empty for the built-in match, which has no page of its own."""
     game: str
     setup: Mapping[str, Data]
     players: Players
@@ -69,16 +76,19 @@ class HeroMatch:
 
 
 class StartPage:
-    """Source of the HTML that the start page shows before its scripts are loaded."""
+    """Generator of the HTML that the start page shows before its scripts are loaded.
+
+    It remembers the match that was shown last.
+    """
 
     def __init__(self) -> None:
         self._hero_match = load_demo()
-        """Match shown last; at first the built-in match."""
+        """Match for the next picture if none is in progress: the last one shown, or the built-in one."""
 
     def render(self, live_match: View | None) -> bytes:
-        """Return the HTML elements of the start page, with the picture of a match.
+        """Return HTML of the start page: the introduction to the arena, and a picture of a match.
 
-        live_match: match in progress to show; None for the match that was shown last, at first the built-in one
+        live_match: match in progress to show; None to show the previous match again, or the built-in one if there was none
         """
         if live_match is None:
             self._hero_match = replace(self._hero_match, is_live=False)
@@ -95,7 +105,7 @@ class StartPage:
 
 
 def load_demo() -> HeroMatch:
-    """Return the built-in match after two thirds of its moves, where one player is the favourite but the match is undecided."""
+    """Return the built-in match without its last third. There one player is the favourite, but either can still win."""
     record = parse_record_line(DEMO_FILE.read_text(encoding="utf-8"))
     moves = [Played(move.move, move.ms, move.thinking) for move in record.moves]
     return HeroMatch(
@@ -153,10 +163,10 @@ def render_hero(hero_match: HeroMatch) -> bytes:
 
 
 def _find_latest_evaluation(moves: Sequence[Played], side: int) -> float | None:
-    """Return the latest value of the position that a player's bot sent with a move, in hundredths of an army.
+    """Return the latest evaluation that a player's bot sent with a move, in hundredths of an army, positive if good for Maxie.
 
-    Return None if the bot sent no value in the last MAX_EVALUATION_AGE_PLIES plies. The page computes the chance of winning
-    from the same values (`page/js/chances.js`).
+    Return None if the bot sent no evaluation in the last MAX_EVALUATION_AGE_PLIES plies of the match. The page computes the
+    chance of winning from the same evaluations (`page/js/chances.js`).
 
     side: 0 for the first player (Maxie); 1 for the second (Minnie)
     """
@@ -168,9 +178,11 @@ def _find_latest_evaluation(moves: Sequence[Played], side: int) -> float | None:
 
 
 def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
-    """Return HTML with a player's name, armies and territories, and `goal`, the number of armies that wins.
+    """Return HTML with a player's name, number of armies and number of territories.
 
+    seat: `maxie` or `minnie`
     armies: number of armies on each territory; negative on the opponent's territories
+    goal: number of armies that wins
     """
     held = [number for number in armies if number > 0]
     territories = f"{len(held)} {'territory' if len(held) == 1 else 'territories'}"
@@ -186,11 +198,12 @@ def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
 
 
 def _render_win_chance(seat: str, name: str, win_chance_percent: int) -> str:
-    """Return HTML with the label at a player's end of the bar that compares the chances of winning.
+    """Return HTML of one of the two labels of the bar that compares the chances of winning.
 
     Only the favourite's label shows a chance; the other one is empty. If the chances are even, Maxie's label says `Even`.
 
-    win_chance_percent: Maxie's chance of winning
+    seat, name: player at whose end of the bar the label is
+    win_chance_percent: chance of winning of Maxie, the first player, for both labels
     """
     own_percent = win_chance_percent if seat == "maxie" else 100 - win_chance_percent
     favourite, words = "", ""

@@ -1,11 +1,11 @@
 """Title, description and picture of each page address, for sites that show link previews (https://ogp.me).
 
-Page addresses and the URL paths of their pictures:
+Page addresses (left), and the URL paths of their pictures (right):
 
-/match/ID/PLY, /embed/ID   /picture/match/ID.png, /picture/match/ID/PLY.png, /film/ID.gif
-/bot/NAME                  /picture/bot/NAME.png      its ratings
+/match/ID/PLY, /embed/ID   /picture/match/ID.png, /picture/match/ID/PLY.png, or the whole match as /film/ID.gif
+/bot/NAME                  /picture/bot/NAME.png, a list of the bot's ratings
 /event/NAME, /embed/event/NAME
-                           /picture/event/NAME.png    its table
+                           /picture/event/NAME.png, the event's table
 /maps/NAME                 /picture/map/NAME.png
 all others                 /picture/arena.png
 """
@@ -55,7 +55,7 @@ class LinkPreview(Struct, frozen=True):
 
     title: str
     description: str
-    """Description, in one line."""
+    """Text that a link preview shows below the title, in one line."""
     picture: str = "/picture/arena.png"
     """URL path of the picture."""
 
@@ -155,9 +155,10 @@ class LinkPreviewHandler:
         )
 
     async def answer_picture_request(self, path: str, live_match: View | None) -> Response:
-        """Return the picture at a percent-decoded URL path. Raises NotFound if there is none.
+        """Return a response with the picture that a URL path asks for. Raises NotFound if there is no such picture.
 
-        live_match: spectators' view of the match in the picture; None if the picture shows no match in progress
+        path: percent-decoded URL path, such as `/picture/match/ID.png`
+        live_match: spectators' view of the match in the picture; None if that match is not in progress, or for other pictures
         """
         from arena.server.web.pictures import drawing  # noqa: PLC0415  slow to load, and large
 
@@ -260,9 +261,10 @@ def find_match_id(path: str, query: str) -> str:
 
 
 def _parse_view_and_arguments(path: str, query: str) -> tuple[str, list[str]]:
-    """Return the first part of a URL path, and a list of its other parts and the values of the query parameter `name`.
+    """Return the first part of a URL path, which names the kind of page, and a list of the names and ids that follow.
 
-    All parts are percent-decoded. The first one is empty for the path `/`.
+    All parts are percent-decoded. The values of the query parameter `name` are appended to the list, so `/bot/x` and
+    `/bot?name=x` give the same result. The first part is empty for the path `/`.
     """
     view, *arguments = [unquote(part) for part in path.split("/") if part] or [""]
     return view, arguments + parse_qs(query).get("name", [])

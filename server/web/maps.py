@@ -1,6 +1,6 @@
-"""Responses to `GET /api/maps` and `GET /api/map/NAME`: the built-in maps, as data for drawing them and with results.
+"""Responses to `GET /api/maps` (all built-in maps, with statistics) and `GET /api/map/NAME` (data for drawing one map).
 
-The results come from tables in `maps/README.md`: statistics of matches between engines, and the result of perfect play on
+The statistics come from tables in `maps/README.md`: results of matches between engines, and the result of perfect play on
 maps that are solved.
 """
 
@@ -34,7 +34,7 @@ class MapStatistics(Struct, frozen=True):
     plies: str
     """Length of a match, in plies: the mean for m1, m2 and path4, the median for other maps."""
     maxie: str
-    """Share of the points that Maxie (the player who moves first) won, in percent."""
+    """Maxie's share of the points (1 for a win, 1/2 for a draw), in percent. Maxie is the player who moves first."""
 
 
 class MapSolution(Struct, frozen=True):
@@ -45,7 +45,7 @@ class MapSolution(Struct, frozen=True):
     longest: str
     """Length of the longest forced win, as in `17 plies`."""
     fair: str
-    """Answer to the question whether the extra army of Minnie (who moves second) is fair, with the reason."""
+    """Verdict, with a reason, whether Minnie's extra army at the start makes up for the disadvantage of moving second."""
 
 
 class MapInfo(Struct, frozen=True):
@@ -153,7 +153,7 @@ def require_built_in_map(name: str) -> None:
 def answer_map_request(name: str) -> Response:
     """Return a response with all data for drawing a built-in map, as JSON. Raises NotFound for an unknown name.
 
-    The setup of a match lacks some of these data, such as the shapes of the territories.
+    They are more than the `setup` in a match's record, which has no shapes of territories, for example.
     """
     require_built_in_map(name)
     file, land = load_map_file(name), load_built_in_land(name)

@@ -1,4 +1,7 @@
-"""Log of a match from the store. An admin may read all logs, and a bot the logs of all bots of its owner."""
+"""Log of a match, from the store: every event of the match with its time.
+
+An admin may read all logs. The token of a bot gives access to the logs of all bots of its owner.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ class LogNotFound(NotFound):
 
 
 class MatchLog(Struct, frozen=True):
-    """Log of a match: its terms, its result, and its timeline."""
+    """Log of a match: players, time control, result, and a list of all events with their times."""
 
     match: str
     game: str
@@ -44,7 +47,7 @@ class MatchLog(Struct, frozen=True):
     winner: Seat | None
     """Winner; None for a draw, a void match, or while the match is in progress."""
     reason: str | None
-    """Reason for the end; None while the match is in progress."""
+    """End reason as a code, such as `timeout`; None while the match is in progress."""
     detail: str
     """Explanation of the result, in words; empty while the match is in progress."""
     steps: list[TimelineEntry]

@@ -56,14 +56,17 @@ class OwnerPageState(Struct, frozen=True):
     owner: str
     bots: list[OwnedBotRow]
     left: int
-    """Number of names that the owner may still register."""
+    """Number of further bot names that the owner may register."""
     until: str
     """End time of the invitation, in ISO 8601; empty if none is open."""
     events: list[OwnerEventEntry]
 
 
 class NewToken(Struct, frozen=True):
-    """Response with the new token of a name; `token` is empty if the name was retired."""
+    """Response to an owner who registers or retires a bot's name, or renews its token.
+
+    token: new token of the name; empty if the name was retired
+    """
 
     name: str
     token: str

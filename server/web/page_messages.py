@@ -1,9 +1,10 @@
-"""Frames between the process that serves matches and its page process, over one socket.
+"""Messages between the process that serves matches and its page process (child process for slow responses), over a socket.
 
-    to the page process      PageProcessConfig, then PageRequest
-    from the page process    PageProcessReady, then PageResponse
+    to the page process      PageProcessConfig first, then any number of PageRequest
+    from the page process    PageProcessReady first, then one PageResponse for each request
 
-A frame is a length in four bytes, the highest byte first, followed by a msgpack message of that many bytes.
+Each message is encoded as a frame: a length in four bytes, the highest byte first, then a msgpack message of that many
+bytes.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from arena.server.web.routes import RouteMatch
 from arena.server.web.static_files import Templates
 
 TITLE_LOOKUP_TIME_SHARE = 0.15
-"""Share (0 to 1) of the time left for an HTML page that each of two steps may take to find the page's title.
+"""Maximum share (0 to 1) of the time left for an HTML page that each of two steps may take to find the page's title.
 
-The steps are the request for live data and the query of the store. If a step takes longer, the page has a general title.
+The steps are the request for data on matches in progress, and the query of the store. If a step takes longer, the page
+gets a general title instead of, for example, the names of the players.
 """
 
 
@@ -34,7 +36,7 @@ class PageProcessConfig(Struct, frozen=True, tag="setup"):
     games: list[str]
     """Custom games loaded in this server, each as `FILE.py:Class`."""
     admits_anyone: bool
-    """True if any name may be used without a token."""
+    """True if a client may use any name that has no token, without a token."""
     admits_guests: bool
     """True if people without a token may play the server's own bots."""
     templates: Templates
@@ -47,11 +49,11 @@ class LiveSnapshot(Struct, frozen=True):
     """
 
     view: View | None = None
-    """Spectators' view of the match; None if it is not in progress."""
+    """Spectators' view of the match that the response shows; None if it shows no match in progress."""
     playing_count: int = 0
-    """Number of the event's matches in progress."""
+    """Number of matches in progress of the event that the request is for."""
     progress: EventProgress | None = None
-    """Progress of the event; None if this server does not play it."""
+    """Progress of the event that the request is for; None if there is no such event, or if another server plays it."""
 
 
 class PageRequest(Struct, frozen=True, tag="question"):
@@ -67,7 +69,7 @@ class PageRequest(Struct, frozen=True, tag="question"):
     live: LiveSnapshot = LiveSnapshot()
     """Live data on the match or the event of the request; set by `PageProcess` when it sends the request."""
     number: int = 0
-    """Number of the request, which its response also has; set by `PageProcess` when it sends the request."""
+    """Number that identifies the request. Its response has the same number. Set by `PageProcess` when it sends the request."""
     seconds_left: float = 0.0
     """Time left for the response, in seconds; set by `PageProcess` when it sends the request."""
 

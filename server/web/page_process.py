@@ -40,15 +40,15 @@ log = logging.getLogger("arena.pages")
 
 PAGE_PROCESS_COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
 MAX_PARALLEL_RESPONSES = 6
-"""Maximum number of responses made in parallel, in addition to one response on a slow route."""
+"""Maximum number of quick responses made in parallel. At most one response on a slow route (`Route.is_slow`) is added."""
 START_TIMEOUT_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
 REQUEST_START_WAIT_SECONDS = 45.0
-"""Seconds for which a request may wait for the process to start, in addition to its own time limit."""
+"""Maximum time, in seconds, that a request waits for the process to start. It does not count towards the request's limit."""
 REQUEST_GRACE_SECONDS = 5.0
-"""Seconds past the time limit of an unanswered request after which the page process counts as hung and is killed."""
+"""Seconds by which a response may exceed its request's time limit. After that, the page process is killed as hung."""
 RESTART_PAUSE_SECONDS = 5.0
-"""Minimum pause in seconds before the next start, if the page process ended without having answered any request."""
+"""Minimum pause, in seconds, after a page process that ended before its first response, until another one is started."""
 
 _decode = msgspec.msgpack.Decoder(FromPageProcess).decode
 
@@ -121,7 +121,8 @@ class PageProcess:
     async def _ensure_started(self) -> _ChildProcess:
         """Return the process once it has started. If the caller is cancelled, the start continues.
 
-        Raises ServerBusy if the process does not start within REQUEST_START_WAIT_SECONDS, or cannot be started now.
+        Raises ServerBusy if the start takes longer than REQUEST_START_WAIT_SECONDS, during the pause after a process that ended
+        without a response (RESTART_PAUSE_SECONDS), and after `close`.
         """
         if self._start_task is None:
             if self._child is not None:
@@ -229,7 +230,8 @@ class _ChildProcess:
     async def request_page(self, request: PageRequest) -> PageResponse:
         """Send a request, and return its response.
 
-        Raises ServerBusy if the process ends before its response. If the process hangs, kill it and raise TimeoutError.
+        Raises ServerBusy if the process ends before its response. If there is no response REQUEST_GRACE_SECONDS after the time
+        limit of the request, the process counts as hung: it is killed, and TimeoutError is raised.
         """
         if self._writer.is_closing():
             raise ServerBusy("the web page had to restart: try again")

@@ -54,9 +54,15 @@ METRICS_CACHE_SECONDS = 0.5
 MAX_CACHED_RESPONSES, MAX_CACHED_BYTES = 1024, 16 * 1024 * 1024
 """Maximum number of cached responses, and of bytes in all their bodies together."""
 MAX_POSTS_PER_ADDRESS = 64
-"""Maximum number of waiting POSTs per address: a high one, because the students of a course may share an address."""
+"""Maximum number of POST requests of one client address that may wait for their turn.
+
+It is high, because all students of a course may share an address.
+"""
 CACHED_RESPONSE_COST_MICROSECONDS = 200
-"""Maximum cost, in µs, that a response from the cache takes from the work budget of the client's address."""
+"""Cost of a response from the cache, in µs, unless its route costs less. It is deducted from the work budget of the client.
+
+A work budget limits how much work each client address may cause per second.
+"""
 HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """Pattern of a Host header that is safe to insert into a page."""
 ABANDONED_RESPONSE = responses.make_text_response(
@@ -74,7 +80,7 @@ class ServerInfo(Struct, frozen=True):
     program: str
     """Name and version of the program."""
     admits_anyone: bool = False
-    """True if any name may be used without a token."""
+    """True if a client may use any name that has no token, without a token."""
     admits_guests: bool = False
     """True if people without a token may play the server's own bots."""
     house: tuple[str, ...] = ()
@@ -153,7 +159,9 @@ class WebApp:
         self._cache = ResponseCache()
 
     def __call__(self, request: Request, address: str) -> Response | MakeResponse | None:
-        """Return the response to a request, or a function that makes the response; None if no page has this URL.
+        """Return the response to a request, or None if no page has this URL.
+
+        If the response takes longer, return an async function that makes it, for the caller to await.
 
         address: network address of the client
         """
@@ -234,7 +242,7 @@ class WebApp:
     async def _wait_for_response(
         self, task: asyncio.Task[Response], request: Request, address: str, *, has_secret: bool
     ) -> Response:
-        """Return the response that `task` makes. A cancellation does not stop the task, for which others may wait.
+        """Return the response that `task` makes. If the caller is cancelled, the task goes on, because others may wait for it.
 
         has_secret: True if the request has a token or another secret; a response with status 401 then counts as a
             failed login from `address`
@@ -245,7 +253,10 @@ class WebApp:
         return _make_not_modified_response(response, request)
 
     def _admit_post(self, route_match: RouteMatch, request: Request, address: str) -> Response | MakeResponse:
-        """Return the response to a POST, or a function that makes it. Reject requests from pages of other sites."""
+        """Return the response to a POST request, or an async function that makes it, for the caller to await.
+
+        The response is an error if the request comes from a page of another site, exceeds a limit, or uses a wrong method.
+        """
         route = route_match.route
         if not (route.is_post and request.method == "POST"):
             return responses.make_method_not_allowed_response("POST" if route.is_post else "GET, HEAD")
@@ -397,7 +408,10 @@ class ResponseCache:
         return entry[1] if entry is not None and now_seconds < entry[0] else None
 
     def put(self, key: CacheKey, response: Response, expiry_time_seconds: float) -> None:
-        """Cache a response until `expiry_time_seconds` (monotonic seconds), and drop the oldest ones if there are too many."""
+        """Cache a response until `expiry_time_seconds` (monotonic).
+
+        Drop the responses that were stored first if the cache exceeds MAX_CACHED_RESPONSES or MAX_CACHED_BYTES.
+        """
         replaced_entry = self._responses.pop(key, None)
         self._bytes += len(response.body) - (len(replaced_entry[1].body) if replaced_entry is not None else 0)
         self._responses[key] = expiry_time_seconds, response

@@ -1,7 +1,8 @@
-"""Renames of bots that the host has requested. Each runs in a child process, which does the same as `arena rename`.
+"""Renames of bots that an admin (the host) has requested on the web page.
 
-A rename may take more than a minute, because it waits for the bot's matches in progress and rewrites all finished ones.
-If the server stops meanwhile, requesting the same rename again resumes it.
+Each runs in a child process, which does the same as `arena rename`. A rename may take more than a minute, because it waits
+for the bot's matches in progress and rewrites all finished ones. If the server stops meanwhile, requesting the same rename
+again resumes it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ CHILD_MODULE = "arena.server.web.renames"
 MAX_LISTED_RENAMES = 20
 """Maximum number of finished renames that a server process remembers and lists."""
 RENAME_JOB_VARIABLE = "ARENA_RENAME"
-"""Environment variable with the job of the child process, as JSON. Arguments would be visible to other users."""
+"""Environment variable that passes the rename to the child process, as JSON, because other users can see arguments."""
 REFUSED_EXIT_CODE = 3
 """Exit code of the child process if the bot cannot be renamed. The output of the process is then a one-line reason."""
 
@@ -63,7 +64,10 @@ class RenameQueue:
         """Prepare an empty queue. `store_url`: database URL of the store."""
         self._store_url = store_url
         self._problems: dict[NameChange, str | None] = {}
-        """Value of `RenameWithState.problem` for each rename, in the order of the requests; None until the rename is over."""
+        """Requested renames, in the order of their requests, each with its outcome.
+
+        The outcome is None until the rename is over, empty after success, and otherwise the reason why the bot keeps its name.
+        """
         self._added = anyio.Event()
 
     def add(self, change: NameChange) -> None:

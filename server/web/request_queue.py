@@ -17,11 +17,14 @@ from arena.clock import TimeSource
 from arena.server.abuse_counter import make_address_or_network_key
 
 MAX_PROCESSOR_CORE_SHARE = 0.2
-"""Maximum share of one CPU core, from 0 to 1, for all responses together; it sets the pause after each response."""
+"""Maximum share of one CPU core, from 0 to 1, that all responses together may use.
+
+The pause after each response is computed from it.
+"""
 MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
 TOO_MANY_REQUESTS_REASON = "too many requests: try again in a few seconds"
-"""Reason for refusing a request whose turn does not come in time."""
+"""Message for a request that is refused because too many requests wait, or because its turn did not come in time."""
 
 
 class ServerBusy(Exception):
@@ -29,7 +32,7 @@ class ServerBusy(Exception):
 
 
 class RequestQueue:
-    """Queue of requests in which client addresses take turns.
+    """Queue of requests in which client addresses take turns: each address has one request answered, then the next address.
 
     At most `max_parallel` responses are made at a time, and at most `max_per_address` requests of an address may wait.
     """
@@ -47,12 +50,12 @@ class RequestQueue:
 
     @asynccontextmanager
     async def wait_for_turn(self, address: str, cost_us: int, timeout_seconds: float) -> AsyncIterator[None]:
-        """Wait for the turn of a request, which lasts until the end of the block: the caller makes the response in it.
+        """Wait for the turn of a request. The caller makes the response in the `async with` block, which ends the turn.
 
-        After the block, a pause in proportion to `cost_us` precedes the turn of the next request.
+        After the block, a pause in proportion to `cost_us` passes before the turn is given to another request.
 
         address: address of the client; an IPv6 address counts as its /64 network
-        cost_us: maximum cost of the response
+        cost_us: maximum CPU time that the response takes, in µs
         timeout_seconds: maximum time to wait for the turn
 
         Raises ServerBusy if too many requests wait already, or if the turn does not come in time.

@@ -18,7 +18,7 @@ MATCH_ID_PATTERN = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 MAX_LISTED_BOTS = 1000
 """Maximum number of bots that a response lists."""
 MAX_CACHED_TARGETS = 256
-"""Maximum number of entries of each cache of parsed targets or headers."""
+"""Maximum number of entries of each cache in this module: one of parsed targets, one of parsed headers."""
 
 
 class BadRequest(Exception):
@@ -38,7 +38,7 @@ class Route(NamedTuple):
     """Properties of a URL path, or of all URL paths with a prefix."""
 
     cost: int
-    """Cost of a request in µs, which is taken from the `WorkBudget` of the client's address.
+    """Cost of a request: CPU time in µs, which is deducted from the budget of the client's address (`WorkBudget`).
 
     The cost is 0 for health checks, which must always be answered. Only the limits on connections apply to them.
     """
@@ -47,11 +47,11 @@ class Route(NamedTuple):
     max_value_length: int = MAX_NAME_PARAMETER_LENGTH
     """Maximum length of the value of a query parameter, in characters."""
     max_seconds: float = 10.0
-    """Time limit for a response that is not from memory, in seconds."""
+    """Time limit, in seconds, for a response that the page process makes, or for a change of the store."""
     is_from_memory: bool = False
     """True if the response comes from memory, without the page process."""
     is_page: bool = False
-    """True for an HTML page. The URL path `/bot`, for example, then leads to the route `/bot/` too."""
+    """True for an HTML page. Its URL path may omit the slash at the end, so `/bot` also leads to the route `/bot/`."""
     is_slow: bool = False
     """True if a response takes long. Of all slow routes together, only one response is made at a time."""
     is_personal: bool = False
@@ -131,15 +131,18 @@ class RouteMatch(Struct, frozen=True):
     route_key: str
     """Key of the route in `ROUTES`."""
     path: str
-    """Path, still percent-encoded."""
+    """Whole path of the URL, still percent-encoded."""
     path_rest: str
     """Path after the route's prefix, still percent-encoded."""
     query: str
-    """Query, still percent-encoded."""
+    """Query of the URL (the part after `?`), still percent-encoded."""
     parameters: dict[str, str]
     """Decoded parameters of the query, if the route lists its parameters; otherwise empty."""
     cache_key: tuple[object, ...]
-    """Key for caching responses, equal for targets with the same meaning."""
+    """Key for caching the response: the decoded path, and the query parameters sorted by name.
+
+    If the route does not list its parameters, the key has the query as it is.
+    """
 
     @property
     def route(self) -> Route:

@@ -53,7 +53,10 @@ SECURITY_HEADERS = {
 }
 
 MEDIA_TYPES_THAT_MAY_RUN_SCRIPTS = ("text/html", "image/")
-"""Beginnings of the media types that browsers display as documents, in which scripts might run."""
+"""Beginnings of the media types that browsers may display as documents. Only these files get a content security policy.
+
+Scripts could run in such a document, for example in an SVG image.
+"""
 
 CACHE_FOREVER = "public, max-age=31536000, immutable"
 """Cache-Control header of a response that never changes."""
@@ -71,13 +74,13 @@ SCRIPT_PATHS_BY_PAGE = {
     "index.html": ("js/main.js", "js/main.bundle.js", "js/views.bundle.js"),
     "embed.html": ("js/embed.js", "js/embed.bundle.js", "js/embed.further.js"),
 }
-"""HTML pages, each with the paths of its first module and of the two bundles that `make_bundles` makes from it."""
+"""Files of each HTML page: the page's entry script, and the two bundles of scripts that `make_bundles` makes from it."""
 VIEWS_PRELOAD = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
 """HTML element that preloads the bundle of all views except the start page's."""
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
-"""Style sheets that are inlined into every HTML page, in this order, so that a page appears without another request."""
+"""Style sheets that are inserted into every HTML page, in this order. So a page is displayed without another request."""
 STYLES_PLACEHOLDER = b"<!-- styles -->"
-"""Placeholder in HTML pages for the inlined styles."""
+"""Placeholder in HTML pages for the content of STYLE_FILES."""
 
 
 class Templates(Struct, frozen=True):
@@ -167,7 +170,7 @@ class StaticFiles:
         self._files = {name: _make_file_responses(name, body) for name, body in files.items()}
 
     def answer_service_worker(self, *, gzip: bool) -> Response:
-        """Return the script of the service worker. It is served at `/sw.js`, so that it may handle all requests."""
+        """Return the script of the service worker. Its path is `/sw.js`, so that it may handle the requests of all pages."""
         return self._worker[gzip]
 
     def answer_file(self, path: str, *, gzip: bool) -> Response | None:

@@ -58,11 +58,14 @@ from arena.server.web.static_files import CACHE_FOREVER
 from arena.solved.move_quality import MoveQuality, classify_moves_of_record
 
 RESULT_FILTERS = ("maxie", "minnie", DRAWN)
-"""Values of the parameter `result` in a search of matches, besides end reasons: the winner's seat, or `drawn`."""
+"""Values of the parameter `result` in a search of matches: Maxie won, Minnie won, or drawn. An end reason is allowed too."""
 RESULT_FILTERS_OF_BOT = (WON, LOST, *RESULT_FILTERS)
-"""Values of the parameter `result`, besides end reasons, in a search for the matches of one bot."""
+"""Values of the parameter `result` in a search for the matches of one bot: also `won` or `lost` by this bot.
+
+An end reason is allowed too.
+"""
 _TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
-"""Pattern of the time in a cursor, which marks a position in a list of matches."""
+"""Pattern of a time in the parameter `before`, which continues a list of matches where the previous response ended."""
 MAX_LISTED_MATCHES = 50
 """Maximum number of matches in one response of a list or a search."""
 MAX_LISTED_UNPLAYED_MATCHES = 100
@@ -70,12 +73,12 @@ MAX_LISTED_UNPLAYED_MATCHES = 100
 
 
 class SolvedMoveQuality(Struct, frozen=True):
-    """Quality of a move on a solved map: its effect on the result that its player can force, and the value after it."""
+    """Quality of a move on a solved map: whether it keeps the result that its player could force, and the value after it."""
 
     kind: MoveQuality
     """Effect of the move, such as `lost the win`."""
     now: str
-    """Value of the position after the move, for its player to move, in words, as in `win in 5 plies`."""
+    """Value of the position after the move, in words, as in `win in 5 plies`. It is the value for the player to move there."""
 
 
 class EventPage(Struct, frozen=True):
@@ -83,9 +86,9 @@ class EventPage(Struct, frozen=True):
 
     event: str
     plan: EventProgress | None
-    """Plan and progress of the event; None for an event without a plan, such as a server's open pool."""
+    """Plan and progress of the event; None for an event without a plan, as for the matches that a server pairs by itself."""
     counted: int
-    """Number of finished matches of the event that its table counts."""
+    """Number of finished matches of the event that its table includes so far."""
     playing: int
     """Number of the event's matches in progress."""
     finished: bool
@@ -221,7 +224,10 @@ class StoreDataHandler:
         return line
 
     async def _answer_ratings_or_event_table(self, parameters: Mapping[str, str]) -> Response:
-        """Return the table of the event in `parameters`; without an event, the ratings, cross-tables and events."""
+        """Return the table of the event in `parameters`.
+
+        If `parameters` names no event, return the rating tables, the cross-tables and a list of the events.
+        """
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:
             raise BadRequest(
@@ -293,13 +299,11 @@ class StoreDataHandler:
 
 
 def judge_moves_by_solved_table(record_line: str) -> list[SolvedMoveQuality] | None:
-    """Return the quality of each move of a match, from the solution table of the match's map.
+    """Return the quality of each move of a match, from the solved table of the match's map. Takes about 0.1 ms per move.
 
-    Return None if there is no usable table for the map, or if the record is invalid.
+    Return None if the map has no table or a damaged one, or if the record is invalid.
 
     record_line: record of the match, as one line of JSON
-
-    The call takes about 0.1 ms per move.
     """
     try:
         classified_moves = classify_moves_of_record(parse_record_line(record_line))

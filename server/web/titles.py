@@ -67,7 +67,10 @@ def make_map_title(name: str) -> str:
 
 
 def make_event_title(name: str) -> str:
-    """Return the title of an event: its name, except that a server's open pool, named `serve`, is called `Open pool`."""
+    """Return the title of an event, which is its name.
+
+    Only `serve`, the name for the matches that a server pairs by itself, gets the title `Open pool`.
+    """
     return "Open pool" if name == "serve" else name
 
 

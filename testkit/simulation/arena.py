@@ -26,24 +26,25 @@ CHECK_INTERVAL_NS = 10 * SECOND
 CHECKS_PER_GARBAGE_COLLECTION = 30
 """Number of checks of the servers between two garbage collections.
 
-Automatic collection is off during a run, because its times would differ between runs of the same seed.
+Python's automatic collection is off during a run: it would run at other moments in each run of the same seed.
 """
 MAX_LEAVING_NS = 300 * SECOND
 """Virtual time within which all bots must finish their matches and leave after the end of a run, in ns."""
 TIME_CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
-"""Time controls of which a run uses one, as (time control, seconds per move).
+"""Time controls, as (time control, seconds per move). Each run uses one of them.
 
-The time for a move exceeds every injected outage, so no honest bot loses on time because of an outage.
+The time for a move is longer than any outage that a fault causes, so no well-behaved bot loses on time because of an outage.
 """
 MAX_THINKING_SHARE = 0.15
-"""Share of the time for a move, 0 to 1, that an honest bot uses at most."""
+"""Maximum share (0 to 1) of the time for a move that an honest bot thinks."""
 
 
 @dataclass(frozen=True)
 class SimulationPlan:
-    """Parameters of one simulation run, which determine it completely.
+    """Parameters of one simulation run. Runs with the same parameters are equal in every step.
 
-    seconds: virtual seconds after which the bots want no more matches
+    seconds: virtual time, in seconds, after which the bots accept no new matches
+    bots: number of bots
     """
 
     seed: int
@@ -94,7 +95,7 @@ class SimulatedArena:
         rng = world.random_generator("arena")
         cluster, place = rng.random() < 0.75, rng.randrange(len(TIME_CONTROLS))
         self.fast_clock_probability = rng.choice((0.0, 0.3))
-        """Probability that a new server process has a clock that runs fast: 0 or 0.3."""
+        """Probability, 0 or 0.3 in a run, that a newly started server process has a clock that runs too fast."""
         self.cluster = cluster if plan.cluster is None else plan.cluster
         control, self.move_seconds = TIME_CONTROLS[
             place if plan.time_control_index is None else plan.time_control_index
@@ -142,7 +143,7 @@ class SimulatedArena:
         return rng.uniform(0.005, MAX_THINKING_SHARE * self.move_seconds)
 
     def get_habit_from_name(self, name: str) -> str:
-        """Return a bot's habit (way of behaving, such as `late`), which is its name without `-NUMBER`."""
+        """Return a bot's habit (way of behaving, such as `late`). The name of a bot is HABIT-NUMBER."""
         return name.rpartition("-")[0]
 
     def find_owner(self, name: str) -> str:
@@ -158,7 +159,7 @@ class SimulatedArena:
         return server.process.is_alive and server.process in self.journals
 
     def record_process_end(self, process: SimulatedProcess) -> None:
-        """Forget all that belongs to a server process that has ended: subscriptions, journal, core and edges."""
+        """Drop the data about a server process that has ended: its subscriptions on the bus, journal, core and edges."""
         self.exchange.drop_subscriptions(process)
         self.exchange.cut.discard(process.name)
         self.journals.pop(process, None)
@@ -168,7 +169,7 @@ class SimulatedArena:
     # the run
 
     def run(self, seconds: float, faults: Sequence[SimulatedFault]) -> None:
-        """Run for `seconds` of virtual time while injecting `faults`, then until all bots have left.
+        """Run for `seconds` of virtual time while injecting `faults`. Then let the bots finish their matches and leave.
 
         Raises InvariantViolated if an invariant is violated during the run or in the final state.
         """

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 SERVER_URL = f"ws://127.0.0.1:{PUBLIC_PORT}"
 HONEST_HABITS = frozenset({"client", "plain", "quota", "watcher"})
-"""Habits of the bots that must never forfeit a match. `client` stands for the real client."""
+"""Habits of the bots that must never forfeit a match. `client` is the habit of bots that use the project's real client."""
 SCRIPTED_HABITS = (
     "late",
     "brink",
@@ -72,9 +72,9 @@ SCRIPTED_HABITS = (
     "slow",
     "resigner",
 )
-"""Habits of scripted bots. The scripted bots of a run get them in this order, over and over."""
+"""Habits of scripted bots, named after their behaviour. The scripted bots of a run get them in turn, in this order."""
 WELCOME_TIMEOUT_NS = 10 * SECOND
-"""Virtual nanoseconds after which a scripted bot without an answer to its hello drops the connection."""
+"""Virtual time in ns for which a scripted bot waits for the answer to its hello. Then it drops the connection."""
 MAX_AWAY_NS = 40 * SECOND
 """Longest absence of a bot that disconnects, in virtual ns: longer than a server waits for a disconnected bot."""
 
@@ -96,7 +96,10 @@ class SimulatedWorker:
         self._loop.call_later(self._rng.uniform(0.001, 0.2), report, BotPrepared(match.id))
 
     def request_move(self, order: ChooseMove) -> None:
-        """Report a random move after a random thinking time in virtual time."""
+        """Report a random move after a random thinking time in virtual time.
+
+        order: request for a move, with the position
+        """
         game = self._match.game
         move = self._rng.choice(game.moves(order.position))
         self._loop.call_later(self._arena.draw_think_seconds(self._rng), self._report_move, order, move)
@@ -108,7 +111,7 @@ class SimulatedWorker:
         """Do nothing: the client ignores a move that it no longer wants."""
 
     def end_match(self, _ending: Ending | None) -> None:
-        """Report that the bot has ended, as the real worker does after the end of its match."""
+        """Report the end of the match's bot object, as the real worker does."""
         self.is_alive = False
         self._loop.call_soon(self._report, BotEnded(self._match.id))
 
@@ -224,7 +227,10 @@ class ScriptedBot(SimulatedBot):
     # messages
 
     def send_hello(self) -> None:
-        """Send the hello, with the session if the bot has one. A bot with the habit `leaver` sometimes drops it first."""
+        """Send the hello (first message of a connection), with the id of the session that it continues, if any.
+
+        A bot with the habit `leaver` sometimes forgets its session at the same time.
+        """
         role: Any = "spectator" if self.habit == "watcher" else "bot"
         quota = 0 if self.is_leaving else self.quota
         session = self.session
@@ -401,7 +407,7 @@ class ScriptedBot(SimulatedBot):
         self.send(Status(quota=0))
 
     def _disconnect_if_idle(self) -> None:
-        """Disconnect if no match is in progress, and the server has confirmed that it will start none with this bot."""
+        """Disconnect if no match is in progress, and the server has confirmed that the bot will get no more matches."""
         if self.is_settled and not self.games:
             self._disconnect()
 

@@ -20,13 +20,14 @@ MIN_LATENCY_NS = MS // 10
 class SimulatedExchange:
     """Simulated message broker, in place of NATS: it passes each message to the subscribers of its subject.
 
-    Each message is lost, repeated or delayed with `loss_probability`, `repeat_probability` and `reorder_probability`.
+    loss_probability, repeat_probability, reorder_probability: probability that a message is lost, repeated, or delayed so that
+        a later message may overtake it
     """
 
     def __init__(self, world: World, *, stall_probability: float = 0.005) -> None:
-        """Create an exchange without faults.
+        """Create an exchange that loses, repeats and reorders nothing.
 
-        stall_probability: probability that a message takes up to 150 ms instead of 2 ms
+        stall_probability: probability that the delivery of a message takes up to 150 ms instead of up to 2 ms
         """
         self.world = world
         self.is_away = False

@@ -1,9 +1,9 @@
 """Defects that a test plants in the server, to show that the simulation finds them.
 
-Each resembles a real bug and breaks one rule that the simulation checks. A function of this module returns a context
-manager: its defect is in the server for the duration of the block.
+Each defect resembles a real bug, and breaks one rule that the simulation checks. The functions return context managers, with
+the defect in the server during the `with` block.
 
-A core is a process that plays the matches; an edge is one that holds the connections to the clients.
+A core is a process that plays the matches; an edge is a process that holds the connections to the clients.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def skip_lease_check() -> AbstractContextManager[Any]:
 
 
 def renew_lease_by_name() -> AbstractContextManager[Any]:
-    """Defect: a core that was frozen renews its lease although another core has taken it meanwhile."""
+    """Defect: a core that was frozen renews the lease on its server name, although another core has taken it meanwhile."""
 
     def renew_by_name(connection: sa.Connection, held_lease: lease.Lease, values: dict[str, Any]) -> None:
         connection.execute(sa.update(servers).where(servers.c.name == held_lease.name).values(values))
@@ -73,7 +73,7 @@ def judge_deadlines_first() -> AbstractContextManager[Any]:
 
 
 def ignore_lost_frames() -> AbstractContextManager[Any]:
-    """Defect: a process does not notice that a frame (numbered part of the messages) of another process was lost."""
+    """Defect: a process ignores gaps in the numbers of another process's messages, so it does not notice lost messages."""
     receive = IncomingStream.receive_frame
 
     def accept_any_frame(incoming: IncomingStream[Any], frame: Any) -> Any:
@@ -97,7 +97,7 @@ def skip_results_after_reconnect() -> AbstractContextManager[Any]:
 
 
 def omit_session_changes() -> AbstractContextManager[Any]:
-    """Defect: sessions are not stored, so the core that takes over the matches does not know them."""
+    """Defect: sessions of bots are not stored, so a core that takes over the matches does not recognise reconnecting bots."""
     handle = MonitoredCore.handle
 
     def handle_without_session_changes(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
@@ -107,7 +107,7 @@ def omit_session_changes() -> AbstractContextManager[Any]:
 
 
 def omit_resent_answers() -> AbstractContextManager[Any]:
-    """Defect: an edge does not send a bot's answer again when a new core sends the turn again."""
+    """Defect: when a new core asks a bot again for the same move, the edge does not repeat the answer that it has kept."""
     send_turn = Session._send_turn
 
     def send_only_unanswered_turn(session: Session, turn: Any, clock_ran_ns: int) -> None:
@@ -119,7 +119,7 @@ def omit_resent_answers() -> AbstractContextManager[Any]:
 
 
 def count_ratings_twice() -> AbstractContextManager[Any]:
-    """Defect: the first match of a batch that is rated is not marked as counted, so the match is rated twice."""
+    """Defect: after a batch of matches is rated, the first of them is not marked as rated, so it is rated again."""
     count = match_counting.add_match_batch_to_aggregates
 
     def count_first_match_twice(connection: sa.Connection, *args: Any, **kwargs: Any) -> Any:
@@ -144,19 +144,19 @@ def keep_topics_without_followers() -> AbstractContextManager[Any]:
 
 
 def ignore_quotas() -> AbstractContextManager[Any]:
-    """Defect: a match does not reduce the quotas of its bots, the numbers of matches that they still accept."""
+    """Defect: a new match does not reduce the quota of its bots, which is the number of matches that a bot still accepts."""
     return patch(LobbyBot, "count_match_against_quota", lambda _bot: None)
 
 
 @contextmanager
 def charge_stalls_to_players() -> Iterator[None]:
-    """Defect: the time for which an edge was stalled counts as thinking time of its bots."""
+    """Defect: if an edge's process is frozen for a while, this time counts as thinking time of its bots."""
     with patch(loop_lag, "MIN_STALL_LAG_NS", 1 << 63):
         yield
 
 
 def release_effects_before_commit() -> AbstractContextManager[Any]:
-    """Defect: the effects of an input are released, such as messages to bots, before the store has committed them."""
+    """Defect: a core sends messages to bots before the store has committed the changes that the messages report."""
     commit = Journal.commit
     tasks: list[asyncio.Task[None]] = []
 
@@ -171,7 +171,7 @@ def release_effects_before_commit() -> AbstractContextManager[Any]:
 
 
 def admit_without_owner() -> AbstractContextManager[Any]:
-    """Defect: a core admits restored bots before it knows their owners, so all of them have the same owner."""
+    """Defect: after a restart, a core admits the bots before it knows their owners, so all of them have the same owner."""
     enqueue = Authenticator.enqueue_or_admit
 
     def enqueue_with_unknown_owner(
@@ -203,13 +203,16 @@ DEFECTS = {
 
 @contextmanager
 def plant_defect(name: str) -> Iterator[None]:
-    """Plant the defect of this name in DEFECTS for the duration of the block. An empty name plants none."""
+    """Plant a defect for the duration of the `with` block.
+
+    name: name in DEFECTS; empty for no defect
+    """
     with DEFECTS[name]() if name else nullcontext():
         yield
 
 
 MAX_TRIED_SEEDS = 30
-"""Maximum number of seeds with which `find_failing_seed` looks for a planted defect."""
+"""Maximum number of runs, each with another seed, in which `find_failing_seed` looks for the effect of a planted defect."""
 
 
 def find_failing_seed(name: str, first_seed: int = 1) -> SimulationResult:

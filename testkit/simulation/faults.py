@@ -17,7 +17,7 @@ SERVER_FAULTS = ("kill", "freeze", "bus cut", "store cut", "split", "stop", "dow
 STORE_FAULTS = ("away", "full", "stalled", "in doubt")
 BUS_FAULTS = ("away", "lossy", "unordered")
 BOT_FAULTS = ("reset", "held", "frozen")
-"""Faults of a bot: a TCP reset, all data of the connection held up for a while, or the bot's process frozen."""
+"""Faults of a bot: its connection is reset, or holds up all data for a while, or its process is frozen."""
 FAULT_KINDS = (
     *(f"server {kind}" for kind in SERVER_FAULTS),
     *(f"store {kind}" for kind in STORE_FAULTS),
@@ -25,22 +25,27 @@ FAULT_KINDS = (
     *(f"connection {kind}" for kind in BOT_FAULTS),
 )
 FAULT_PROBABILITY = 0.02
-"""Probability with which the bus loses each message during the fault `lossy`, or repeats or delays it during `unordered`."""
+"""Probability of a loss of each message on the bus during the fault `lossy`; of a repetition or a delay during `unordered`."""
 MIN_AND_MAX_PAUSE_SECONDS = (1.0, 20.0)
 """Shortest and longest time between two faults, in seconds. A fifth of these times are divided by 20, so faults overlap."""
 
 
 @dataclass(frozen=True)
 class SimulatedFault:
-    """Fault to inject at virtual time `at`, in ns. `kind` is one of FAULT_KINDS."""
+    """Fault to inject into a simulated arena.
+
+    number: place in the list of the run's faults, from 1 on
+    at: virtual time of the injection, in ns
+    kind: name in FAULT_KINDS
+    """
 
     number: int
     at: int
     kind: str
     target: int
-    """Random number from which the server or the connections to disturb are derived when the fault is injected."""
+    """Random number that selects the server or the connections that the fault hits."""
     duration_ns: int
-    """Time from the fault to its repair, in ns."""
+    """Time from the injection to the repair, in virtual ns. For some kinds of fault, it is shortened."""
 
     def __str__(self) -> str:
         return f"at {self.at / SECOND:.3f} s {self.kind} for {self.duration_ns / SECOND:.3f} s"
@@ -62,7 +67,10 @@ def draw_faults(rng: random.Random, end_ns: int, *, first_ns: int = 10 * SECOND)
 
 
 def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
-    """Inject a fault now, and schedule its repair after `fault.duration_ns`. Some faults repair themselves."""
+    """Inject a fault now, and schedule its repair after `fault.duration_ns`.
+
+    Some faults need no repair: a killed server, for example, is started again soon in any case.
+    """
     target, _, kind = fault.kind.partition(" ")
     repair: Callable[[], None] | None = None
     if target == "server":
@@ -85,7 +93,7 @@ def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
 
 
 def _choose_server(arena: SimulatedArena, fault: SimulatedFault) -> SimulatedServer:
-    """Return the server that a fault hits: in half of all cases the leader, otherwise any server."""
+    """Return the server that a fault hits: in half of the cases the leader, which plays the matches; otherwise any server."""
     leaders = [server for server in arena.servers if arena.is_leader(server)]
     if leaders and fault.target % 2:
         return leaders[0]

@@ -58,9 +58,9 @@ FORFEIT_REASONS_BY_HABIT: dict[str, frozenset[EndReason]] = {
     "slow": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT, EndReason.NO_SHOW}),
     "resigner": frozenset(),
 }
-"""Reasons for which a bot may forfeit a match, by its habit. A bot of any other habit may never forfeit."""
+"""End reasons by which a bot may forfeit a match, by its habit. A bot whose habit is not listed must never forfeit."""
 UNDETECTED_STALL_NS = 300 * MS
-"""Stall of an edge, in ns, that may count as a bot's thinking time, because an edge cannot detect shorter stalls."""
+"""Time, in ns, up to which a freeze of an edge may count as thinking time of a bot. The edge detects only longer ones."""
 EXPECTED_ERROR_CODES = frozenset(
     {
         ErrorCode.NO_SUCH_MATCH,
@@ -84,7 +84,10 @@ class RecordedMatch:
     moves: dict[int, Any] = field(default_factory=dict)
     """Moves that are durable in the journal, by ply."""
     stall_ns: int = 0
-    """Stall of the server before the last deadline that passed, in ns, according to the match's journal."""
+    """Time, in ns, for which the server stood still during the turn whose time ran out last.
+
+    It comes from the match's journal.
+    """
     record: Record | None = None
     closed: int = 0
 
@@ -99,7 +102,7 @@ class InvariantMonitor:
         self.arena = arena
         self.matches: dict[str, RecordedMatch] = {}
         self.finished: list[RecordedMatch] = []
-        """Finished matches, in the order of their commits."""
+        """Finished matches, in the order in which their results were committed to the store."""
         self.reasons: Counter[str] = Counter()
         self.counted: dict[str, set[str]] = {}
         self.fault_counts: Counter[str] = Counter()
@@ -109,18 +112,24 @@ class InvariantMonitor:
         self._hello_quotas: dict[str, int | None] = {}
         """Quota in the last hello of each bot; None if the hello set no limit."""
         self._welcomed: dict[str, int] = {}
-        """Virtual time of the last welcome of each bot, in ns.
+        """Virtual time in ns of the last `welcome` (the server's answer to a hello) of each bot.
 
         Matches that were opened before this time do not count against the quota in the bot's last hello.
         """
         self._answers: dict[tuple[str, str, int], list[Any]] = {}
-        """Moves that were sent, by (bot, match, ply): several if the bot sent different ones."""
+        """Moves that a bot has sent, by (bot, match, ply). There are several if the bot sent different moves for a ply."""
         self._accepted: dict[tuple[str, str, int], Any] = {}
         self._started: dict[str, dict[str, None]] = {}
-        """Ids of the matches whose start a bot has received, but not yet their end, by bot; in order of the starts."""
+        """Matches in progress as each bot knows them: ids of those whose start it has received, but not their end.
+
+        The ids are in the order of the starts.
+        """
         self._ends: dict[tuple[str, str], tuple[Any, ...]] = {}
         self._in_time: dict[tuple[str, int], tuple[SimulatedProcess, int, int]] = {}
-        """First answer in time to each turn, by (match, ply), as (process of the edge, client id, virtual time in ns)."""
+        """First answer to each turn that came in time, by (match, ply).
+
+        Each value is (process of the edge that received it, client id, virtual time in ns).
+        """
         self._turns: dict[tuple[int, str], tuple[int, int, int, int]] = {}
         """Last turn that an edge sent, by (client id, match), with the data to check the thinking time of its answer.
 
@@ -131,7 +140,10 @@ class InvariantMonitor:
         self._tables = RatingTableModel(self, arena.store.raw)
 
     def raise_failure(self, reason: str) -> None:
-        """End the run: record `reason` as its failure, unless a failure is already recorded, and raise InvariantViolated."""
+        """Raise InvariantViolated with `reason`, which ends the run.
+
+        If no failure of the run is recorded yet, record `reason` as its failure.
+        """
         world = self.arena.world
         world.failure = world.failure or reason
         raise InvariantViolated(reason)
@@ -144,7 +156,7 @@ class InvariantMonitor:
     # the store
 
     def record_commit(self, process: SimulatedProcess, changes: JournalChanges, lease: Lease) -> None:
-        """Record and check the changes that a server process has committed under `lease`."""
+        """Record and check the changes to matches that a server process has committed to the store under `lease`."""
         self._check_fencing_token(process, lease.number - self.arena.journals[process].lease.number)
         for row in changes.opened_matches:
             if row["match"] not in self.matches:
@@ -157,7 +169,9 @@ class InvariantMonitor:
             self._check_closed_match(row)
 
     def record_other_write(self, process: SimulatedProcess, fencing_token_increase: int) -> None:
-        """Check a transaction that is not a commit of the journal: its fencing token, and the ratings of newly rated matches.
+        """Check a transaction that does not store events of matches.
+
+        Check that the process holds the lease, and that the ratings of newly rated matches are right.
 
         fencing_token_increase: 1 if the transaction has taken the lease again, which raises the fencing token by 1;
             otherwise 0
@@ -166,9 +180,9 @@ class InvariantMonitor:
         self._tables.compare_new_matches()
 
     def _check_fencing_token(self, process: SimulatedProcess, fencing_token_increase: int) -> None:
-        """Check that the store's fencing token is that of the process's lease, plus `fencing_token_increase`.
+        """Check that a process that writes holds the lease: its fencing token is the one in the store.
 
-        fencing_token_increase: 1 if the process has taken the lease again, but does not know the new token yet; otherwise 0
+        fencing_token_increase: 1 if the process has just taken the lease again, but knows only its previous token; otherwise 0
         """
         journal = self.arena.journals.get(process)
         if journal is None:
@@ -232,7 +246,7 @@ class InvariantMonitor:
         self._check_end(match, record)
 
     def _check_end(self, match: RecordedMatch, record: Record) -> None:
-        """Check that the end reason of a match fits its final position and the habits of its bots."""
+        """Check that the end reason of a match is possible: by its final position, or by the habit of the bot that lost."""
         game, reason = match.terms.game, record.result.reason
         position = game.start()
         for move in record.moves:
@@ -279,9 +293,9 @@ class InvariantMonitor:
     # edges and the core
 
     def record_turn_sent(self, process: SimulatedProcess, turn_sent: TurnSent, clock_ran_ns: int) -> None:
-        """Record a turn that an edge has sent to its client.
+        """Record a turn (request for a move) that an edge has sent to its client.
 
-        clock_ran_ns: time for which the turn's clock had already run when the core sent the turn, in ns
+        clock_ran_ns: thinking time that had already passed when the core sent the turn, in ns, as after a reconnection
         """
         self._turns[turn_sent.client, turn_sent.match] = (
             turn_sent.ply,
@@ -291,7 +305,7 @@ class InvariantMonitor:
         )
 
     def record_answer(self, process: SimulatedProcess, answer: MessageReceived) -> None:
-        """Record a move that an edge passes to the core, and check its measured thinking time."""
+        """Record a move that an edge passes to the core. Check that the edge has not measured too long a thinking time."""
         assert isinstance(answer.message, Move)
         match = self.matches.get(answer.message.match)
         if match is None or answer.elapsed_ns is None:
@@ -313,10 +327,9 @@ class InvariantMonitor:
             self._in_time.setdefault(key, (process, answer.client, self.arena.world.now))
 
     def check_effects(self, core: MonitoredCore, now_ns: int, effects: Sequence[Effect]) -> None:
-        """Raise InvariantViolated if the effects of an input of the core open a match for a suspended bot.
+        """Check that the core opens no match for a suspended bot. Record the matches that it opens, and changes of suspensions.
 
-        Record the matches that the effects open, and the suspensions that they impose or lift.
-
+        effects: effects of one input of the core
         now_ns: time by the core's clock, in ns
         """
         suspensions = core.suspensions
@@ -363,7 +376,10 @@ class InvariantMonitor:
             self._remaining_quotas[name] = max(self._remaining_quotas[name], message.quota)
 
     def check_received(self, name: str, message: Any) -> None:
-        """Check that a message to the bot `name` reveals nothing that is not yet durably stored."""
+        """Check that a message to the bot `name` is true: moves, matches and results in it are already stored.
+
+        Check also that an honest bot receives no unexpected error, and no match beyond its quota.
+        """
         match message:
             case Accepted(match=match, ply=ply):
                 self._check_accepted_move(name, match, ply)
@@ -439,11 +455,14 @@ class InvariantMonitor:
         self._started.get(name, {}).pop(end.match, None)
 
     def record_lost_session(self, name: str) -> None:
-        """Record that a bot has given up its session, so that it need not receive the results of its matches."""
+        """Record that a bot has given up its session. It need not receive the results of its matches in progress any more."""
         self._started.pop(name, None)
 
     def check_client_line(self, name: str, line: str) -> None:
-        """Count a line in which the real client reports a problem. Lines with the same text up to a colon count together."""
+        """Count a line in which the real client reports a problem, in `fault_counts`.
+
+        The key is the text of the line before its first colon.
+        """
         self.fault_counts[line.partition(":")[0][:60]] += 1
         del name
 
@@ -561,9 +580,9 @@ class MonitoredEdge(Edge):
         super().__init__(number, MonitoredCorePort(monitor, process, core, self), *arguments, **keywords)
         self.connections = OrderedSet()  # type: ignore[assignment]
         self.clock_ran_ns: dict[tuple[int, str], int] = {}
-        """Time for which a turn's clock had already run when the core sent the turn, in ns, by (client id, match).
+        """Thinking time that had already passed when the core sent a turn, in ns, by (client id, match).
 
-        After a reconnection, the core sends the turn again, with its clock running on.
+        It is above 0 if, for example, the core sends the turn again after a reconnection, because the player's clock runs on.
         """
         monitor.arena.edges.setdefault(process, []).append(self)
 

@@ -1,4 +1,4 @@
-"""Reference implementations of suspensions, pairing, ratings and rating tables: slow, but obviously right."""
+"""Reference implementations of suspensions, pairing, ratings and rating tables: slow, but simple enough to be trusted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIRST_SUSPENSION_NS = 30_000_000_000
 MAX_SUSPENSION_NS = 1_800_000_000_000
 """Maximum length of a suspension, in ns."""
 MAX_UNPAIRED_NS = 1_000_000_000
-"""Time, in ns, within which at least one of two free bots that may play each other must get a match.
+"""Maximum waiting time, in ns, of two free bots that may play each other. By then, at least one of them must get a match.
 
 The matchmaker needs 20 ms.
 """
@@ -49,8 +49,8 @@ class SuspensionModel:
     def record_result(self, record: Record, now_ns: int) -> None:
         """Record the result of a match that ended at time `now_ns`, in ns, for both players.
 
-        A resignation with fewer than six moves played counts as a forfeit. A player that did not forfeit starts from zero
-        forfeits again, and is not suspended.
+        A resignation with fewer than six moves played counts as a forfeit. For a player that did not forfeit, the count of
+        consecutive forfeits is set to 0, and any suspension ends.
         """
         result = record.result
         for seat, name in (("maxie", record.players.maxie), ("minnie", record.players.minnie)):
@@ -85,11 +85,11 @@ class PairingModel:
         self._free_since: dict[str, int] = {}
 
     def record_match(self, name: str) -> None:
-        """Record that a bot got a match. If it is still free, its wait for another one begins anew."""
+        """Record that a bot got a match. If it is still free for another one, its waiting time starts again at 0."""
         self._free_since.pop(name, None)
 
     def find_unpaired(self, owners: Mapping[str, str], now_ns: int) -> list[str]:
-        """Return the free bots that have waited longer than MAX_UNPAIRED_NS, if two of them may play each other.
+        """Return the free bots that have waited longer than MAX_UNPAIRED_NS; none if no two of them may play each other.
 
         owners: owner of each bot that is free at time `now_ns`, in ns
         """
@@ -227,9 +227,11 @@ def compute_deviation_after(row: RatingTableRow, days: float) -> float:
 
 
 def rate_match(row: RatingTableRow, days: float, score: float, mu_j: float, phi_j: float) -> None:
-    """Rate one match in place by the steps of Glickman's paper on Glicko-2, with bisection for the volatility.
+    """Update the row of a bot by one rated match, with the steps of Glickman's paper on Glicko-2.
 
-    row: row of the rated bot
+    The volatility is found by bisection.
+
+    row: row of the rated bot, which is changed
     days: days since its last match
     score: 1 for a win, 0.5 for a draw, 0 for a loss
     mu_j, phi_j: opponent's rating and deviation before the match

@@ -13,7 +13,7 @@ from typing import Any
 from testkit.simulation.world import MS, SimulatedProcess, World
 
 PUBLIC_PORT = 80
-"""Public port. Each connection to it leads to a random running edge."""
+"""Port of a simulated load balancer. Each connection to it leads to a random running edge."""
 WINDOW_BYTES = 32 * 1024
 """Maximum number of bytes in one direction of a connection that are in transit or unread."""
 FIRST_CLIENT_PORT = 40_000
@@ -93,7 +93,7 @@ class SimulatedNetwork:
 
 
 class Listener:
-    """Listening port of a process. The object stands for asyncio's server and for the only socket of that server."""
+    """Listening port of a process. One object stands both for asyncio's server and for the socket in its `sockets`."""
 
     def __init__(
         self,
@@ -153,12 +153,12 @@ class ConnectionEnd(asyncio.Transport):
         self._last_arrival = 0
         """Virtual time at which the latest data from this end arrives at the peer, in ns."""
         self._piece: bytearray | None = None
-        """Data that was last sent, at virtual time `_piece_at`. Further data sent at the same time is appended to it."""
+        """Data of the latest send, at virtual time `_piece_at`. Further data sent at the same time is appended to it."""
         self._piece_at = -1
         self._outgoing = bytearray()
         """Data written at this end that waits until the window (of WINDOW_BYTES) has room for it."""
         self._under_way = 0
-        """Number of bytes that were sent but not yet read by the peer."""
+        """Number of bytes that this end has sent, but the peer has not yet read."""
         self._unread = bytearray()
         """Data that has arrived from the peer, but that the protocol has not yet received."""
         self._has_unread_eof = False
@@ -167,7 +167,7 @@ class ConnectionEnd(asyncio.Transport):
         self._high, self._low = 64 * 1024, 16 * 1024
         self._is_writing_paused = False
         self._is_ending = False
-        """True once nothing more may be written: the end of the stream follows the outgoing data."""
+        """True once nothing more may be written. The end of the stream is sent after the outgoing data."""
         self._has_sent_eof = False
         self._is_closing = False
         self._is_lost = False
@@ -346,7 +346,7 @@ class ConnectionEnd(asyncio.Transport):
     # end of the connection
 
     def close_on_process_death(self) -> None:
-        """Close this end because its process has died. The peer sees a reset, as the operating system would send it."""
+        """Close this end because its process has died. The peer sees a connection reset, as with a real operating system."""
         self._is_closing = self._is_lost = True
         self._network.open.pop(self.number, None)
         self.process.ends.pop(self, None)

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 SHARD_NAME = "simulation"
 GRACE_SECONDS = 30.0
 MIN_RESTART_NS = 700_000_000
-"""Shortest time from the end of a server's process to its next start, in virtual ns."""
+"""Minimum virtual time, in ns, between the end of a server's process and the start of the next one."""
 
 
 def make_settings(role: str, time_control: str) -> tuple[ArenaSettings, Pool]:
@@ -93,7 +93,7 @@ class SimulatedServer:
         self.starts = 0
         self.process: SimulatedProcess
         self.is_down = False
-        """True if the server stays down: when its process ends, no new one is started until `start` or `restart`."""
+        """True if a server whose process has ended is not started again by itself, but only by `start` or `restart`."""
         self._rng = arena.world.random_generator("server", name)
         self._upgraded: anyio.Event
         self._patience_s = 0.0
@@ -193,7 +193,8 @@ class SimulatedLoopLag(EventLoopLag):
     def begin_stall(self, start_ns: int) -> None:
         """Record that the process was frozen at time `start_ns`, by its own clock in ns.
 
-        The lag counts from half a measurement interval later, when a real server's timer would be due on average.
+        A real server measures with a timer. So the lag counts from half an interval later, when its timer would be due on
+        average.
         """
         self.due_ns = start_ns + LAG_MEASUREMENT_INTERVAL_NS // 2
 

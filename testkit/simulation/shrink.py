@@ -13,9 +13,9 @@ MAX_RUNS_PER_REDUCTION = 40
 
 
 def generalize_failure(failure: str) -> str:
-    """Return the text of a failure up to its first colon, with `…` for names, numbers and ids, which differ by run.
+    """Return the text of a failure up to its first colon, with each name, number and id replaced by `…`.
 
-    Two runs failed in the same way if these texts are equal.
+    These parts differ from run to run. If two runs give the same text, they failed in the same way.
     """
     return re.sub(r"[0-9a-f]{8,}|[a-z]+-\d+|\d+(\.\d+)*", "…", failure.partition(":")[0])
 

@@ -23,14 +23,15 @@ from testkit.simulation.world import EPOCH_NS, MS, SimulatedProcess, World
 
 DAY_NS = 86_400 * 1_000_000_000
 JULIAN_DAY_OF_UNIX_EPOCH = 2440587.5
-"""Julian day of 1970-01-01, from which SQLite's function `julianday` is simulated."""
+"""Julian day of 1970-01-01. The simulation's replacement for SQLite's function `julianday` adds the virtual time to it."""
 
 
 class SimulatedStore:
     """Database that all processes of a simulated arena share.
 
-    While `is_away` is true, no process can reach the database. While `is_full` is true, writes fail. Before the virtual time
-    `stalled_until`, in ns, no call is answered.
+    is_away: True while no process can reach the database
+    is_full: True while writes fail
+    stalled_until: virtual time in ns before which the database answers no call
     """
 
     _count = 0
@@ -42,7 +43,7 @@ class SimulatedStore:
         self.is_full = False
         self.stalled_until = 0
         self.is_doubtful = False
-        """True while writes succeed but are reported as failed."""
+        """True while writes succeed, but an error is raised as if they might have failed."""
         self.on_commit: Callable[[SimulatedProcess, Any, Any], None] = lambda _process, _changes, _lease: None
         """Function that is called after each successful commit, with the process, its changes and its lease."""
         self.on_write: Callable[[SimulatedProcess, int], None] = lambda _process, _number: None
@@ -53,7 +54,7 @@ class SimulatedStore:
         self._name = f"file:/simulation-{SimulatedStore._count}?vfs=memdb"
         self._rng = world.random_generator("store")
         self.raw = self._connect()
-        """Connection for the checks of invariants. The database exists as long as this connection is open."""
+        """Connection for the checks of invariants. It keeps the in-memory database alive."""
         self.engine = self._make_engine()
 
     def _connect(self) -> sqlite3.Connection:
@@ -98,9 +99,9 @@ class SimulatedStore:
         return twin
 
     def format_wall_time(self) -> str:
-        """Return the wall-clock time of the running process as text, in place of `database.format_current_time`.
+        """Return the wall-clock time of the running process as text. Replaces `database.format_current_time`.
 
-        This time runs as fast as the process's monotonic clock.
+        The time runs as fast as the process's monotonic clock.
         """
         process = self.world.process
         now = (
@@ -113,7 +114,7 @@ class SimulatedStore:
     # latency and failures
 
     def draw_latency_ns(self) -> int:
-        """Return a random duration, in virtual ns, of a call to the database that need not wait for other calls."""
+        """Return a random duration, in virtual ns, of a call to the database, without any wait for other calls."""
         return self._rng.randrange(MS // 5, 3 * MS)
 
     def require_reachable(self, process: SimulatedProcess) -> None:
@@ -201,7 +202,7 @@ class SimulatedWriterThread:
 
 
 def _unwrap_call(call: Any) -> Any:
-    """Return the operation inside a call to the writer's thread, without the wrappers that make SQLite wait for locks."""
+    """Return the operation inside a call to the writer's thread, without the wrappers that make it wait for SQLite's locks."""
     while getattr(getattr(call, "func", None), "__func__", None) is SqliteWriter._run_with_busy_wait:
         [call] = call.args
     return call

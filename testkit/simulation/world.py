@@ -1,8 +1,9 @@
 """Virtual time, and simulated processes with tasks and clocks of their own.
 
-Everything that happens is a call, scheduled at a virtual time in one heap. After a call, its process runs until all its
-tasks wait. While a process is frozen, calls that are due wait. After a process is killed, its calls are dropped. Each
-purpose has its own random generator, so that an additional draw for one purpose does not change the others.
+Everything that happens in a simulation is a call of a function, scheduled at a virtual time in one heap. After a call, its
+process runs until all its tasks wait. While a process is frozen, calls that are due wait. After a process is killed, its
+calls are dropped. Each use of random numbers, such as the latency of one connection, has its own random generator, so that
+an additional number for one use does not change the others.
 
 All processes share one asyncio event loop, and a whole run is one callback of it. A task's calls to the loop are
 attributed to the process that is currently running.
@@ -38,7 +39,7 @@ FAST_CLOCK_DRIFT_PPM = 10_000
 
 
 FOREVER_S = 1e12
-"""Time of an event loop, in seconds, from which on a timer counts as never due and is not scheduled."""
+"""Time, in seconds by the clock of an event loop, that counts as never. A timer for this or a later time is not scheduled."""
 
 
 class InvariantViolated(Exception):
@@ -60,7 +61,7 @@ class World:
         self.process: SimulatedProcess | None = None
         """Process that is currently running; None outside of all processes."""
         self.dead: list[tuple[SimulatedProcess, set[asyncio.Task[Any]]]] = []
-        """Dead processes and their tasks. They are kept, because the garbage collector would resume the tasks to close them."""
+        """Dead processes and their tasks, kept because a garbage collection of the tasks would run their code to close them."""
         self.loop = SimulatedLoop(self)
         self.event_log: list[str] = []
         self.steps = 0
@@ -72,7 +73,7 @@ class World:
         self._digest = hashlib.blake2b(digest_size=16)
 
     def random_generator(self, *purpose: object) -> random.Random:
-        """Return a new random generator, determined by the seed and the purpose."""
+        """Return a new random generator, determined by the seed of the run and by `purpose`, its use (any values)."""
         return random.Random(":".join(map(str, (self.seed, *purpose))))
 
     @property
@@ -161,12 +162,12 @@ class SimulatedProcess:
         self.is_store_cut = False
         """True while the process cannot reach the store."""
         self.ends: dict[ConnectionEnd, None] = {}
-        """Ends of connections that the process holds, as the keys of a dict, which keeps their order."""
+        """Ends of connections that belong to this process. They are the keys of a dict, because a dict keeps their order."""
         self.started_at = world.now
         self.clock = TimeSource(self.now_ns, lambda: 0)
         self.main: asyncio.Task[Any] | None = None
         self.stall_observers: list[StallObserver] = []
-        """Observers that are told of each freeze of the process, to measure the lag of its event loop."""
+        """Observers that are called after each freeze of the process, to measure the lag of its event loop."""
         self.tasks = weakref.WeakSet[asyncio.Task[Any]]()
         self.ready: deque[Callable[[], object]] = deque()
         """Calls that are due now and wait for their turn."""
@@ -224,7 +225,7 @@ class SimulatedProcess:
     def run(self, *calls: Callable[[], object]) -> None:
         """Run calls in this process, and then all calls that they schedule for immediate execution.
 
-        If the process is frozen, the calls wait until it is resumed. If it is dead, they are dropped.
+        If the process is frozen, the calls wait until `thaw`. If it is dead, they are dropped.
         """
         if self._frozen is not None:
             self._frozen += calls
@@ -246,7 +247,11 @@ class SimulatedProcess:
                 self.fail_run("a callback raised an exception", error)
 
     def fail_run(self, reason: str, error: BaseException | None) -> None:
-        """Mark the run as failed for `reason`, with any exception, unless this process is dead or the run has failed."""
+        """Record a failure of the run, unless the run has failed already or this process is dead.
+
+        reason: description of the failure, for the case that `error` does not violate an invariant
+        error: exception that caused the failure; None if there was none
+        """
         if self.is_alive and not self.world.failure:
             trace = "" if error is None else "".join(traceback.format_exception(error))
             self.world.failure = (
@@ -261,7 +266,7 @@ class SimulatedProcess:
             self._frozen, self._frozen_at = [], self.world.now
 
     def thaw(self) -> None:
-        """Resume the process: run the calls that have waited, and after them the timers that have become due."""
+        """Resume the process after `freeze`. First run the calls that have waited, then the timers that have become due."""
         if self._frozen is None:
             return
         self.stalled_ns += self.world.now - self._frozen_at
@@ -348,7 +353,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         self._world = world
 
     def run(self, run_world: Callable[[], None]) -> None:
-        """Call `run_world`, in which the processes run, as the loop's only callback. Its exceptions propagate."""
+        """Call `run_world`, which runs the whole simulation, as the loop's only callback. Its exceptions propagate."""
         error: BaseException | None = None
 
         def call() -> None:
@@ -425,7 +430,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
 
 class OrderedSet(dict[Any, None]):
-    """Set that keeps the order of insertion. The order of a real set depends on memory addresses, which differ by run."""
+    """Set that keeps the order of insertion. The order of a `set` depends on memory addresses, which differ by run."""
 
     def add(self, member: Any) -> None:
         self[member] = None

@@ -175,7 +175,7 @@ def _render_name_elements(
 def _render_armies_bar_elements(
     game: AnyGame, position: Any, x: float, y: float, width: float, height: float
 ) -> list[str]:
-    """Return the SVG elements of a bar that compares both players' armies; empty for a game without armies."""
+    """Return the SVG elements of a bar that shows each player's share of all armies; none for a game without armies."""
     if not isinstance(game, Riskless):
         return []
     maxie = sum(n for n in position.armies if n > 0)

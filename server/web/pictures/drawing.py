@@ -29,12 +29,12 @@ from arena.server.web.pictures.text_elements import FONT_FILE, FONT_NAME
 from arena.server.web.routes import NotFound
 
 MAX_FILM_FRAMES = 40
-"""Maximum number of frames of a film, one for each ply shown. A film with so many frames lasts about 13 s.
+"""Maximum number of frames of a film. Each frame shows the position after one ply; a film of 40 frames lasts about 13 s.
 
-A film of a longer match shows only the part with the greatest change, and the end.
+For a match with more plies, `choose_highlight_plies` selects the plies to show.
 """
 FRAME_MS, LAST_FRAME_MS = 250, 3_000
-"""Time for which a film shows each frame, and the last frame, in ms."""
+"""Display time of each frame of a film but the last one, and of the last frame, in ms."""
 MAX_FILM_COLOURS = 64
 """Maximum number of colours in an animated picture."""
 
@@ -119,11 +119,11 @@ def draw_arena_banner(record_line: str) -> bytes:
 
 
 def draw_film(record_line: str) -> bytes:
-    """Draw an animated GIF of a finished match: its highlight and its end. This takes some seconds.
+    """Draw an animated GIF of a finished match, with the plies that `choose_highlight_plies` returns. This takes some seconds.
 
     record_line: record of the match, as one line of JSON
 
-    Raises PictureUnavailable if the match cannot be rendered.
+    Raises PictureUnavailable if the match cannot be drawn.
     """
     match = _make_match_from_record(record_line)
     game = _require_game(match)
@@ -155,10 +155,10 @@ def draw_film(record_line: str) -> bytes:
 
 
 def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]:
-    """Return the plies that a film shows, in order: all plies of a short match, and a selection from a long one.
+    """Return the plies that a film shows, in order: all plies of a short match, and at most MAX_FILM_FRAMES of a longer one.
 
-    Of a long Riskless match, the choice is the part in which the players' shares of the armies change most, and the
-    last ply. In other games, the plies are spread evenly.
+    A film of a long Riskless match shows the part in which the players' shares of the armies change most, and the last ply.
+    In other games, the plies are spread evenly over the match.
 
     positions: positions after each ply, from the start of the match
     """

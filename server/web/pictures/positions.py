@@ -13,7 +13,7 @@ from arena.maps.map_file import MapFile
 from arena.maps.picture import MAXIE, MINNIE, PICTURE_STYLE, make_map_picture
 
 MIN_PIXELS_PER_MAP_UNIT = 1.1
-"""Minimum scale of armies and arrows, in pixels per unit of the map. On a map drawn at a smaller scale, they are enlarged."""
+"""Minimum scale, in pixels per unit of the map, for armies and arrows. On a map with a smaller scale, they keep this size."""
 
 
 class Rectangle(NamedTuple):
@@ -43,7 +43,7 @@ class PositionSvg:
 def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any = None) -> PositionSvg:
     """Draw a position within the rectangle `box`. On a map, also draw `move`, the move that led to the position.
 
-    A game without a declared board is drawn as text.
+    For a game that declares no `Game.board`, draw the text of `Game.picture`.
     """
     if isinstance(game, Riskless):
         return _draw_map(game, position, move, box)
