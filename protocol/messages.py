@@ -48,7 +48,7 @@ class Hello(Struct, frozen=True, tag="hello"):
 
     name: Name
     token: Secret = ""
-    """Token from `arena token create` or from the host; empty for a client without one."""
+    """Token that proves the name, from `arena token create` or an invitation; empty for a client without one."""
     session: Secret = ""
     """The `welcome.session` of a lost connection, to return to its matches; empty for a new session."""
     games: Annotated[list[Name], Meta(max_length=32)] = []
@@ -80,7 +80,7 @@ class Ready(Struct, frozen=True, tag="ready"):
 
 
 class Move(Struct, frozen=True, gc=False, tag="move"):
-    """Bot's move; `ply` is its number in the match, from 0. If the bot sends it again, the server repeats its answer."""
+    """Move of a bot. `ply` is the number of the move in the match, from 0. The server answers a repeated move as before."""
 
     match: MatchId
     ply: Ply
@@ -178,7 +178,7 @@ class Welcome(Struct, frozen=True, tag="welcome"):
 
 
 class Start(Struct, frozen=True, tag="start"):
-    """Announcement of a match, with all data to play it. The bot answers with `ready` within `ready_ms`."""
+    """Start of a match, with all data that a bot needs to play it. The bot must reply with `ready` within `ready_ms` ms."""
 
     match: MatchId
     game: str
@@ -189,12 +189,12 @@ class Start(Struct, frozen=True, tag="start"):
     time_control: TimeControl
     """Time control of the receiver, which may differ from the opponent's."""
     margin_ms: Milliseconds
-    """Extra time allowed on each move for network delay, in ms: the flag falls this much later than the clock says."""
+    """Grace time on each move for network delay, in ms. The bot loses on time only when its clock is this far below 0."""
     ready_ms: Milliseconds
     threads: Annotated[int, Meta(ge=1, le=MAX_REPORTED_THREADS)] = 1
     """Maximum number of search threads that the receiver may use."""
     rules: Name | UnsetType = UNSET
-    """Digest of the rules of a custom game; UNSET for a game defined in PROTOCOL.md."""
+    """Hash of the rules of a custom game, by which the bot detects other rules; UNSET for a game defined in PROTOCOL.md."""
     rated: bool | UnsetType = UNSET
     """True if the match counts for the ratings; otherwise UNSET."""
 
@@ -205,7 +205,7 @@ class Turn(Struct, frozen=True, gc=False, tag="turn"):
     match: MatchId
     ply: Ply
     moves: Sequence[Data]
-    """All moves so far, `ply` of them. A client that missed a message catches up with these."""
+    """All moves so far, `ply` of them, so that a client that missed a message can catch up."""
     clocks: Clocks
     """Time left for each player at the time of sending. With a time per move, the mover's value is the full time for a move."""
     increment_ms: Milliseconds
@@ -267,7 +267,7 @@ idle       the host offers no matches of the kind that the bot plays
 
 
 class Standing(Struct, frozen=True, tag="standing"):
-    """Status of a bot that wants matches. `detail` says why the bot waits or gets no matches."""
+    """State of a bot in matchmaking, for example in reply to `status`. `detail` says why the bot waits or gets no matches."""
 
     state: MatchmakingState
     detail: str
@@ -312,7 +312,7 @@ class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
 
 
 class Queued(Struct, frozen=True, tag="queued"):
-    """Notice that a challenge waits in the queue of one of the server's own bots. `place` is its position there, from 1."""
+    """Notice that a challenged bot of the server is busy. The challenge has position `place`, from 1, in the bot's queue."""
 
     challenge: str
     place: int
@@ -383,7 +383,7 @@ class LiveMatch(Struct, frozen=True):
 
 
 class ListedBot(Struct, frozen=True):
-    """A bot in a listing that can be challenged: a connected bot, or one of the server's own."""
+    """Entry of a listing for a bot that can be challenged: a connected bot, or a bot that the server itself runs."""
 
     name: str
     program: str
@@ -392,9 +392,9 @@ class ListedBot(Struct, frozen=True):
     capacity: int
     """Maximum number of matches that the bot plays in parallel."""
     benched: str = ""
-    """Reason why the matchmaker does not pair the bot now; empty if the bot can be paired."""
+    """Reason why the matchmaker gives the bot no matches now; empty if the bot can get matches."""
     house: bool = False
-    """True for one of the server's own bots, which starts when it is challenged."""
+    """True for a bot that the server itself runs. The server starts it when somebody challenges it."""
 
 
 class Listing(Struct, frozen=True, tag="listing"):
@@ -404,7 +404,7 @@ class Listing(Struct, frozen=True, tag="listing"):
     bots: list[ListedBot]
     challenges: list[Challenged]
     events: list[ListedEvent] = []
-    """Events that are open or in progress."""
+    """Events (tournaments) that are announced or in progress."""
 
 
 class Played(Struct, frozen=True, omit_defaults=True):
@@ -414,11 +414,11 @@ class Played(Struct, frozen=True, omit_defaults=True):
     ms: float
     """Time charged to the mover's clock, in ms."""
     thinking: Thinking | None = None
-    """Analysis sent by the mover. Spectators get it after the opponent's next move, or after the match."""
+    """Mover's analysis; None if there is none, or until the opponent has moved, so that it cannot help the opponent."""
 
 
 class View(Struct, frozen=True, tag="view"):
-    """The whole match so far, sent to a spectator who begins to watch it, or has missed messages."""
+    """Whole match so far, sent to a spectator who begins to watch the match or who has missed updates."""
 
     match: str
     event: str
@@ -435,7 +435,7 @@ class View(Struct, frozen=True, tag="view"):
     time_odds: TimeOdds | UnsetType = UNSET
     """Time control of each player who does not use `time_control`; omitted if both use it."""
     absent: dict[Seat, Milliseconds] | UnsetType = UNSET
-    """Time left for each disconnected player to reconnect, in ms; omitted if both are connected."""
+    """Time left for each disconnected player to reconnect before losing, in ms; omitted if both are connected."""
 
 
 class ConnectionStatus(Struct, frozen=True, tag="presence"):
@@ -447,14 +447,14 @@ class ConnectionStatus(Struct, frozen=True, tag="presence"):
 
 
 class Update(Struct, frozen=True, tag="update"):
-    """A new move of a watched match. Moves come in order; if some were left out, a `view` of the match comes first."""
+    """New move of a watched match. Updates come in order. If the server dropped some, it sends a `view` of the match first."""
 
     match: str
     ply: int
     played: Played
     clocks: Clocks
     watching: int | UnsetType = UNSET
-    """Number of clients of the sending server process that watch the match."""
+    """Number of clients that watch the match through the same server process as the receiver."""
 
 
 class Thought(Struct, frozen=True, tag="thought"):
@@ -521,7 +521,7 @@ Message = ClientMessage | ServerMessage
 
 
 def hide_secrets(message: Message) -> Message:
-    """Return a copy of a message with its token and session secret replaced by `…`, for logs that others may see."""
+    """Return a copy of a message for logs, with `…` in place of its token and its session secret."""
     match message:
         case Hello():
             token, session = ("…" if secret else "" for secret in (message.token, message.session))

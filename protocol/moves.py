@@ -1,4 +1,4 @@
-"""The moves of a match in msgpack. Every `turn` message carries all moves, but each is encoded only once."""
+"""The moves of a match, encoded as msgpack. Every `turn` message carries all moves, but each move is encoded only once."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class RecordedMove(Struct, frozen=True, gc=False, omit_defaults=True):
     """Time charged to the mover's clock, in ms."""
     thinking: Thinking | None = None
     credited_ms: float = 0.0
-    """Time credited for the network (lag credit), in ms. The move took `ms` plus this."""
+    """Network delay that was not charged to the mover's clock (lag credit), in ms. The move took `ms` plus this."""
     opening: bool = False
     """True for a move of the opening, which the referee played; `ms` is then 0."""
 
@@ -67,13 +67,13 @@ class Record(Struct, frozen=True, omit_defaults=True):
     moves: list[RecordedMove]
     result: Result
     adjudication: Adjudication | None = None
-    """Rules for ending the match early; None if there were none."""
+    """Rules by which the server ends a decided match early; None if the match had none."""
     time_odds: TimeOdds = TimeOdds()
     """Time control of each player who did not use `time_control`."""
     engines: EnginesBySeat | None = None
     """Engines of both players; None if neither sent a description, or in records older than this field."""
     rules: str = ""
-    """Digest of the rules of a custom game (docs/games.md); empty for a game that the project ships."""
+    """Hash of the rules of a custom game (docs/games.md); empty for a game that the project ships."""
 
 
 def format_record_line(record: Record) -> str:

@@ -11,7 +11,7 @@ from arena.protocol.timecontrol import Milliseconds
 Seat = Literal["maxie", "minnie"]
 """Side that a bot plays in a match: `maxie`, who moves first, or `minnie`."""
 Role = Literal["bot", "spectator", "admin"]
-"""Role of a client on a connection."""
+"""Role of a client: `bot` plays, `spectator` watches, and `admin` also manages the server."""
 Secret = Annotated[str, Meta(max_length=128)]
 """Token of a client, or secret of a bot's session."""
 MatchId = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -23,9 +23,9 @@ ResignReason = Literal["resignation", "crash"]
 Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Number of further matches that a bot accepts."""
 Data = Any
-"""Move, or value in the setup of a game: plain data (as in JSON) that only the game can check."""
+"""Move, or value in the setup of a game: plain data, as in JSON. Only the rules of the game decide whether it is valid."""
 Opening = tuple[Data, ...]
-"""Prescribed first moves of a match. None of them ends the game."""
+"""First moves of a match, which the referee plays for both bots. None of them ends the game."""
 
 
 class Players(Struct, frozen=True):

@@ -23,7 +23,7 @@ from arena.rating.elo import HeadToHead, compute_expected_score
 from arena.rating.standings import is_void, is_walkover, list_losers
 
 SIGNIFICANCE_LEVEL = 0.01
-"""Significance level: a case is reported if chance alone would produce it in less than this share of audits."""
+"""Significance level: a result is reported if chance alone would produce one as extreme in less than this share of audits."""
 MIN_MATCHES_BETWEEN_BOTS = 6
 """Minimum number of matches between two bots for a check of their results."""
 MIN_COMPARED_PLIES = 20
@@ -48,12 +48,15 @@ class AuditFinding(Struct, frozen=True):
     """Name of the game; empty for `address`, which covers all games."""
     bot: str
     opponent: str
-    """Opponent of the bot; for `identical` the bot that plays identically."""
+    """Other bot of the finding: the opponent, the bot that plays identically, or the bot with the same address."""
     matches: int
-    """Number of matches examined; for `address`, the number of matches between the two bots."""
+    """Sample size: number of matches between both bots.
+
+    For `resignation`, losses of `bot` against `opponent`. For `identical`, matches of the bot that has fewer.
+    """
     detail: str
     chance: float | None
-    """Upper bound of the probability that chance alone produces a case as extreme; None if it cannot be computed."""
+    """Upper bound of the probability that chance alone produces such a finding; None if it cannot be computed."""
 
 
 class _AuditedMatch(NamedTuple):
@@ -82,7 +85,7 @@ class Audit:
         self._shared_days: dict[BotPair, list[str]] = {}
 
     def add_shared_address(self, bot: str, opponent: str, days: list[str]) -> None:
-        """Record that two bots of different owners played from the same address on these days."""
+        """Record that two bots of different owners played from the same address on `days` (ISO 8601 dates, in order)."""
         self._shared_days[min(bot, opponent), max(bot, opponent)] = days
 
     def add_match(self, record: Record, *, is_rated: bool) -> None:
@@ -112,7 +115,7 @@ class Audit:
     ) -> list[AuditFinding]:
         """Return the suspicious cases; those least likely to arise by chance come first.
 
-        have_same_owner  returns True if two bots have the same owner; their play may be identical
+        have_same_owner  returns True if two bots have the same owner; identical play of such bots is not reported
         """
         all_findings = [
             *self._find_unlikely_results(),
@@ -210,7 +213,7 @@ class Audit:
                     )
 
     def _find_shared_addresses(self) -> Iterator[AuditFinding]:
-        """Yield the recorded pairs of bots with the same address, if both bots played in the examined matches."""
+        """Yield the pairs of bots that `add_shared_address` recorded, if both bots played in the examined matches."""
         all_matches = [match for logs in self._audited_matches.values() for match in logs]
         bots = {name for match in all_matches for name in (match.maxie, match.minnie)}
         match_counts = Counter(

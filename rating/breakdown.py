@@ -48,14 +48,14 @@ class FirstMoveAdvantage(Struct, frozen=True):
 
 
 class HeadToHead(Struct, frozen=True):
-    """Results of one bot against another, counted by pairs of matches."""
+    """Results of one bot against another, by pair of matches: two matches from one start position, with swapped seats."""
 
     bot: str
     opponent: str
     pairs: PairCounts
     """Numbers of pairs in which the bot scored 0, ½, 1, 1½ and 2 points, in this order."""
     superiority: float | None
-    """Likelihood, 0 to 1, that the bot is the stronger one; None without a complete pair."""
+    """Likelihood, 0 to 1, that the bot is stronger than the opponent; None if no pair has both its matches."""
 
 
 class Breakdown(Struct, frozen=True):
@@ -70,6 +70,8 @@ class Breakdown(Struct, frozen=True):
 
 def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> Breakdown:
     """Return the results of `bots` by seat, map and opponent.
+
+    results  each match of the ladder: its pairing (the bots by seat) and its record
 
     Void matches, and matches for which neither bot appeared, do not count.
     """
@@ -143,7 +145,7 @@ class DrawCounts(Struct, frozen=True):
 
     @property
     def drawn_share(self) -> float:
-        """Return the fraction of drawn matches; 0 if none were played."""
+        """Return the fraction of matches that were drawn; 0 if there are no matches."""
         return self.drawn / self.matches if self.matches else 0.0
 
     @property

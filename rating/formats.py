@@ -3,8 +3,8 @@
 The pairs depend only on the settings of the event and on the results so far. An event that was stopped therefore
 resumes with the same pairings.
 
-A format returns pairs as soon as they are known. Only in a Swiss does a round wait for the previous one, because its
-pairings depend on all results of that round.
+A format returns pairs of matches as soon as they are known. Only in a Swiss must all matches of a round end before the
+next round begins, because the pairings depend on their results.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class FormatRank(NamedTuple):
     byes: float = 0
     """Points from byes, which are rounds without an opponent."""
     buchholz: float | None = None
-    """Sum of the points of all opponents, without byes; None if the format does not use it."""
+    """Tie-break of a Swiss: sum of the points of all opponents, without their points from byes; None in other formats."""
     reached: str = ""
     """Stage reached in a knockout: `champion`, `final`, `semifinal`, `last 8` and so on; empty in other formats."""
 
@@ -108,7 +108,7 @@ class Absences:
     def __init__(self) -> None:
         self._missed_encounters: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
         self._latest_encounters: dict[str, tuple[int, str]] = {}
-        """Latest encounter in which each bot appeared: the number of its round, and the opponent."""
+        """Latest encounter in which each bot appeared, as (round number, opponent)."""
 
     @property
     def withdrawn(self) -> frozenset[str]:
@@ -147,7 +147,7 @@ class EventFormat(Protocol):
     def withdrawn(self) -> frozenset[str]:
         """Return the bots that are withdrawn, because they missed `MAX_CONSECUTIVE_ABSENCES` encounters in a row.
 
-        Always empty for a knockout.
+        Always empty for a knockout, in which a bot that loses an encounter is out anyway.
         """
 
     @property
@@ -157,8 +157,8 @@ class EventFormat(Protocol):
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:
         """Return the pairs of matches that can now be played, except those returned earlier.
 
-        may_begin_round  True at the start, and once some two bots have begun all their scheduled matches: a round-robin
-                         or gauntlet then begins its next round. Other formats ignore it
+        may_begin_round  True to let a round-robin or gauntlet begin its next round; the caller does so at the start, and
+                         whenever two bots have begun all matches that they have with each other. Other formats ignore it
         """
 
     def record_pair_result(
@@ -188,7 +188,7 @@ class RoundRobinFormat:
     is_gauntlet: bool = False
     _rounds_started: int = 0
     _pairs_finished: Counter[str] = field(default_factory=Counter)
-    """Number of finished pairs of matches of each bot."""
+    """Number of pairs of matches that each bot has finished."""
     _absences: Absences = field(default_factory=Absences)
 
     def __post_init__(self) -> None:
@@ -245,7 +245,7 @@ class RoundRobinFormat:
 
 @dataclass
 class SwissFormat:
-    """Swiss system: in each round bots with equal points meet, if possible for the first time (`rating.swiss`).
+    """Swiss system: in each round bots with equal points meet, if possible bots that have not met before (`rating.swiss`).
 
     The order of the bots is the seeding. A bot with a bye scores as if it had won all matches of the round. A bot that
     missed `MAX_CONSECUTIVE_ABSENCES` encounters in a row is no longer paired until it joins again.
@@ -255,11 +255,11 @@ class SwissFormat:
     rounds: int | None
     start_position_count: int
     rounds_started: int = 0
-    """Number of rounds that are paired so far."""
+    """Number of rounds whose pairings have been made."""
     _next_number: int = 0
     _open_pairs: set[int] = field(default_factory=set)
     _absent_bots: set[str] = field(default_factory=set)
-    """Bots that have left or were withdrawn."""
+    """Bots that are not paired, because they left the event or were withdrawn after repeated absence."""
     _changes: defaultdict[int, list[tuple[str, bool]]] = field(default_factory=lambda: defaultdict(list))
     """Roster changes by round: each has a bot, and True if it joins from that round on or False if it leaves."""
     _points: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -342,7 +342,7 @@ class SwissFormat:
 
 
 class ArenaFormat:
-    """Arena format: the server pairs bots as they become free, and points decide the ranks."""
+    """Arena format: the server pairs bots whenever they are free, and the bot with the most points wins the event."""
 
     total_matches = None
     withdrawn: frozenset[str] = frozenset()
@@ -387,7 +387,7 @@ class _EncounterNode:
         self.pairs_to_play += 1
 
     def add_pair_result(self, points: Mapping[str, float]) -> None:
-        """Add the points of both bots in a finished pair of matches."""
+        """Add the points that each bot scored in a finished pair of matches of this encounter."""
         for bot, new_points in points.items():
             self.points[bot] += new_points
         self.pairs_to_play -= 1
@@ -407,7 +407,7 @@ class KnockoutFormat:
     start_position_count: int
     _nodes: list[_EncounterNode] = field(default_factory=list)
     _new_encounters: list[int] = field(default_factory=list)
-    """Indices in `_nodes` of the encounters whose bots are known, but whose pairs are not scheduled yet."""
+    """Indices in `_nodes` of the encounters whose two bots are known, but whose matches are not scheduled yet."""
     _tie_breaks: int = 0
     _lost_depths: dict[str, int] = field(default_factory=dict)
     """Depth of the encounter that each eliminated bot lost: 0 for the final, 1 for a semifinal, and so on."""
@@ -420,7 +420,7 @@ class KnockoutFormat:
         self._add_encounters(list(_make_bracket_seeds(len(self.bots))), None, 0, 0)
 
     def _add_encounters(self, seeds: list[int], parent: int | None, parent_slot: int, depth: int) -> None:
-        """Create the encounter that decides between the bots with these seeds, and all encounters that lead to it.
+        """Create the part of the bracket that one of the bots with these seeds wins: its last encounter and all earlier ones.
 
         seeds        seeds of the bots, from 0; a seed that is not lower than the number of bots is a bye
         parent       index of the encounter in which the winner plays next; None for the final
@@ -446,7 +446,7 @@ class KnockoutFormat:
 
     @property
     def _max_pairs_per_encounter(self) -> int:
-        """Maximum number of pairs of matches in an encounter, with all possible tie-breaks."""
+        """Maximum number of pairs of matches in an encounter: the regular ones, and the extra ones after a tie."""
         return self.rounds * self.start_position_count + MAX_TIE_BREAK_PAIRS
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
@@ -562,7 +562,7 @@ def make_format(
     bots                  names of the bots in order of seeding; in a gauntlet, the first one plays all others
     rounds                number of rounds; None for an endless event
     start_position_count  number of start positions
-    seed                  seed that determines the order of the pairings
+    seed                  random seed; the same seed gives the same order of the pairings
     changes               bots that join or leave a Swiss; unused by the other formats
     """
     makers: dict[str, Callable[[], EventFormat]] = {

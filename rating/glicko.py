@@ -28,7 +28,7 @@ MAX_DEVIATION = 350.0
 """Deviation of a player without rated matches; no deviation is larger."""
 
 MIN_PROVISIONAL_DEVIATION = 75.0
-"""Deviation above which a rating is provisional, which means too uncertain for a comparison."""
+"""Deviation above which a rating is provisional: too uncertain to be compared with other ratings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class GlickoRating:
     """Volatility σ: how much the player's strength varies from one rating period to the next."""
 
     def __str__(self) -> str:
-        """Return the rating with its 95 % error, such as `1720 ± 130`; a provisional rating ends with `provisional`."""
+        """Return the rating with its 95 % error, such as `1720 ± 130`, followed by `provisional` if it is provisional."""
         return f"{self.rating:.0f} ± {2 * self.deviation:.0f}{' provisional' if self.is_provisional else ''}"
 
     @property

@@ -1,8 +1,8 @@
-"""Pairs of matches of an event, and the pairs of a round-robin in playing order.
+"""Pairs of matches of an event, and the order in which a round-robin plays them.
 
 A pair is two matches from the same start position with swapped seats, so that neither the position nor the first move
-favours a bot. Pairs do not wait for each other: the matches begin in playing order, except those whose bots are busy, so
-a slow bot delays only itself.
+favours a bot. Matches begin in this order, but a match whose bots are busy does not hold up the others. So a slow bot
+delays only its own matches.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class MatchPair:
-    """Two matches of `first` and `second` from one start position; in the first match `first` has Maxie's seat."""
+    """Two matches of the bots `first` and `second` from one start position. `first` is Maxie in match 0, Minnie in match 1."""
 
     number: int
     """Index of the pair in the schedule, from 0."""
@@ -35,7 +35,7 @@ class MatchPair:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """One of the two matches of a pair, with the names of its bots by seat."""
+    """One of the two matches of a `MatchPair`, with the name of the bot in each seat."""
 
     pair: MatchPair
     leg: int
@@ -73,7 +73,7 @@ def make_round_robin_round(
 
 
 def shuffle_by_seed(items: Iterable[T], seed_text: str) -> list[T]:
-    """Return names or numbers in an order that depends only on `seed_text` and on the items."""
+    """Return the items, names or numbers, in a pseudo-random order that depends only on `seed_text` and on the items."""
     # A digest instead of `random` gives the same order in every version of Python, and stays pure.
     return sorted(items, key=lambda item: hashlib.sha256(f"{seed_text}/{item}".encode()).digest())
 

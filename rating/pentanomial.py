@@ -16,7 +16,7 @@ from statistics import NormalDist
 from arena.rating.elo import ELO_SCALE, Z95, score_to_elo
 
 PairCounts = tuple[int, ...]
-"""Number of results with each score, from the lowest score to the highest.
+"""Counts of each possible score, from the lowest score to the highest.
 
 Five numbers for pairs of matches (0, ½, 1, 1½ and 2 points), or three for single matches (0, ½ and 1).
 """
@@ -34,7 +34,7 @@ def count_pair_scores(scores: Iterable[float]) -> PairCounts:
 
 
 def compute_count_mean_and_variance(pair_score_counts: Sequence[float]) -> tuple[float, float, float]:
-    """Return the number of scores, and their mean and variance on a scale from 0 to 1.
+    """Return the number of all scores, their mean and their variance. The lowest score counts as 0, the highest as 1.
 
     pair_score_counts  number of occurrences of each score, from the lowest score (0) to the highest (1) in equal steps
     """

@@ -35,11 +35,11 @@ class RatedOutcome(StrEnum):
 
 
 OUTCOME_SCORES = {RatedOutcome.WIN: 1.0, RatedOutcome.DRAW: 0.5, RatedOutcome.LOSS: 0.0}
-"""Points that a bot scores with each outcome of a rated match."""
+"""Score of a bot, as Glicko-2 uses it, for each outcome of a rated match."""
 
 
 class RatingEffect(StrEnum):
-    """Effect of a match on the ratings of its bots, as described in docs/ratings.md."""
+    """Effect of a match on the ratings and statistics of its bots. The values are the texts in docs/ratings.md."""
 
     PLAYED = "a win and a loss, or a draw if nobody wins"
     FORFEITED = "a win and a loss, and a forfeit for the loser"
@@ -51,7 +51,7 @@ class RatingEffect(StrEnum):
 
 
 def get_rating_effect(reason: EndReason) -> RatingEffect:
-    """Return the effect on the ratings of a match that ended for this reason."""
+    """Return the effect that a match has on the ratings if it ends for this reason."""
     if reason is EndReason.SERVER_FAULT:
         return RatingEffect.VOID
     if reason in (EndReason.NO_SHOW, EndReason.DISCONNECT):
@@ -101,7 +101,7 @@ def make_map_and_game_categories(
 
 
 class CurrentRating(Struct, frozen=True):
-    """Rating of a bot in a category (a game, perhaps on one map and time control) after its last match there."""
+    """Rating of a bot in a category (a game, or a game on one map and time control) after the bot's last match there."""
 
     rating: float
     deviation: float
@@ -134,7 +134,7 @@ class RatingStep(CurrentRating, frozen=True):
 
 
 RatingKey = tuple[RatingCategory, str]
-"""Key of a bot's current rating: the category of the rating, and the name of the bot."""
+"""Key under which the rater keeps a bot's current rating: the category of the rating, and the name of the bot."""
 
 
 class FinishedMatch(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Schedule of an event: the matches that remain to be played, by the rules of the event's format.
 
-The id of a match is derived from its event, its pair, its index in the pair (leg) and its attempt. A resumed event
-therefore finds its played matches in the store by their ids.
+The id of a match is a hash of its event, its pair, its index in the pair (leg) and the number of earlier attempts. So a
+resumed event finds its played matches in the store by their ids.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from arena.rating.standings import is_void
 R = TypeVar("R", bound=AnyFinishedMatch)
 
 MAX_ATTEMPTS_PER_MATCH = 3
-"""Maximum number of times that a match is played. A void match, which a fault of the server ended, is played again."""
+"""Maximum number of times that a match is played. It is played again if a fault of the server has made it void."""
 
 
 def make_match_id(event_uid: str, pairing: Pairing, attempt: int) -> str:
     """Return the id of a match: 32 hexadecimal digits.
 
     event_uid  unique id of the event
-    attempt    number of earlier, void matches of this pairing
+    pairing    match in the event's schedule
+    attempt    number of earlier attempts to play it, all of them void
     """
     key = f"{event_uid} pair {pairing.pair.number} leg {pairing.leg} try {attempt}"
     return sha256(key.encode()).hexdigest()[:32]
@@ -49,7 +50,7 @@ class Schedule:
         """Pairs of bots between which a match has been scheduled so far."""
         self._attempts: dict[Pairing, int] = {}
         self._unfinished_pair_results: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
-        """Played matches of unfinished pairs, by pair number: the points by bot, and the absent bots, of each match."""
+        """Results of the played matches of unfinished pairs, by pair number: each match as (points by bot, absent bots)."""
         self._queued_count = 0
         self._add_next_pairs(may_begin_round=True)
 
@@ -94,11 +95,11 @@ class Schedule:
         ), void_records
 
     def make_next_match_id(self, pairing: Pairing) -> str:
-        """Return the id of the next match that is played for a pairing."""
+        """Return the id of the next attempt to play the match of a pairing. Each attempt has an id of its own."""
         return make_match_id(self._event_uid, pairing, self._attempts.get(pairing, 0))
 
     def list_startable_pairings(self) -> list[Pairing]:
-        """Return the next match of every two bots that have one, in the order of the schedule. O(n² log n) for n bots."""
+        """Return the next match of each two bots that have matches left, in schedule order. O(n² log n) for n bots."""
         next_pairings = [queue[0] for queue in self._queues.values()]
         return sorted(next_pairings, key=lambda pairing: (pairing.pair.number, pairing.leg))
 
@@ -108,7 +109,7 @@ class Schedule:
         self._add_next_pairs(may_begin_round=frozenset((pairing.maxie, pairing.minnie)) not in self._queues)
 
     def record_result(self, pairing: Pairing, record: AnyFinishedMatch) -> bool:
-        """Record a finished match. Return True if the result counts, False if the match must be played again."""
+        """Record a finished match. Return True if the result counts, False if it is void and must be played again."""
         if is_void(record):
             attempts = self._attempts.get(pairing, 0) + 1
             if attempts < MAX_ATTEMPTS_PER_MATCH:

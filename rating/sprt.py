@@ -102,7 +102,10 @@ class Sprt:
         return math.log((1 - self.beta) / self.alpha)
 
     def compute_llr(self, pair_score_counts: Sequence[int]) -> float:
-        """Return the log-likelihood ratio of H1 to H0; 0 without results. `pair_score_counts`: as for `decide`."""
+        """Return the log-likelihood ratio of H1 to H0; 0 without results.
+
+        pair_score_counts: number of pairs of matches with each score, from 0 to 2 points
+        """
         if not sum(pair_score_counts):
             return 0.0
         smoothed = [n or _MIN_PAIR_SCORE_COUNT for n in pair_score_counts]
@@ -115,7 +118,7 @@ class Sprt:
         return sum(n * math.log(p1 / p0) for n, p0, p1 in zip(smoothed, under0, under1, strict=True))
 
     def _find_likeliest_distribution_for_elo(self, shares: Sequence[float], elo: float) -> list[float]:
-        """Return the distribution of scores that makes the observed `shares` most likely, if the Elo difference is `elo`."""
+        """Return the likeliest distribution of scores for an Elo difference `elo`, given the observed share of each score."""
         if self.model == LOGISTIC:
             return _find_likeliest_distribution(shares, compute_expected_score(elo))
         # A pair is two matches, so its mean score has half the variance of a match.
@@ -136,9 +139,10 @@ class Sprt:
 
 
 def _find_likeliest_distribution(shares: Sequence[float], mean: float) -> list[float]:
-    """Return the most likely distribution with this mean for observed `shares`: p_i = share_i / (1 + t (a_i - mean)).
+    """Return the distribution of scores that has this mean and makes the observed `shares` of the scores most likely.
 
-    The i-th possible score is a_i, from 0 to 1. The number t solves Σ share_i (a_i - mean) / (1 + t (a_i - mean)) = 0.
+    It is p_i = share_i / (1 + t (a_i - mean)), with the possible scores a_i from 0 to 1.
+    The number t solves Σ share_i (a_i - mean) / (1 + t (a_i - mean)) = 0.
     There is one solution, because the sum falls from +∞ to -∞ between the poles of the extreme scores 0 and 1.
     """
     max_index = len(shares) - 1
@@ -167,9 +171,13 @@ def _find_likeliest_normalised_distribution(shares: Sequence[float], normalised_
 
 
 def _tilt_distribution(shares: Sequence[float], offsets: Sequence[float]) -> list[float]:
-    """Return the distribution p_i = share_i / (1 + x offset_i), for the x with Σ p_i offset_i = 0.
+    """Return the distribution of scores that makes the observed `shares` most likely, if Σ p_i offset_i must be 0.
 
-    Only one x makes all p_i positive. It is found by bisection, as exactly as a float can hold it.
+    shares   observed share of each score
+    offsets  coefficient of each probability in the condition; some are positive, some negative
+
+    It is p_i = share_i / (1 + x offset_i) for an x that fulfils the condition. Only one such x makes all p_i positive.
+    It is found by bisection, as exactly as a float can hold it.
     """
     low, high = -1 / max(offsets), -1 / min(offsets)
     while True:

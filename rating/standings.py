@@ -50,7 +50,7 @@ class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
     elo_error: float
     """Half the width of the 95 % interval of `elo`."""
     crashes: int
-    """Number of matches lost because the bot failed: an exception, an invalid move, a process that died."""
+    """Number of matches that the bot lost by a failure of its own: an exception, an unusable move or the end of its process."""
     time_forfeits: int
     illegal_moves: int
     disconnects: int
@@ -77,11 +77,11 @@ _FORFEIT_FIELD_BY_REASON = {
     EndReason.NO_SHOW: "other_forfeits",
 }
 FORFEIT_FIELDS = tuple(dict.fromkeys(_FORFEIT_FIELD_BY_REASON.values()))
-"""Names of the fields of StandingsRow that count forfeited matches, one for each kind of forfeit."""
+"""Names of the fields of StandingsRow that count forfeited matches. Each counts one kind of forfeit."""
 
 
 def is_void(record: AnyFinishedMatch) -> bool:
-    """Return True if a fault of the server made the match void, so that it counts for neither player."""
+    """Return True if the match is void: a fault of the server ended it, so it counts for neither player."""
     return record.result.reason is EndReason.SERVER_FAULT
 
 
@@ -115,7 +115,7 @@ def make_standings_from_counts(
 ) -> list[StandingsRow]:
     """Return the rows of `bots`, ranked by Elo and then by points, from matches that are grouped and counted.
 
-    counted_matches  a match of each group (same players, seats and result), with the number of matches in the group
+    counted_matches  one match for each group of matches with the same players, seats and result, and the size of the group
     """
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
     pair_counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -215,12 +215,11 @@ def compute_pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> 
 def replace_elo(
     rows: Sequence[StandingsRow], first_bot: str, elo_difference: EloDifference | None
 ) -> list[StandingsRow]:
-    """Return the rows of two bots with their Elo ratings replaced by ones that differ by `elo_difference` and average 0.
+    """Return the rows of two bots with new Elo ratings, which differ by `elo_difference` and have the average 0.
 
+    rows            rows of the two bots; their Elo ratings treat the two matches of a pair as independent, so are less exact
     first_bot       bot that is stronger if `elo_difference` is positive
-    elo_difference  Elo difference from the bots' pairs of matches; None to return the rows unchanged
-
-    The Elo ratings in `rows` are less exact, because they treat the two matches of a pair as independent.
+    elo_difference  Elo difference computed from pairs of matches; None to return the rows unchanged
     """
     if elo_difference is None:
         return list(rows)

@@ -3,8 +3,8 @@
 Bots with equal points meet, and two bots meet again only if the round cannot be paired otherwise. The groups of equal
 points are paired from the top. In a group the first half meets the second, each in order. If a group cannot be paired,
 as few bots as possible, the lowest ones, move down to the next group and meet the first bots there. With
-an odd number of bots, one has a bye: the lowest of the bots with the fewest idle rounds (byes and absences). Before each
-choice, it is checked that all remaining bots can be paired.
+an odd number of bots, one has a bye: the lowest of the bots with the fewest idle rounds (byes and absences). Each choice
+leaves bots that can all be paired.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import NamedTuple
 from arena.rating.matching import find_maximum_matching
 
 MAX_FLOATER_COMBINATIONS = 500
-"""Maximum number of sets of bots tried, if some bots with equal points must move to the group with fewer points.
+"""Maximum number of sets of floaters to try for a group of bots with equal points.
 
-If none of these sets allows pairings of all bots, all bots of the group move.
+Floaters are bots that move down to the next group, because the whole group cannot be paired. If with none of these sets
+all bots can be paired, the whole group moves down.
 """
 
 
@@ -88,7 +89,7 @@ class _RoundPairer:
         return len(bots) - len(find_maximum_matching(bots, self.may_meet))
 
     def pair_all(self, bots: Sequence[str], points: Mapping[str, float]) -> list[tuple[str, str]]:
-        """Return pairs of all bots. The bots must be in order of points, and it must be possible to pair them all."""
+        """Return pairs of all bots, which must be sorted by points, highest first. The caller checks `can_pair_all` before."""
         pairs: list[tuple[str, str]] = []
         groups = [list(group) for _, group in groupby(bots, key=points.__getitem__)]
         floaters_from_above: list[str] = []
@@ -101,7 +102,7 @@ class _RoundPairer:
         return pairs
 
     def _choose_floaters(self, group: list[str], *lower_groups: list[str]) -> list[str]:
-        """Return the bots of a group (equal points) that must play in a lower group, in order: as few and as low as possible.
+        """Return the bots of a group (equal points) that must move down to the next group: as few and as low as possible.
 
         lower_groups  groups below this one, from the top
 
@@ -126,9 +127,10 @@ class _RoundPairer:
         return group
 
     def _pair_group(self, bots: list[str], floater_count: int) -> list[tuple[str, str]]:
-        """Return pairs of all bots of a group, which has bots of equal points and bots moved down from a higher group.
+        """Return pairs of all bots of a group: bots of equal points, and floaters, which moved down from a higher group.
 
-        floater_count  number of bots, at the beginning of `bots`, that have moved down
+        bots           bots of the group, the floaters first
+        floater_count  number of floaters
         """
         pairs: list[tuple[str, str]] = []
         unpaired = list(bots)
