@@ -1,4 +1,4 @@
-"""Write files so that a full disk or Ctrl-C leaves nothing incomplete under a file's name."""
+"""Write files completely or not at all, so that a full disk or Ctrl-C leaves no incomplete file."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import TextIO
 
 FULL_DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Values of `errno` after a write for which there is no room: a full disk, a used-up quota, or the maximum file size.
+"""Values of `errno` when there is no room for a write: the disk is full, a quota used up, or the maximum file size reached.
 
-The OSError of a failed write mostly has no `filename`.
+An OSError with such a value mostly has no `filename`, so whoever reports it must know which file was being written.
 """
 
 
 def replace_on_success(path: Path) -> AbstractContextManager[Path]:
-    """Yield the path of a file to write. At the end of the block, flush the file to the disk, and move it to `path`.
+    """Yield the path of a temporary file to write. At the end of the block, flush it to the disk, and move it to `path`.
 
-    The file to write is in a temporary folder beside `path`, in which SQLite may create further files. If the block
+    The temporary file is in a folder of its own beside `path`, in which SQLite may create further files. If the block
     raises an exception, the folder is deleted, and `path` does not change. If `path` is a link, its target is replaced.
     The new file has the mode of the old one, but not its owner and its other hard links. Raises OSError if the file
     cannot be written, for example because the old file is write-protected.
@@ -31,10 +31,11 @@ def replace_on_success(path: Path) -> AbstractContextManager[Path]:
 
 
 def create_on_success(path: Path) -> AbstractContextManager[Path]:
-    """Yield the path of a file to write, and move the file to `path` as `replace_on_success` does, but replace no file.
+    """Yield the path of a temporary file to write. At the end of the block, move it to `path`, but replace no file there.
 
-    Raises FileExistsError if there is a file at `path` at the end of the block. Exception: on a file system without hard
-    links, a file that another process creates at that very moment is replaced.
+    Raises FileExistsError if there is a file at `path` at the end of the block. On a file system without hard links, a
+    file that another process creates at that very moment is replaced all the same. If the block raises an exception,
+    nothing is created at `path`.
     """
     return _move_on_success(path, _move_without_overwriting)
 
@@ -112,16 +113,16 @@ def require_writable(path: Path) -> None:
 
 
 def append_line_to_path(path: Path, line: str) -> None:
-    """Append a line to the file at `path`, or to a new one. Raises OSError if that fails."""
+    """Append a line to the file at `path`, and create the file if it does not exist. Raises OSError if that fails."""
     with path.open("ab", buffering=0) as file:
         append_line(file, line)
 
 
 def append_line(file: FileIO, line: str) -> None:
-    """Append a line to a file that is open for appending. If only a part can be written, remove the part.
+    """Append a line to a file that is open for appending. Raises OSError, with the file's name, if the write fails.
 
-    The part stays if another process appended to the file meanwhile. Raises OSError, with the file's name, if the file
-    cannot be written.
+    If only a part of the line can be written (on a full disk), the part is removed again, unless another process has
+    appended to the file meanwhile.
     """
     file_size = os.fstat(file.fileno()).st_size
     data = f"{line}\n".encode()
@@ -138,9 +139,9 @@ def append_line(file: FileIO, line: str) -> None:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Return True if the file at `path` can be replaced, by moving a new file from the same folder over it.
+    """Return True if another file in the same folder could be renamed to `path`, so that it replaces the file there.
 
-    If `path` is a link, this tells about the file that the link points to.
+    If `path` is a link, the file that the link points to is meant.
     """
     if not path.exists():
         return True

@@ -40,8 +40,12 @@ def read_bot_account(bot_file: Path) -> BotAccount:
 def read_token(bot_file: TomlFile, token_file: str, token_env: str) -> str:
     """Return the token of the bot whose bot.toml is `bot_file`. Raises BadTomlFile if the token cannot be read.
 
-    The token is in `token_file`, or in the environment variable `token_env`; it is empty if both arguments are empty. The
-    bot.toml itself does not contain the token, so it can be shared. A `token_file` may be relative to its folder.
+    The bot.toml itself does not contain the token, so that the file can be shared.
+
+    token_file  path of a file with the token, absolute or relative to the folder of bot.toml; empty for none
+    token_env   name of an environment variable with the token; empty for none
+
+    If both arguments are empty, so is the token.
     """
     if token_file and token_env:
         raise bot_file.make_error_at(["token-file"], "set token-file or token-env, not both")

@@ -43,6 +43,7 @@ class PlotArea:
     ) -> str:
         """Return an SVG element with straight lines between successive `points`, which are pairs of data values (x, y).
 
+        width           width of the line, in SVG units
         svg_attributes  further SVG attributes, with a space before each, such as ` opacity="0.5"`
         tooltip         tooltip; empty for none
         """
@@ -50,7 +51,7 @@ class PlotArea:
         return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{svg_attributes}>{_render_tooltip(tooltip)}</polyline>'
 
     def render_value_axis(self, label_by_value: Mapping[float, str], label_offset: float) -> list[str]:
-        """Return SVG elements: for each value, a horizontal line across the area, and its label at the left.
+        """Return SVG elements: for each y value in `label_by_value`, a horizontal line across the area, and its label.
 
         label_offset  distance between a label and the area, in SVG units
         """
@@ -79,7 +80,10 @@ class PlotArea:
 def render_line(
     x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, svg_attributes: str = ""
 ) -> str:
-    """Return an SVG element: a straight line. `svg_attributes` are further SVG attributes, with a space before each."""
+    """Return an SVG element: a straight line from (x1, y1) to (x2, y2), in SVG units.
+
+    svg_attributes  further SVG attributes, with a space before each
+    """
     endpoint_attributes = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
     return f'<line {endpoint_attributes} stroke="{colour}" stroke-width="{width:g}"{svg_attributes}/>'
 
@@ -96,12 +100,12 @@ def render_text_element(
 
 
 def render_dot(x: float, y: float, radius: float, colour: str, tooltip: str = "") -> str:
-    """Return an SVG element: a filled circle. `tooltip` is its tooltip; empty for none."""
+    """Return an SVG element: a filled circle, placed and sized in SVG units. `tooltip` is its tooltip; empty for none."""
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}">{_render_tooltip(tooltip)}</circle>'
 
 
 def render_svg_document(width: float, height: float, elements: Sequence[str]) -> str:
-    """Return a complete SVG file with these elements on a white background."""
+    """Return a complete SVG file of `width` by `height` SVG units, with these elements on a white background."""
     size = f'width="{width:.0f}" height="{height:.0f}"'
     box = f'{size} viewBox="0 0 {width:.0f} {height:.0f}"'
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif" font-size="12">'

@@ -123,10 +123,10 @@ COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
         "tune": ("arena.lab.commands.tune:tune_command", "Learn an evaluator's weights by self-play."),
     },
 }
-"""Commands by group: the function of each command, as `MODULE:FUNCTION`, and the command's line in `arena --help`.
+"""Commands by group and name, each as a pair: its function as `MODULE:FUNCTION`, and its line in `arena --help`.
 
-For a command with subcommands, `MODULE:SUBCOMMANDS` is the list of their functions. The line is also the first line of the
-function's docstring; it is repeated here so that `arena --help` and shell completion need not load the module.
+For a command with subcommands, `MODULE:SUBCOMMANDS` names the list of their functions. The help line equals the first line
+of the function's docstring. It is repeated here so that `arena --help` and shell completion need not load the module.
 """
 
 COMMAND_ENTRY_BY_NAME = {name: entry for group in COMMANDS_BY_GROUP.values() for name, entry in group.items()}
@@ -148,8 +148,8 @@ EXTRA_BY_PACKAGE: dict[str, str] = {
 }
 """Extra of riskless-arena that installs an optional package, by the package's import name.
 
-The extra `server` also installs `numpy`. Commands that need `server` import SQLAlchemy first, so if
-`numpy` is the first package missing, the command needs `engine`.
+`numpy` is part of two extras, `server` and `engine`, but stands for `engine` here. A command that needs `server` imports
+SQLAlchemy before `numpy`, so that SQLAlchemy is the package reported as missing.
 """
 
 
@@ -162,7 +162,10 @@ class GroupWithSectionedHelp(TyperGroup):
                 formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
 
     def invoke(self, ctx: Any) -> Any:
-        """Call the subcommand. Raises typer.Abort on Ctrl-C: `main` reports it, while typer would exit silently."""
+        """Call the subcommand. Raises typer.Abort on Ctrl-C.
+
+        Without this, typer would exit silently. `main` catches typer.Abort and reports that the command was stopped.
+        """
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -207,7 +210,10 @@ def build_cli() -> TyperGroup:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command and exit: 0 for success, 1 for a failure explained in one line, 2 for bad usage."""
+    """Run the command and exit: 0 for success, 1 for a failure explained in one line, 2 for bad usage, 130 after Ctrl-C.
+
+    arguments  command line without the program's name; None for that of the process
+    """
     argv = sys.argv[1:] if arguments is None else arguments
     if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _exit_on_interrupt)
@@ -248,7 +254,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _describe_usage_error(error: typer.TyperException) -> str:
-    """Return the parser's message about a bad option or argument, changed as in REPLACEMENT_BY_PARSER_TEXT."""
+    """Return the parser's message about a bad option or argument, with its phrases replaced by REPLACEMENT_BY_PARSER_TEXT."""
     format_message = getattr(error, "format_message", None)
     message: str = format_message() if format_message else str(error)
     message = re.sub(r"^Invalid value for '([^']+)': ", r"\1: ", message)
@@ -269,9 +275,9 @@ def _print_version(is_requested: bool) -> None:  # noqa: FBT001 - typer passes i
 
 
 def _exit_on_interrupt(_number: int, _frame: object) -> None:
-    """Exit at once on Ctrl-C while a command is being loaded.
+    """Handle Ctrl-C while a command is being loaded, by ending the process at once.
 
-    An exception raised here could end up inside the import system, which would only print it and continue.
+    The handler does not raise KeyboardInterrupt, because the import system could print that exception and continue.
     """
     os.write(2, b"arena: stopped\n")
     os._exit(130)
@@ -280,7 +286,8 @@ def _exit_on_interrupt(_number: int, _frame: object) -> None:
 def _ignore_interrupts_at_exit(arguments: list[str] | None) -> None:
     """Ignore further Ctrl-C while the process exits.
 
-    arguments  arguments of `main`; if not None, `main` was called by Python code, which continues, so do nothing
+    arguments  argument of `main`. If it is not None, Python code called `main`, and the process may continue afterwards.
+               Ctrl-C is then not ignored.
     """
     if arguments is None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -307,7 +314,7 @@ def _common_options(
         ),
     ] = False,
 ) -> None:
-    """Options shared by all commands."""
+    """Accept the options of `arena` itself, which come before the name of a command: only `--version`."""
 
 
 def _make_group(app: typer.Typer) -> TyperGroup:

@@ -43,9 +43,9 @@ class UsageError(CommandError):
 
 
 def check_output_file(context: typer.Context, file: Path | None) -> Path | None:
-    """Return `file`. Raises BadParameter, before the command does its work, if the file cannot be written.
+    """Check the value of an option that names an output file, before the command does its work. Return `file`.
 
-    Also raises BadParameter if another option names the same file.
+    Raises BadParameter if the file cannot be written, or if another option of the command names the same file.
     """
     if file is None:
         return None
@@ -173,9 +173,10 @@ err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap
 
 
 def register_game(game_spec: str) -> str:
-    """Return the name of the game in the option `--game`, after loading a game like `FILE.py:Class` into the catalogue.
+    """Return the name of the game that the option `--game` gives, as a name or as `FILE.py:Class`.
 
-    Raises UsageError for an invalid game.
+    In the second form, load the class first, and add the game to those that this process knows by name. Raises
+    UsageError for an invalid game.
     """
     try:
         return CATALOGUE.register(game_spec)
@@ -199,7 +200,7 @@ def require_game_with_maps(game: str, game_class: type[Any]) -> None:
 
 
 def parse_time_control_option(text: str, option_name: str = "--tc") -> TimeControl:
-    """Return the time control in the text of `option_name`. Raises UsageError if the text is invalid."""
+    """Parse `text`, the value of the option `option_name`, as a time control. Raises UsageError if it is invalid."""
     try:
         return TimeControl.parse(text)
     except BadTimeControl as error:
@@ -245,7 +246,10 @@ def write_text(text: str, path: Path) -> None:
 
 @contextmanager
 def convert_write_errors(output: Path | str) -> Iterator[None]:
-    """Convert an OSError in the block, which writes to `output`, to a CommandError with the same reason."""
+    """Convert an OSError raised in the block to a CommandError with the same reason.
+
+    output  file to which the block writes, or its description for the message, such as `standard output`
+    """
     try:
         yield
     except OSError as error:
@@ -275,7 +279,7 @@ Justify = Literal["left", "right"]
 MIN_TEXT_COLUMN_CHARACTERS = 9
 """Minimum width of a column of text in which lines are wrapped, in characters."""
 MAX_TABLE_CHARACTERS = 1_000_000
-"""Width limit for measuring an unwrapped table, in characters. No table reaches it."""
+"""Width, in characters, of the imaginary console on which a table is measured without wrapping. No table is that wide."""
 
 
 def print_table(justification_by_column: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -> None:

@@ -52,7 +52,11 @@ def list_usable_cores(
 
 
 def find_cpu_limit_in_cores(cgroup_file: Path, mounts_file: Path) -> float:
-    """Return the CPU limit of this process's control groups, in cores; infinity if there is none."""
+    """Return the lowest CPU limit that this process's control groups set, in cores; infinity if none sets a limit.
+
+    cgroup_file  file that lists the process's control groups
+    mounts_file  file that lists the mounts
+    """
     limits = [math.inf]
     for mount, path in _find_cgroups(cgroup_file, mounts_file, "cpu"):
         limits += [
@@ -85,9 +89,11 @@ def _get_allowed_cores() -> list[int]:
 
 
 def _find_cgroups(cgroup_file: Path, mounts_file: Path, controller: str) -> Iterator[tuple[CgroupMount, str]]:
-    """Yield the mount point and the path of each control group of a process that has this controller.
+    """Yield each control group of a process that has a given resource controller, as (mount point, path in the tree).
 
-    Yield nothing if one of the files is missing.
+    cgroup_file  file that lists the control groups of the process
+    mounts_file  file that lists the mounts; nothing is yielded if this file or `cgroup_file` is missing
+    controller   name of the controller in version 1 of control groups, such as `cpu`
     """
     try:
         cgroups, mounted = cgroup_file.read_text(), mounts_file.read_text()
@@ -104,7 +110,11 @@ def _find_cgroups(cgroup_file: Path, mounts_file: Path, controller: str) -> Iter
 
 
 def _parse_cgroup_mounts(mountinfo: str, controller: str) -> Iterator[CgroupMount]:
-    """Yield the mount points of control groups that have this controller."""
+    """Yield the mount points of the control group trees that have a given resource controller.
+
+    mountinfo   content of the file that lists the mounts
+    controller  name of the controller in version 1 of control groups, such as `cpu`
+    """
     for line in mountinfo.splitlines():
         before, _, after = line.partition(" - ")
         fields, kind = before.split(" "), after.split(" ")
@@ -122,7 +132,10 @@ def _unescape_mount_path(escaped_path: str) -> str:
 
 
 def _list_cgroup_folders(mount: CgroupMount, cgroup_path: str) -> Iterator[Path]:
-    """Yield the folders of a control group and of its visible parents, each of which may set its own limit."""
+    """Yield the folder of a control group, then those of its parents up to the mount point.
+
+    A parent may set a lower CPU limit than the group itself.
+    """
     group = PurePosixPath(cgroup_path)
     # A control group outside the mounted part appears as the root of the mount, as in a container with version 1.
     relative_path = group.relative_to(mount.root) if group.is_relative_to(mount.root) else PurePosixPath()

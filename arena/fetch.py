@@ -16,7 +16,9 @@ FETCH_TIMEOUT_SECONDS = 20.0
 def fetch_body(server_name: str, url: str, max_bytes: int, headers: Mapping[str, str] | None = None) -> bytes:
     """Return the body of a server's response to a GET of `url` (http or https), cut off after `max_bytes`.
 
-    Raises CommandError if the URL is invalid or the request fails; the message names `server_name`.
+    server_name  name of the server in error messages
+
+    Raises CommandError if the URL is invalid or the request fails.
     """
     try:
         request = Request(url, headers=dict(headers or {}))  # noqa: S310 - http or https, as the callers write it

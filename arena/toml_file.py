@@ -117,7 +117,10 @@ class TomlFile:
             ) from None
 
     def parse_value_at(self, key_path: KeyPath, parse_value: Callable[[A], B], value: A) -> B:
-        """Return `parse_value(value)`. Convert a ValueError to BadTomlFile, which names `key_path` and its line."""
+        """Return `parse_value(value)` for the value at `key_path`.
+
+        If `parse_value` raises ValueError, raises BadTomlFile with the same reason, the path and the line.
+        """
         try:
             return parse_value(value)
         except ValueError as error:
@@ -148,7 +151,11 @@ class TomlFile:
         return ends[index - 1] + 1 if 0 < index < len(ends) else 0
 
     def _reject_unknown_keys(self, table: dict[str, Any], struct: type[Struct], key_path: KeyPath) -> None:
-        """Raise BadTomlFile if a table, or a table in it or in one of its lists, has a key that its struct does not have."""
+        """Raise BadTomlFile if `table`, or a table nested in it, has a key for which its struct type has no field.
+
+        struct    type to which `table` will be converted; the types of its fields are those of nested tables
+        key_path  path of `table` in the file
+        """
         known_fields = {field.encode_name: field for field in fields(struct)}
         for key, value in table.items():
             if key not in known_fields:
@@ -184,9 +191,11 @@ def describe_violated_requirement(error: msgspec.ValidationError) -> str:
 
 
 def _list_tables_in(table_or_list: Any, *, is_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:
-    """Return the tables in a list, each with its path (index,); or, if `is_list` is False, the table itself with the path ().
+    """Return the tables in a value of a TOML file, each as (path from the value to the table, table).
 
-    Items that are not tables are left out. The result is empty if `table_or_list` is of another type.
+    A table has the path (), and a table in a list has (its index,). List items that are not tables are left out.
+
+    is_list  True if the value must be a list, False if it must be a table; a value of another type yields no tables
     """
     if not is_list:
         return [((), table_or_list)] if isinstance(table_or_list, dict) else []

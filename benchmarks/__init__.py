@@ -1,1 +1,1 @@
-"""Benchmarks of the compiled engine and of the server. One run measures both terms of each reported ratio."""
+"""Benchmarks of the compiled engine and of the server. A reported ratio always compares measurements of the same run."""

@@ -1,4 +1,4 @@
-"""Number of function calls in the server per move, per hello, and per cached HTTP answer.
+"""Number of function calls in the server per move, per hello (a client's first message), and per cached HTTP answer.
 
     python -m benchmarks.calls [--list]
 
@@ -44,13 +44,13 @@ PACKAGE_FOLDER = str(Path(arena.__file__).parent)
 REPETITIONS, SERIES = 20, 3
 """Number of requests in a series, and number of series of each kind of request.
 
-The figure for a function is its median number of calls in a series, and of these medians the smallest. On a busy machine,
-work of an earlier request may end late, and raise the calls of more than half of the requests in a series.
+For each function, the median of its calls per request is computed for every series, and the smallest median is shown. On a
+busy machine, work of an earlier request may end late, and raise the calls of more than half of the requests in a series.
 """
 SETTLE_SECONDS = 0.03
 """Pause after each answer, in seconds, in which the server finishes its remaining work for that request."""
 MAX_CALLS_BY_REQUEST = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
-"""Promised upper bound of the calls per request, by kind of request."""
+"""Promised upper bound of the function calls per request, by kind of request. A hello is a client's first message."""
 TABLE_REQUEST = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
@@ -68,9 +68,10 @@ class CallCounter:
             self.counts[frame.f_code] += 1
 
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
-        """Call `action` with each number from 0 to SERIES * REPETITIONS - 1. Return the calls of each function per action.
+        """Call `action` with each number from 0 to SERIES * REPETITIONS - 1, and count the calls of each function.
 
-        The figure for a function is the smallest of the medians of the SERIES series, each of REPETITIONS actions.
+        Return, for each function, its calls per action: the median over the REPETITIONS actions of a series, and the smallest
+        of the medians of all SERIES.
         """
         results: list[Counter[CodeType]] = []
         for number in range(SERIES * REPETITIONS):

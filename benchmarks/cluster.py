@@ -55,8 +55,8 @@ EDGE_COUNT_BY_CONFIGURATION = {
 RoundCost = dict[str, float]
 """Measurements of one configuration in one round, by column of the table.
 
-The CPU time per move excludes the CPU time that is used while the bots are idle. The core and the edges use the latter
-in the column `idle, ms of CPU a second`.
+The CPU time per move excludes the CPU time that is used while all bots are idle. The column `idle, ms of CPU a second`
+shows the idle CPU time of the core and the edges together.
 """
 
 

@@ -4,10 +4,10 @@
     python -m benchmarks.cluster_kill --rounds 5 --seed 7 --kinds "core kill,edge freeze"
     python -m benchmarks.cluster_kill --write                write the figures to benchmarks/CLUSTER.md
 
-Real `arena serve` processes use a real PostgreSQL and a real NATS, each over connections that can be cut. Edges, cores,
-NATS and PostgreSQL fail, as `testkit/cluster_faults.py` describes. The bots play Riskless on italy, and reconnect as
-PROTOCOL.md requires. At the end, the store is compared with the messages that the bots received. The exit code is 1 if
-anything was lost.
+Real `arena serve` processes use a real PostgreSQL and a real NATS, each over connections that can be cut. The failures,
+which `testkit/cluster_faults.py` describes, hit edges (processes that hold the connections), cores (processes that play the
+matches), NATS and PostgreSQL. The bots play Riskless on italy, and reconnect as PROTOCOL.md requires. At the end, the store
+is compared with the messages that the bots received. The exit code is 1 if anything was lost.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ async def inject_failures(
 def list_recovery_seconds(report: FailureReport, failure_kinds: Sequence[str]) -> list[float]:
     """Return the recovery times of matches, in seconds, for the failures of these kinds.
 
-    There is one for each match that continued: the time from the failure until one of the match's bots received a turn, or
-    until the match was over.
+    Each match that continued after a failure has one recovery time: from the failure until one of the match's bots received
+    a turn, or until the match was over.
     """
     return [
         seconds

@@ -1,4 +1,4 @@
-"""Fuzzer for the codec and for live sockets, which looks for crashes, leaks and disturbed matches.
+"""Fuzzer of the message decoder and of a running server. It looks for crashes, memory leaks and disturbed matches.
 
     python -m benchmarks.fuzz --frames 1000000
 

@@ -31,11 +31,11 @@ STORED_MATCH_COUNTS = (1, 10_000, 1_000_000)
 PLAYER_COUNT_PER_STORE = 100
 """Number of bots that play on each store."""
 MIN_CONNECTIONS_WITH_CONSTANT_COST = 100
-"""Number of connections beyond which the cost of a move must no longer grow."""
+"""Number of connections from which on more connections must not make a move cost more (beyond MAX_RATIO)."""
 MAX_RATIO, MAX_START_SECONDS = 1.3, 2.0
 """Promised upper bounds.
 
-MAX_RATIO          cost of a move, divided by the cost with 100 connections, or with the smallest store
+MAX_RATIO          cost of a move, divided by that with 100 connections or, for a larger store, by that with the smallest
 MAX_START_SECONDS  start-up time with the largest store
 """
 
@@ -97,7 +97,10 @@ def measure_costs_with_idle_connections(
 def measure_cpu_and_rate_by_round(
     running: RunningServer, load: LoadProcesses, player_count: int, seconds: float, round_count: int
 ) -> tuple[list[float], list[float]]:
-    """Wait until `player_count` bots have connected. Return the CPU µs per move and the moves per second of each round."""
+    """Measure `round_count` rounds of `seconds` each, once `player_count` bots have connected.
+
+    Return two lists with a figure for each round: the CPU time per move in µs, and the moves per second.
+    """
     load.wait_until_all_connected(player_count)
     time.sleep(WARM_UP_SECONDS)
     figures = [measure_moves_and_cpu(running, load, seconds) for _ in range(round_count)]

@@ -4,9 +4,9 @@
     python -m benchmarks.kills --kills 5 --rounds 5
     python -m benchmarks.kills server --kills 100       a server with 50 matches of tic-tac-toe in play
 
-The bots of the ladder are deterministic. So no match may be lost or doubled, and the final table must equal that of an
-event without kills. On the server, the messages that the bots received are compared with the store. The exit code is 1
-if anything differs, or if the ladder's event ended before the last kill.
+A ladder is an event of many bots on one machine. Its bots here are deterministic, so its final table must equal that of an
+event without kills, and no match may be lost or played twice. On the server, the messages that the bots received are
+compared with the store. The exit code is 1 if anything differs, or if the ladder's event ended before the last kill.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class FixedIndexBot(Bot):
 """
 
 SECONDS_PER_MOVE = 0.02
-"""Seconds that a bot takes for a move, long enough for an event of 200 matches to last until the 50th kill."""
+"""Seconds that a bot takes for a move. With less, an event of 200 matches would end before the 50th kill."""
 
 MOVE_INDEX_BY_BOT = (0, 1, 2, 3, -1)
-"""Strategy of each bot of the event: index of the move to play in the list of legal moves, modulo the list's length."""
+"""Move that each bot of the event always plays: index in the list of legal moves, modulo the list's length."""
 
 
 def make_ladder_runner(folder: Path, round_count: int) -> LadderRunner:

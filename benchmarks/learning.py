@@ -35,7 +35,7 @@ MATCHES_PER_BATCH = 4096
 MEASUREMENT_COUNT = 3
 """Number of measurements of `arena.play_match` and of `arena match`. The table shows their median."""
 GAME_NAMES_BY_TITLE = {"tic-tac-toe": ("tictactoe", "tic_tac_toe"), f"Riskless on {MAP}": ("riskless", "")}
-"""Games by title, each as (name in this project, name in OpenSpiel); the latter is empty if OpenSpiel has no such game."""
+"""Games by title, each as (name in this project, name in OpenSpiel). A game that OpenSpiel lacks has an empty second name."""
 
 Play = Callable[[], int]
 """Function that plays for a while and returns the number of steps or matches."""
@@ -96,8 +96,8 @@ def play_random_pettingzoo_match(zoo: Any, rng: Random, seeds: Iterator[int]) ->
 def make_table_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
     """Yield each row of the table of a game, as (title, function that plays the game).
 
-    name, openspiel_name: name of the game in this project and in OpenSpiel; the latter is empty if OpenSpiel has no
-        such game
+    name: name of the game in this project
+    openspiel_name: name of the game in OpenSpiel; empty if OpenSpiel has no such game
     """
     env = arena.make(name, map=MAP)
     batch = arena.batch(name, map=MAP, size=MATCHES_PER_BATCH, seed=1)

@@ -64,7 +64,10 @@ VIEW_PATHS = [
     *("", "tv", "tv/4", "match/{match}", "embed/{match}", "play", "table", "event/serve", "bot/ann"),
     *("versus/ann/bob", "search?bot=ann", "maps", "maps/italy", "file", "me", "host"),
 ]
-"""URL paths of all views, with `{match}` for the id of a match. `me` and `host` are measured without signing in."""
+"""URL paths of all views of the website, with `{match}` for the id of a match.
+
+The pages of a bot's owner (`me`) and of the host (`host`) are measured without signing in.
+"""
 FIRST_PAINT_SCRIPT = """() => performance.getEntriesByName('first-contentful-paint')[0].startTime"""
 """JavaScript function that returns the time from the navigation to the first paint, in ms."""
 SHOW_BOARD_SCRIPT = """async () => {
@@ -171,7 +174,7 @@ def measure_first_page_load(browser: Browser, folder: Path, load_count: int) -> 
 
 
 def load_page(browser: Browser, url: str) -> tuple[float, int, int]:
-    """Load the start page with an empty cache.
+    """Load the start page at `url` with an empty cache.
 
     Return the seconds until it shows matches and bots, the bytes of all responses with their headers, and the number of
     responses.
@@ -328,7 +331,7 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
 
 
 def run_lighthouse_audit(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
-    """Run Lighthouse on a URL. Return its scores (0 to 100, as in AUDIT_CATEGORIES), and the audits that lower them.
+    """Run Lighthouse on a URL. Return a score from 0 to 100 for each of AUDIT_CATEGORIES, and the audits that lower the scores.
 
     tool: path of the program; options: further options of the program
     """
@@ -356,7 +359,7 @@ def count_accepted_moves(running: BrowserArena) -> float:
 
 
 def measure_cpu_share(browser: Browser, page: Page) -> float:
-    """Return the browser's CPU usage over BOARD_MEASUREMENT_SECONDS while `page` is open, as a share of one core."""
+    """Return the browser's CPU usage over BOARD_MEASUREMENT_SECONDS, all processes together, as a share of one core."""
     start_time, before = time.perf_counter(), browser_cpu_seconds(browser)
     page.wait_for_timeout(BOARD_MEASUREMENT_SECONDS * 1000)
     return (browser_cpu_seconds(browser) - before) / (time.perf_counter() - start_time)

@@ -34,7 +34,7 @@ RELAY_LIMITS = replace(PRIVATE_HOST_LIMITS, hello_seconds=60.0)
 
 
 class NullCore:
-    """Placeholder for the part of a server that plays matches (the core). It drops all messages from the connections."""
+    """Substitute for the core, the part of a server that plays matches. It drops all messages from the connections."""
 
     def submit(self, message: MessageToCore) -> None:
         """Drop a message."""
@@ -54,7 +54,7 @@ class RelayPairs:
         self._waiting: RelaySession | None = None
 
     def make_session(self, edge: Edge, connection: Connection) -> RelaySession:
-        """Return the session of a new connection, paired with the session that waits for a partner, if there is one."""
+        """Create the session of a new connection. If an earlier session has no partner yet, pair the two."""
         session = RelaySession(edge, connection, self._answer_message, self._turn_message)
         if self._waiting is None:
             self._waiting = session

@@ -4,7 +4,7 @@
 
 Each figure is a median over rounds, and each ratio compares consecutive runs. The load runs in separate processes on the
 same machine, and the table shows its CPU usage. Latencies at a given rate are measured in the server, from a move's
-arrival to its announcement.
+arrival to the message that confirms it (`accepted`).
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from benchmarks.kit.running_server import (
 )
 
 LATENCY_QUANTILES = (0.5, 0.99, 0.999)
-"""Quantiles of the latency at a given rate of moves: p50, p99 and p99.9."""
+"""Quantiles of a move's latency to show when the bots play a fixed number of moves per second: p50, p99 and p99.9."""
 MEAN_PAUSE_SECONDS = 0.03
-"""Average pause in seconds before each move, or before each commit, in the measurement of a lone move."""
+"""Average pause in seconds before each move of a single match, and before each commit that is measured for comparison."""
 MAX_EXTRA_LATENCY_MS = 0.5
-"""Promised upper bound, in ms, of the latency of a lone move minus the latency of a commit on the disk."""
+"""Promised upper bound, in ms, of a move's latency while only one match is played, minus the latency of a commit to disk."""
 MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
 """Promised upper bounds with 1,000 bots at 1,000 moves a second.
 
 They are the p99 of a move in ms, and the memory of an idle and of a playing connection in KiB.
 """
 MEASUREMENT_COUNT = 3
-"""Number of alternating measurements of disk, relay and server."""
+"""Number of times that disk, relay and server are measured in turn."""
 STORED_ROW_TEXT = "x" * 200
-"""Text of a row for the disk, as large as the row that the server stores for a move."""
+"""Text of the row that each measured commit inserts. It is as large as the row that the server stores for a move."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ class FiguresAtMoveRate:
     """Measurements of one run at a given rate of moves.
 
     requested_rate, measured_rate: moves per second of all bots together
-    milliseconds: p50, p99 and p99.9 of the time from a move's arrival to its announcement, in ms
+    milliseconds: p50, p99 and p99.9 of the time from a move's arrival to the message `accepted`, in ms
     idle_kib: memory of the server per idle connection, in KiB
     playing_kib: additional memory of the server per connection that plays, in KiB
     """
@@ -110,7 +110,7 @@ async def _measure_at_move_rate(bot_count: int, moves_per_second: float, seconds
 
 
 def measure_commit_latencies_ms(commit_count: int) -> list[float]:
-    """Return the latencies of `commit_count` durable commits of one row by SQLite, in ms, with pauses as between moves."""
+    """Return the latencies in ms of `commit_count` durable commits of one row by SQLite, about MEAN_PAUSE_SECONDS apart."""
     with (
         tempfile.TemporaryDirectory(prefix="arena-bench-") as folder,
         closing(sqlite3.connect(f"{folder}/disk.db", isolation_level=None)) as connection,
@@ -140,7 +140,7 @@ async def measure_answer_latencies_ms(
 
 
 async def measure_lone_moves(seconds: float) -> dict[str, str]:
-    """Measure the latency of moves of a single match on the server and on the relay, and that of a commit on the disk.
+    """Measure three latencies: of a single match's moves on the server, of the same on the relay, and of a commit to disk.
 
     Each is measured for `seconds` in total, in turn with the others. Return the texts to write into SERVER.md, by the name
     of their placeholder.
@@ -172,10 +172,10 @@ async def measure_lone_moves(seconds: float) -> dict[str, str]:
 
 
 async def measure_all_at_move_rate(seconds: float, max_bots: int) -> dict[str, str]:
-    """Measure the server with 10, 100 and 1,000 playing bots, and with as many idle bots each time, at a fixed rate of moves.
+    """Measure the server with 10, 100 and 1,000 playing bots and as many idle ones, at a fixed rate of moves.
 
-    Leave out a number if playing and idle bots together are more than `max_bots`. Return the texts to write into SERVER.md,
-    by the name of their placeholder.
+    Skip each measurement with more than `max_bots` bots, playing and idle ones together. Return the texts to write into
+    SERVER.md, by the name of their placeholder.
     """
     figures = []
     for bots in (number for number in (10, 100, 1000) if number <= max_bots // 2):

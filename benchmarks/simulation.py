@@ -2,7 +2,7 @@
 
     python -m benchmarks.simulation --seeds 20 --hours 0.1
     python -m benchmarks.simulation --seed today --minutes 10
-    python -m benchmarks.simulation planted                     finds each planted defect
+    python -m benchmarks.simulation planted                     finds bugs planted on purpose
 
 With --write, each command writes its figures to SIMULATION.md. If a seed fails, the program looks for a run with fewer
 faults that fails too, and prints this run with the command that repeats it.
@@ -25,7 +25,7 @@ from testkit.simulation.defects import DEFECTS, find_failing_seed, plant_defect
 from testkit.simulation.shrink import reduce_failure
 
 MAX_DEFECT_SEARCH_SECONDS = 60
-"""Promised upper bound of the CPU time to find a planted defect, in seconds."""
+"""Promised upper bound, in seconds, of the CPU time to find a bug that was planted in the code on purpose."""
 
 
 def main() -> int:

@@ -53,7 +53,7 @@ UNLIMITED_OPTIONS = (
 MIN_REQUESTS_PER_CLIENT = 40
 """Minimum number of requests of each kind from each of the CLIENT_COUNT parallel clients."""
 DISTINCT_RECORD_COUNT = 200
-"""Number of matches with records of their own, which the requests for a record read. All others share sample records."""
+"""Number of matches with a record of their own. Requests for a record use only these; all other matches share samples."""
 
 MAX_STORED_MATCHES = 1_000_000
 """Number of matches in the largest store, for which the bounds are promised."""
@@ -71,7 +71,7 @@ class StoreLatencies:
     count: int
     stats: StoreStats
     match_bytes: float
-    """Average size of a match's compressed record and journal, in bytes."""
+    """Average size of a match's compressed record and event log, in bytes."""
     milliseconds: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     """Latencies in ms, by kind of request, as (p50, p95, maximum of the first CLIENT_COUNT answers)."""
 
@@ -138,7 +138,10 @@ async def measure_request_latencies_ms(
 ) -> list[float]:
     """Send one kind of request from CLIENT_COUNT parallel clients for at least `seconds`. Return the latencies in ms.
 
-    Each client gets at least MIN_REQUESTS_PER_CLIENT answers, for the p95. `credentials`: value of the Authorization header.
+    Each client gets at least MIN_REQUESTS_PER_CLIENT answers, for the p95.
+
+    url: URL of the server; credentials: value of the Authorization header
+    make_target: function that returns the URL path of each request
     """
     durations: list[float] = []
     rng = random.Random(1)
@@ -157,7 +160,7 @@ async def measure_request_latencies_ms(
 
 
 async def load_sample_matches(engine: Engine, match_count: int) -> list[tuple[str, str, str]]:
-    """Return up to 2,000 random matches of a store that has `match_count`, each as (id, end time, name of Maxie's bot)."""
+    """Return up to 2,000 random matches of a store with `match_count`, each as (id, end time, name of the first player)."""
     numbers = random.Random(1).sample(range(1, match_count + 1), min(match_count, 2000))
     query = sa.select(matches.c.match, matches.c.finished, matches.c.maxie).where(
         matches.c.number.in_(numbers)

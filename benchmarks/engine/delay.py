@@ -18,7 +18,7 @@ from benchmarks.kit.measure import format_markdown_table, make_midgame_positions
 from benchmarks.kit.results import format_verdict
 
 MEASUREMENT_SECONDS = 8.0
-"""Seconds for which the delay of the event loop is measured during searches. Without a search it is a quarter as long."""
+"""Seconds for which the event loop's delay is measured during searches. The measurement without them takes a quarter of it."""
 SLEEP_SECONDS = 0.001
 """Duration of each sleep of the event loop, in seconds. The delay is the time by which the sleep was too long."""
 SECONDS_PER_POSITION = 0.5
@@ -36,7 +36,7 @@ ROW_TITLES = (
     "a stopped search, 2 threads",
 )
 MIN_SAMPLES_ABOVE_QUANTILE = 10
-"""Number of measured times that must lie above a quantile. With fewer, the quantile would be a guess and is not shown."""
+"""Number of measured times that must lie above a quantile. With fewer, it would be too uncertain, and is not shown."""
 
 
 async def _measure_sleep_delays(seconds: float) -> list[float]:
@@ -53,7 +53,7 @@ async def _measure_sleep_delays(seconds: float) -> list[float]:
 def _make_deadline_predicate(
     deadline_seconds: float, is_stopped: Callable[[], bool] = lambda: False
 ) -> Callable[[], bool]:
-    """Return a function that returns True after the time `deadline_seconds` (`perf_counter`), or once `is_stopped` does."""
+    """Return a function that returns True once `time.perf_counter()` reaches `deadline_seconds` or `is_stopped()` is True."""
     return lambda: time.perf_counter() >= deadline_seconds or is_stopped()
 
 
@@ -71,7 +71,7 @@ def _search_until_stopped(
 
 
 def _measure_stop_delays(searcher: Searcher[Any, Any], positions: Sequence[Any]) -> list[float]:
-    """Run STOPPED_SEARCH_COUNT searches with a time limit. Return the time from the limit to the end of each, in ms."""
+    """Run STOPPED_SEARCH_COUNT searches of `positions`, each with a time limit. Return the ms from each limit to the end."""
     overruns = []
     for i in range(STOPPED_SEARCH_COUNT):
         deadline = time.perf_counter() + 0.001 * (2 + i % 17)

@@ -37,7 +37,7 @@ def run_and_save_benchmark(benchmark_name: str) -> None:
 
 
 def load_results(benchmark_name: str) -> RawResults:
-    """Return the raw results of a benchmark from results/NAME.json. Raises FileNotFoundError if it was never written."""
+    """Return the raw results of a benchmark from results/NAME.json. Raises FileNotFoundError if there is no such file."""
     text = (BENCHMARKS_FOLDER / "results" / f"{benchmark_name}.json").read_text(encoding="utf-8")
     return convert(json.loads(text), RawResults)
 

@@ -34,11 +34,11 @@ from benchmarks.kit.results import make_argument_parser
 
 REPOSITORY_FOLDER = Path(__file__).parents[2]
 MAKE_OPENINGS_OPTIONS = ("--plies", "6", "--nodes", "8000", "--gap", "0", "--strengths", "2000")
-"""Options of `arena openings make` for maps without built-in openings."""
+"""Options of `arena openings make` for maps without built-in openings: 6 random plies, judged by a search of 8,000 nodes."""
 
 
 def map_to_toml(map: RisklessMap) -> str:
-    """Return a map in the TOML format of map files. The roads of a territory are listed as the indices of its neighbours."""
+    """Return a map in the TOML format of map files, in which each territory lists the indices of its neighbours."""
     lines = [f"{key} = {getattr(map, key)}" for key in ("territory_cap", "armies_to_win", "ply_limit")]
     for territory, name in enumerate(map.territories):
         lines += [
@@ -66,9 +66,10 @@ def make_engine_spec_for_checkout(checkout_folder: Path, engine_name: str) -> st
 
 @dataclass(frozen=True)
 class PairScore:
-    """Score of the first engine: number of pairs in which it got 0, ½, 1, 1½ and 2 points.
+    """Score of the first engine in pairs of matches from the same opening, with seats swapped.
 
-    `forfeits` is the number of forfeits of both engines together.
+    pairs: number of pairs in which the engine got 0, ½, 1, 1½ and 2 points
+    forfeits: number of matches that either engine forfeited
     """
 
     pairs: PairCounts
@@ -83,7 +84,7 @@ class PairScore:
 
 
 def run_arena(*arguments: str) -> None:
-    """Run a command of `arena` without its output. Raises CalledProcessError if it fails."""
+    """Run `arena` with `arguments`, and discard its output. Raises CalledProcessError if the exit code is not 0."""
     command = [sys.executable, "-m", "arena", *arguments]
     subprocess.run(
         command, cwd=REPOSITORY_FOLDER, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -25,7 +25,7 @@ from benchmarks.kit.results import format_verdict
 MAPS = ("m2", "usa", "world")
 POSITION_COUNT = 7
 SEQUENTIAL_SEARCH_SECONDS = 0.2
-"""Time of the sequential search of a position, in seconds. The depth that it completes is the depth of all searches."""
+"""Time of a position's sequential search, in seconds. All other searches of the position must reach the same depth."""
 SEARCH_TIMEOUT_FACTOR = 6
 """Time limit of a search, as a multiple of the sequential search's time. A stopped search counts with this time."""
 RUNS_PER_SEARCH = 2
@@ -34,15 +34,16 @@ RUNS_PER_SEARCH = 2
 The fastest run counts, because other load on the machine disturbed it least.
 """
 MIN_SPEEDUP = 1.7
-"""Promised lower bound of the speedup by 2 threads, for the entry `original` of VARIANTS."""
+"""Promised lower bound of the speedup of a search by 2 threads, for the variant `original`."""
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "original": {},
     "course, prune 0.5": {"course": True, "prune": 0.5},
 }
 """Settings that differ from the defaults, by variant of the parallel search Jamboree.
 
-original  search each further move with a null window, in parallel
-course    search a fraction `prune` of a node's moves in sequence, and the others in parallel with the window left by them
+original  search a node's first move, then all others in parallel, each with a null window
+course    search the fraction `prune` of a node's moves one after another, then the others in parallel, with the
+          (alpha, beta) window that results from the first ones
 """
 
 
@@ -73,7 +74,9 @@ def search_to_depth(
 def pin_search_threads(searcher: Searcher[Any, Any], warm_up_position: Any) -> None:
     """Pin each search thread to a core of its own, if the system allows it.
 
-    Otherwise, on a loaded machine, two threads may share a core for a second.
+    Without pinning, two threads may share a core for a second on a loaded machine.
+
+    warm_up_position: position that is searched first, so that the searcher starts its threads
     """
     before = set(threading.enumerate())
     search_to_depth(searcher, warm_up_position, 6, 10)
@@ -92,7 +95,7 @@ class SearchTimes:
 
     sequential: seconds of the sequential search
     seconds: seconds of each search, by the search's name
-    work: nodes of each search that finished, divided by those of the sequential search, by the search's name
+    work: number of nodes of each finished search, divided by that of the sequential search, by the search's name
     """
 
     sequential: float
@@ -124,9 +127,9 @@ class MapSearchers:
             searcher.close()
 
     def measure_position(self, position: Any) -> SearchTimes:
-        """Measure all searches of one position, to the depth that the sequential search completes in SEQUENTIAL_SEARCH_SECONDS.
+        """Search one position with all searchers to the same depth, and return their times.
 
-        The depth is at least 4.
+        It is the depth that the sequential search completes in SEQUENTIAL_SEARCH_SECONDS, but at least 4.
         """
         _, reached = search_to_depth(self.plain, position, 100, SEQUENTIAL_SEARCH_SECONDS)
         depth = max(reached.depth if reached.is_depth_finished else reached.depth - 1, 4)

@@ -11,7 +11,7 @@ bounds is reached:
 - p99 of honest bots, divided by that of quiet periods: 1.5 in the median of a kind's rounds, or 2 in two of its rounds
 - the same ratio, with each p99 computed over all moves of a period at once: 2 in all rounds of a kind
 - the server's memory after a hostile period, divided by that before the round: 1.2
-- sessions in the store: more than 1,000
+- sessions in the store (one for each client that is connected, or has played in the last 30 s): more than 1,000
 - time until the server disconnects an attacker: more than 8 s
 """
 
@@ -34,7 +34,7 @@ from benchmarks.hostile.rounds import (
 from benchmarks.kit.results import SERVER, print_faults, start_recording_conditions
 
 TMPFS_FOLDER = Path("/dev/shm")  # noqa: S108  a folder in memory
-"""Folder in memory, in which the server's store lies if the machine has such a folder."""
+"""Folder in memory. If the machine has it, it holds the server's store."""
 
 
 def main() -> int:

@@ -65,9 +65,9 @@ def make_honest_bots(
 
 
 async def measure_period(server: RunningServer, load: LoadCounters, seconds: float) -> PeriodFigures:
-    """Measure the server and its bots for `seconds`.
+    """Measure the latencies of the bots' moves, and the server's CPU usage, for `seconds`.
 
-    If no move is acknowledged, the latency is the length of the period: every move took longer.
+    If no move is acknowledged in that time, each latency exceeds it. The figures then show the length of the period.
     """
     load.latencies_seconds.clear()
     cpu_seconds, start_time = server.cpu_seconds, time.monotonic()
@@ -83,7 +83,7 @@ async def measure_period(server: RunningServer, load: LoadCounters, seconds: flo
 def compute_median_batch_p99(latencies_ms: Sequence[float]) -> float:
     """Return the median of the 99th percentiles of all batches of MOVES_PER_BATCH consecutive latencies.
 
-    The latencies after the last full batch belong to that batch.
+    Latencies left over after the last full batch are added to that batch.
     """
     batch_count = max(1, len(latencies_ms) // MOVES_PER_BATCH)
     return statistics.median(

@@ -29,7 +29,7 @@ from benchmarks.kit.script import make_scripted_moves
 from testkit import horde
 
 REFUSAL_PAUSE_SECONDS = 0.1
-"""Pause after a refusal, in seconds, before a client that cannot go on without an answer repeats its request."""
+"""Pause after a refusal, in seconds, before a client repeats a request that it needs for its next step, such as a challenge."""
 THINKING_BOT_NAMES = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
 HOUSE_BOT = "house-random"
@@ -48,11 +48,11 @@ class RequestKind:
     """
 
     request: str
-    """Type of the message, or method and route of the HTTP request (such as `GET /api/table`); empty for an attack."""
+    """Type of the message to send, or method and route of the HTTP request (such as `GET /api/table`); empty for an attack."""
     send_requests: Callable[[Stranger], Awaitable[None]]
     answers: frozenset[str] = frozenset()
     role: str = "bot"
-    """Role in the clients' hello; empty if the kind opens its own connections."""
+    """Role that the clients state in their hello; empty if `send_requests` opens all connections itself."""
     server_options: tuple[str, ...] = ()
     """Further options of `arena serve`. Kinds with the same options share a server."""
 
@@ -82,7 +82,7 @@ def make_message_kind(
 
 
 MakeTarget = Callable[[RequestInputs, int], str]
-"""Function of ids and names to refer to, and of a request's number, that returns the URL path of the request."""
+"""Function that returns the URL path of a request, given ids and names that the request can use, and the request's number."""
 
 
 def make_http_kind(
@@ -93,9 +93,9 @@ def make_http_kind(
 ) -> RequestKind:
     """Return the kind of request in which strangers repeat an HTTP request, each time on a new connection.
 
-    route: name of the request in the server's cost table
+    route: route of the request, such as `/api/table`, by which the server looks up what the request costs
     target: URL path to request, or a function that returns it
-    make_authorization: function that returns the Authorization header, given the inputs of requests and the request's number
+    make_authorization: function that returns the Authorization header, given ids and names and the request's number
     """
 
     async def send_requests(stranger: Stranger) -> None:
@@ -135,7 +135,7 @@ def make_hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> Requ
 
 
 def make_challenge_kind(**content: object) -> RequestKind:
-    """Return the kind of request in which strangers open challenges to any bot, and withdraw each at once.
+    """Return the kind of request in which strangers open challenges that any bot may accept, and withdraw each at once.
 
     content: game or map of the challenges
     """
@@ -174,7 +174,7 @@ def make_match_kind(
 ) -> RequestKind:
     """Return the kind of request in which pairs of strangers play match after match, by challenges.
 
-    request_name: name of the measured request in the cost tables
+    request_name: type of the message whose cost to the server is measured, such as `move`
     on_start: action at the start of a match
     on_turn: action on each turn; None to do nothing
     answer_types: types of the messages that count as answers
@@ -222,7 +222,7 @@ async def _await_ignoring_os_errors(awaitable: Awaitable[None]) -> None:
 
 
 async def send_ready(stranger: Stranger, message: ServerMessage) -> None:
-    """Send `ready` once, as the protocol requires at the start of a match."""
+    """Send the message `ready` once, by which a bot reports at the start of a match that it is prepared."""
     await stranger.send_unlimited(type="ready", match=message.match)
 
 
@@ -238,7 +238,7 @@ async def send_resignation(stranger: Stranger, message: ServerMessage) -> None:
 
 
 async def play_move(stranger: Stranger, message: ServerMessage, **extra_content: object) -> None:
-    """Answer a turn at once with the scripted move for its ply.
+    """Answer a turn at once with the move of the fixed match (`benchmarks.kit.script`) for its ply.
 
     extra_content: additional fields of the `move` message
     """
@@ -253,7 +253,7 @@ async def play_move(stranger: Stranger, message: ServerMessage, **extra_content:
 
 
 async def play_move_with_analysis(stranger: Stranger, message: ServerMessage) -> None:
-    """Answer a turn at once with the scripted move for its ply, and with analysis (`thinking`) of maximum size."""
+    """Answer a turn at once with the next move of the fixed match, and with analysis (`thinking`) of maximum size."""
     line = (make_scripted_moves() * 2)[message.ply : message.ply + MAX_MAIN_LINE_MOVES]
     await play_move(stranger, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 
@@ -270,7 +270,7 @@ async def watch_live_matches_repeatedly(stranger: Stranger) -> None:
 
 
 async def play_house_engines(stranger: Stranger) -> None:
-    """Play match after match against the server's own bot HOUSE_BOT, by challenges."""
+    """Challenge the server's own bot HOUSE_BOT to match after match, and play them."""
 
     async def send_challenge() -> None:
         await stranger.send(
@@ -378,7 +378,7 @@ POST_TARGET_BY_ROUTE = {
     "/api/token/rotate": "/api/token/rotate?name=one",
     "/api/token/revoke": "/api/token/revoke?name=one",
 }
-"""URL path of a POST with a bot's token, by route."""
+"""URL path to request for each POST route. Every POST carries a bot's token."""
 CONTROL_KIND = "nothing"
 """Name of the kind in which the strangers send nothing. Any delay in it is the error of the measurement."""
 

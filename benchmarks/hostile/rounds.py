@@ -47,9 +47,9 @@ from testkit import horde
 PERIOD_SECONDS = 2.5
 """Length of a quiet or hostile period, in seconds. Honest bots play 750 moves in it."""
 NEIGHBOUR_ROUND_COUNT = 8
-"""Number of neighbours of a round on each side: their quiet periods, too, are the baseline of its ratios.
+"""Number of rounds before a round, and after it, whose quiet periods also enter the baseline of that round.
 
-The p99 of one quiet period has a standard error of 13%, and the median of 17 periods one of 4%.
+The baseline is the median over 17 quiet periods. Its standard error is 4%, but that of one period's p99 is 13%.
 """
 STRANGER_ADDRESS_COUNT = 10
 """Number of addresses from which strangers connect."""
@@ -58,19 +58,19 @@ CLIENTS_PER_ADDRESS = 8
 MAX_MATCHES = 1000
 """Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
 MAX_P99_RATIO = 2.0
-"""Upper bound of a round's hostile p99 divided by its quiet baseline. A kind fails if two rounds reach it."""
+"""Upper bound of a round's p99 in the hostile period, divided by its quiet baseline. A kind fails if two rounds reach it."""
 MAX_MEDIAN_OF_P99_RATIOS = 1.5
-"""Upper bound of the median of the ratios of all rounds of a kind."""
+"""Upper bound of a kind's ratio of hostile p99 to quiet baseline, as the median over all rounds of the kind."""
 Figure = Literal["p99", "overall_p99"]
 """Name of the field of `PeriodFigures` whose ratio is computed."""
 ROUNDS, MORE_ROUNDS = 3, 4
-"""Number of rounds of every kind, and of further rounds of a kind with a ratio of MAX_MEDIAN_OF_P99_RATIOS or more."""
+"""Number of rounds of every kind, and of further rounds if one of these has a ratio of MAX_MEDIAN_OF_P99_RATIOS or more."""
 MAX_KINDS_TO_REPEAT = 12
 """Maximum number of kinds that get further rounds. The kinds with the highest ratios come first."""
 MAX_MEMORY_RATIO = 1.2
 """Upper bound of the server's memory at the end of a hostile period, divided by that before the round."""
 MAX_SESSIONS = 1_000
-"""Upper bound of the sessions in the store: one for each name that is connected, or has played in the last 30 s."""
+"""Upper bound of the sessions in the store. A client has one while it is connected, and for 30 s after it has played."""
 SETTLE_SECONDS = 0.4
 """Pause before a quiet and after a hostile period, in seconds, in which the server finishes its work for the strangers."""
 REAL_TIME_POLICY = os.SCHED_RR | os.SCHED_RESET_ON_FORK
@@ -80,9 +80,9 @@ VICTIM_NAME = "victim"
 MAX_ATTACKER_CONNECTION_SECONDS = 8.0
 """Seconds within which the server must disconnect an attacker.
 
-Three delays add up. Clients without a match are read in turns, so it takes up to 2 s until the server has read more than
-its limits allow. Its time limits for a hello, a full buffer and the closing handshake are about 2 s each. A slow attacker
-notices the end of its connection late.
+Three delays add up. The server reads clients without a match one after another, so it takes up to 2 s until it has read
+more from an attacker than its limits allow. Its time limits for a hello, a full buffer and the closing handshake are about
+2 s each. And an attacker that reads slowly notices the end of its connection late.
 
 The limit does not hold for ALL_ATTACKS_KIND: the server then reads so little from each of six addresses that even a flood
 may stay below its limits. Data that is not read costs the server nothing.
@@ -121,19 +121,22 @@ class KindRounds:
 
     @property
     def median_quiet_p99_ms(self) -> float:
-        """Median, over all rounds, of the baseline in ms: the quiet p99 with which the round's hostile p99 is compared."""
+        """Median, over all rounds, of the quiet baseline in ms with which the hostile p99 is compared."""
         return statistics.median(
             compute_median_of_neighbours(self.quiet, quiet_index) for quiet_index in self.quiet_indexes
         )
 
     @property
     def second_highest_p99_ratio(self) -> float:
-        """Second highest of the rounds' ratios of hostile to quiet p99. One pause of the machine can raise only the highest."""
+        """Second highest ratio of a round's hostile p99 to its quiet baseline. One pause raises only the highest."""
         return sorted(self.compute_ratio_to_quiet().values)[-2:][0]
 
     @property
     def lowest_overall_p99_ratio(self) -> float:
-        """Lowest of the rounds' ratios of hostile to quiet p99 of all moves. Pauses in some of the rounds do not raise it."""
+        """Lowest ratio, over all rounds, of the overall p99 in the hostile period to its baseline.
+
+        Pauses of the machine in some of the rounds do not raise this ratio.
+        """
         return min(self.compute_ratio_to_quiet("overall_p99").values)
 
     @property
@@ -284,7 +287,7 @@ def _count_stored_sessions(server: RunningServer) -> int:
 
 
 def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[str]:
-    """Return the kinds whose hostile p99 was at least MAX_MEDIAN_OF_P99_RATIOS times the quiet one in one of their rounds.
+    """Return the kinds with a round whose ratio of hostile to quiet p99 is MAX_MEDIAN_OF_P99_RATIOS or more.
 
     At most MAX_KINDS_TO_REPEAT kinds are returned, the kind with the highest ratio first.
     """

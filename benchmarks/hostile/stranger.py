@@ -1,4 +1,4 @@
-"""Stranger that follows the protocol, keeps within all limits, and counts the answers."""
+"""Stranger: a client that sends as many requests as the server's limits allow, and counts the answers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MESSAGE_BURST = 150
 MESSAGES_PER_SECOND = 45.0
 """Messages per second that a stranger sends after its first MESSAGE_BURST, fewer than the 50 that count as a flood."""
 RECONNECT_PAUSE_SECONDS = 0.02
-"""Seconds from the end of a stranger's connection to its next one, like a network's round trip time."""
+"""Seconds from the end of a stranger's connection to its next one: the round trip time of a typical network."""
 
 
 @dataclass
 class TrafficCounts(ConnectionCounts):
-    """Counts of requests and of their answers. `answered`: number of answers other than refusals because of a limit."""
+    """Counts of requests and of their answers. `answered`: number of answers that are not counted in `refused`."""
 
     answered: int = 0
     refused: int = 0
@@ -60,7 +60,7 @@ class Stranger:
     """Client that sends one kind of request from the address `source`, without exceeding the limit on messages.
 
     answers: types of the messages that count as answers
-    client: connection; None if the kind opens its own connections, or if the server refused this one
+    client: connection; None if the requests open connections of their own, or if the server refused the connection
     """
 
     inputs: RequestInputs
@@ -94,7 +94,9 @@ class Stranger:
         await self._connection.send(**content)
 
     async def receive(self) -> ServerMessage:
-        """Return the next message. Count `rate_limited` as a refusal, and other errors and `answers` as answers.
+        """Return the next message. Count it as refused if it is an error `rate_limited`.
+
+        Count it as answered if it is another error, or of a type in `answers`.
 
         Raises OSError or EOFError if the connection is lost or closed.
         """
@@ -170,7 +172,7 @@ async def repeat_until_cancelled(
     counts: TrafficCounts,
     pause_seconds: float = RECONNECT_PAUSE_SECONDS,
 ) -> None:
-    """Repeat an action until cancelled. Count each OSError or EOFError of the action as a lost connection.
+    """Repeat an action until cancelled. If it raises OSError or EOFError, count a lost connection in `counts`, and continue.
 
     pause_seconds: seconds between two actions
     """

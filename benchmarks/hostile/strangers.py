@@ -1,7 +1,8 @@
 """Process of strangers: clients that send as many requests as a server's limits allow.
 
-The process gets its jobs through a pipe. It reports when it knows what to request. For each job, it connects the
-clients, reports this, waits for the signal to start, sends requests for the duration of the job, and returns the counts.
+The process gets its jobs through a pipe. First it looks up ids and URL paths that requests need, and reports that it is
+ready. For each job, it connects the clients, reports this, waits for the signal to start, sends requests for the duration of
+the job, and returns the counts.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ MAX_WATCHED_MATCHES = 64
 """Number of matches that one connection may watch."""
 
 MAX_LOOKUP_TRIES = 100
-"""Maximum number of attempts to request a list of matches, one every half a second, until the server answers."""
+"""Maximum number of requests for a list of matches, one every half a second, before the program gives up."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class RequestJob:
 
 
 async def look_up_request_inputs(inputs: RequestInputs) -> None:
-    """Look up ids and URL paths to request, and play one match, whose players may request its log.
+    """Look up ids and URL paths to request. Play one match, so that its players can request the match's log.
 
     Raises RuntimeError if the server does not answer as expected.
     """

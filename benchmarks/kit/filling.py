@@ -31,11 +31,14 @@ BOT_COUNT = 40
 OPENING_COUNT = 200
 """Number of different openings among the generated matches."""
 EVENT, LADDER_COUNT = "serve", 200
-"""Event of four in five generated matches, and number of ladders (`ladder 0`, `ladder 1` …) that share the others."""
+"""Events of the generated matches: four in five matches belong to EVENT.
+
+The others are divided among LADDER_COUNT ladders, with the names `ladder 0`, `ladder 1` ….
+"""
 PLIES_PER_MATCH = 100
 """Number of plies of each generated match."""
 SAMPLE_RECORD_COUNT = 16
-"""Number of different records. The generated matches share them."""
+"""Number of different match records. Every generated match has a copy of one of them."""
 MATCHES_PER_STATEMENT = 50_000
 """Number of matches that one SQL statement inserts."""
 MATCH_INTERVAL_SECONDS = 20
@@ -60,7 +63,7 @@ def create_database(store_kind: str) -> Iterator[str]:
 
 
 async def create_filled_store(database_url: str, match_count: int) -> None:
-    """Create a store with `match_count` finished matches, their compressed event logs, and the tables computed from them.
+    """Create a store with `match_count` finished matches, their compressed event logs, and the ratings and totals.
 
     database_url: URL of an empty database
     """
@@ -75,7 +78,7 @@ async def create_filled_store(database_url: str, match_count: int) -> None:
 async def fill_store(engine: AsyncEngine, match_count: int) -> None:
     """Insert `match_count` finished matches into an empty store, with their compressed event logs, and compute the tables.
 
-    One match in ten is an unrated match of a guest. Many matches share the record and journal of the same sample.
+    One match in ten is an unrated match of a guest. All matches copy the record and event log of one of a few samples.
     """
     kind = engine.dialect.name
     pieces = []

@@ -36,7 +36,7 @@ WARM_UP_SECONDS = 1.5
 MAX_CPU_RATIO_BY_BOT_COUNT = {10: 4.0, 100: 2.5, 1000: 2.5}
 """Promised upper bound of the CPU time per move on the server, divided by that on a relay, by number of bots."""
 MAX_LOAD_CPU_SHARE = 0.8
-"""CPU usage of a load process, as a share of one core, above which the load may be the bottleneck (shown in bold)."""
+"""CPU usage of a load process, as a share of one core, above which it is shown in bold: the load may be the bottleneck."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ def serve_arena(bot_count: int) -> AbstractContextManager[RunningServer]:
 
 
 def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:
-    """Run a relay, which passes frames between pairs of clients. Its frames are as large as the server's."""
+    """Run a relay for any number of bots. It passes frames between pairs of clients, as large as the server's."""
     sizes = [str(size) for size in measure_accepted_and_turn_bytes()]
     return run_server("benchmarks.relay", "PORT", *sizes, cores=get_server_cores())
 

@@ -23,13 +23,13 @@ REGULAR_END_REASONS = ("armies", "elimination", "ply_limit")
 """End reasons of matches that ended by the rules. Any other reason counts as a forfeit."""
 
 MEAN_PAUSE_WHILE_CONNECTING_SECONDS = 0.5
-"""Average pause of a bot before a move, in seconds, while others connect. It keeps their connections from timing out."""
+"""Average pause of a bot before a move, in seconds, while others connect, so that their connections do not time out."""
 
 MAX_PARALLEL_CONNECTS = 50
 """Maximum number of bots per process that connect at the same time. With more, some connections would time out."""
 
 RELAY_MOVE_PAYLOAD = encode(Move(SAMPLE_MATCH_ID, 50, make_scripted_moves()[50]))
-"""Payload of a frame to a relay, as large as a typical `move` message."""
+"""Payload of each frame that a bot sends to a relay: a typical `move` message."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class LoadCounters:
     latencies_seconds: list[float] = field(default_factory=list)
     """Time from sending a move to its acknowledgement, in seconds, for each move."""
     are_bots_connecting: bool = False
-    """True while some bots have not connected yet. Until then, all bots pause longer before their moves."""
+    """True while some bots have not connected yet. Meanwhile, the others pause longer before their moves."""
     connect_semaphore: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CONNECTS)
     )
@@ -78,7 +78,7 @@ async def run_arena_bot(
     join_pool: bool = True,
     source_address: str | None = None,
 ) -> None:
-    """Play match after match, with scripted moves (`benchmarks.kit.script`), until cancelled.
+    """Play until cancelled: in each match, the moves of the fixed match of `benchmarks.kit.script`.
 
     Connection errors are added to `load.errors`.
 
@@ -157,7 +157,7 @@ async def _run_client(
     open_connection: Callable[[], Awaitable[Client]],
     use_client: Callable[[Client], Awaitable[None]],
 ) -> None:
-    """Connect, await `use_client(client)`, and disconnect. Add a connection error to `load.errors` instead of raising it."""
+    """Connect by `open_connection()`, await `use_client(client)`, and disconnect. Add a connection error to `load.errors`."""
     try:
         async with load.connect_semaphore:
             client = await open_connection()

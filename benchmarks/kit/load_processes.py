@@ -19,7 +19,13 @@ from benchmarks.kit.running_server import get_load_generator_cores, pin_to_cores
 SPAWN_CONTEXT = multiprocessing.get_context("spawn")
 """Context that starts each process as a fresh program, which shares no threads or memory with this one."""
 ARENA, IDLE, RELAY, WATCH = "arena", "idle", "relay", "watch"
-"""Kinds of load: bots that play on a server, that only connect to it, or that play through a relay; and spectators."""
+"""Kinds of load.
+
+ARENA  bots that play on a server
+IDLE   bots that only connect to a server
+RELAY  bots that play through a relay
+WATCH  spectators
+"""
 COUNTER_UPDATE_SECONDS = 0.01
 """Seconds between two updates of a process's counters."""
 COUNTERS_PER_PROCESS = 3
@@ -72,7 +78,7 @@ class LoadProcesses:
 def run_loads(
     url: str, bot_count: int, *, client_kind: str, name_prefix: str = "bot"
 ) -> Iterator[LoadProcesses]:
-    """Run `bot_count` bots until the end of the block, in as many processes as there are cores for them.
+    """Run `bot_count` bots until the end of the block, in at most one process for each core reserved for load.
 
     client_kind: ARENA, IDLE, RELAY or WATCH
     name_prefix: prefix of the bots' names
@@ -111,6 +117,9 @@ async def _run_bots(
     """Run the bots of load process `process_index`, and update its counters in `counters`, until killed.
 
     The process runs the bots with the numbers `process_index`, `process_index + process_count` and so on, below `bot_count`.
+
+    client_kind: ARENA, IDLE, RELAY or WATCH
+    name_prefix: prefix of the bots' names
     """
     load = LoadCounters(are_bots_connecting=True)
     first = COUNTERS_PER_PROCESS * process_index

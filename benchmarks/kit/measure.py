@@ -19,7 +19,7 @@ from arena.lab.variants import load_variant
 
 @dataclass(frozen=True)
 class Ratio:
-    """Ratio that was measured several times. As text, it shows median, minimum, maximum and number of `values`."""
+    """Ratio that was measured several times, with the results `values`. As text, it shows their median, range and number."""
 
     values: Sequence[float]
 
@@ -67,9 +67,9 @@ def make_riskless(map: str) -> Riskless:
 
 
 def make_midgame_position(game: Game[Any, Any], plies: int, seed: int) -> Any:
-    """Return an unfinished position after `plies` plies of greedy play.
+    """Return an unfinished position after `plies` plies, each to the position with the best estimate plus some noise.
 
-    seed: seed of the random numbers, from 0 to 3 armies, that are added to each estimate, so that positions differ
+    seed: seed of the noise, a random number from 0 to 3 armies for each estimate, by which the positions differ
     """
     rng = random.Random(seed)
     while True:

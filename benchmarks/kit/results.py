@@ -81,10 +81,11 @@ class ResultsPage:
         *,
         write: bool,
     ) -> None:
-        """Print `figures`, which are texts by the name of their placeholder.
+        """Print the figures of a measurement. If `write` is True, also write them and the conditions to the page.
 
-        If `write` is True, also write them to the page, and the conditions of the measurement to the placeholder
-        `{placeholder}.measured`.
+        placeholder: name of the measurement; its conditions are written to the placeholder `{placeholder}.measured`
+        figures: texts by the name of their placeholder
+        get_conditions: function that returns the conditions of the measurement
         """
         for name, figure in figures.items():
             print(f"{name}: {figure}")
@@ -108,7 +109,7 @@ def make_argument_parser(docstring: str | None) -> argparse.ArgumentParser:
 
 
 def format_verdict(figure: str, *, is_bound_kept: bool) -> str:
-    """Return the text `figure`, after the word "missed" unless it keeps its promised bound (`is_bound_kept`)."""
+    """Return the text `figure`. If its promised bound is missed (`is_bound_kept` is False), put the word "missed" before it."""
     return figure if is_bound_kept else f"**missed:** {figure}"
 
 
@@ -127,7 +128,7 @@ class Conditions(Struct, frozen=True):
     machine: str
 
     def describe_in_words(self, command: str = "") -> str:
-        """Return the conditions in words, as text that follows words such as "The figures were measured".
+        """Return the conditions in words, as the rest of a sentence that begins "The figures were measured".
 
         command: command that repeats the measurement; empty for the command line of this process
         """
@@ -139,7 +140,10 @@ class Conditions(Struct, frozen=True):
 
 
 def start_recording_conditions() -> Callable[[], Conditions]:
-    """Start to record the conditions of a measurement. Return a function that returns them; call it after measuring."""
+    """Start to record the conditions of a measurement: call this before the measurement.
+
+    Return a function that returns the conditions: call that function after the measurement.
+    """
     commit, machine = _find_commit(), describe_machine()
     load, start_time = os.getloadavg()[0], time.perf_counter()
     return lambda: Conditions(

@@ -126,7 +126,7 @@ SCRIPT_OPTIONS = ("--map", MAP, "--tc", "60+1", "--set=pool.pause_seconds=0", "-
 def run_arena_server(
     max_matches: int, *options: str, database: str = "", cores: set[int] | None = None
 ) -> Iterator[RunningServer]:
-    """Run `arena serve` until the end of the block. The server accepts any name.
+    """Run `arena serve` until the end of the block. Bots may connect under any name, without a token.
 
     max_matches: limit on parallel matches
     options: further options of `arena serve`
@@ -152,7 +152,7 @@ def run_arena_server(
 
 
 def fetch_move_time_histogram(url: str) -> dict[float, float]:
-    """Fetch the server's histogram of the times from a move's arrival to its announcement.
+    """Fetch the server's histogram of the times from a move's arrival to the message `accepted`, which confirms the move.
 
     Return, for each upper bound in seconds (the last is infinity), the number of moves up to this bound.
     """
@@ -163,7 +163,7 @@ def fetch_move_time_histogram(url: str) -> dict[float, float]:
 
 
 def interpolate_quantile(bucket_counts: dict[float, float], quantile: float) -> float:
-    """Return a quantile in seconds, interpolated within its bucket. In the last bucket, return its lower bound.
+    """Return a quantile in seconds, interpolated within its bucket; or the lower bound of the last bucket, which is unbounded.
 
     bucket_counts: cumulative counts, as from `fetch_move_time_histogram`
     quantile: from 0 to 1, such as 0.99

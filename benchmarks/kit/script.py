@@ -13,7 +13,7 @@ from arena.protocol.values import Clocks, Data
 
 GAME, MAP = "riskless", "m2"
 ALLOWED_SCRIPT_PLIES = range(80, 121)
-"""Allowed lengths, in plies, of the match that the bots play: those that are usual between engines on the map `m2`."""
+"""Allowed lengths, in plies, of the match that the bots play. Matches between engines on the map `m2` are about as long."""
 SAMPLE_MATCH_ID = "0" * 32
 """Match id in the messages whose size is measured."""
 
@@ -40,8 +40,8 @@ def make_scripted_moves() -> list[Data]:
 
 
 @cache
-def make_moves_of_longest_match() -> list[Data]:
-    """Return the moves of a long match, as data for the protocol's messages. Each move is the first legal one."""
+def make_moves_of_long_match() -> list[Data]:
+    """Return the moves of a long match, as data for the protocol's messages. Both players always make the first legal move."""
     game: Any = make_game_on_map(GAME, MAP)
     position, moves = game.start(), list[Data]()
     while game.outcome(position) is None:

@@ -6,7 +6,8 @@
         def choose(self, position, clock):
             return self.game.moves(position)[0]
 
-Positions are immutable values. `self.game` answers questions about them:
+Positions are immutable values. The two players are called Maxie, who moves first, and Minnie. `self.game` answers
+questions about positions:
 
     self.game.moves(position)          the legal moves in move order
     self.game.play(position, move)     the position after a move
@@ -54,7 +55,7 @@ class Bot(ABC):
     match: Match
     """Match being played, set before `prepare`."""
     thinking: Thinking | None = None
-    """Analysis to send with the move, or None to send none. Set it in `choose`: it is cleared before each turn."""
+    """Analysis to send with the move; None to send none. Set it in `choose`, before which it is always reset to None."""
     program: ClassVar[str] = ""
     """Human-readable name and version of the bot's program, such as `my-bot 1.2`."""
 
@@ -77,7 +78,7 @@ class Bot(ABC):
 
     @property
     def stopped(self) -> bool:
-        """Return True if the move is no longer needed.
+        """Return True if the move is no longer needed, for example because the match is over.
 
         A long search should check this property often, and end when it is True.
         """
@@ -164,7 +165,7 @@ class Ending:
     winner: Player | None
     """Player who won; None for a draw, or for a void match, which counts for neither player."""
     reason: EndReason | None
-    """Reason for the end; None if the server no longer knows the match."""
+    """Reason for the end; None if the server has forgotten the match, so that its result is unknown."""
     detail: str
     """One-line detail, such as the illegal move, or the ms by which a player exceeded its time."""
     plies: int
@@ -190,8 +191,8 @@ class Ending:
 class Clock:
     """Clocks of both players at the arrival of a turn. All times are in seconds.
 
-    `bots.api.budget.plan` derives the time limits of a move from a Clock. A bot that plans with `mine` alone, without
-    `arrived` and `lag`, will sooner or later lose on time.
+    `bots.api.budget.plan` computes the time limits of a move from a Clock. A bot that computes its own must also consider
+    `arrived` and `lag`: with `mine` alone, it will sooner or later lose on time.
     """
 
     mine: float
@@ -203,11 +204,11 @@ class Clock:
     per_move: bool = False
     """True if `mine` is for this move alone and unused time is lost."""
     margin: float = 0.0
-    """Network grace: the bot loses on time this long after its clock reaches 0. Do not plan with it."""
+    """Network grace: the bot loses on time this long after its clock reaches 0. It makes up for delays: do not think in it."""
     arrived: float = 0.0
     """Time at which the turn arrived, as `time.monotonic()`. The bot's clock started slightly earlier."""
     lag: float = 0.0
-    """Largest recent difference between the time that the server counted for a move and the time that the bot used for it."""
+    """Largest excess among the last moves: time that the server counted for a move, minus time that the bot used."""
 
     def elapsed(self, now: float) -> float:
         """Return the seconds since the turn arrived. `now` is `time.monotonic()`."""

@@ -23,16 +23,16 @@ from arena.bots.api.bot import Clock
 M = TypeVar("M")
 
 MIN_RESERVE_SECONDS = 0.005
-"""Minimum time in seconds that a move leaves on the clock, for ending the search, and for encoding and sending the move."""
+"""Minimum time in seconds that a move leaves on the clock. In it the search ends, and the move is encoded and sent."""
 RESERVE_WITHOUT_GRACE_SECONDS = 0.050
 """Time in seconds that a move leaves on the clock if the server accepts no late moves (the network grace is 0).
 
 On a machine with two busy cores, a process is sometimes delayed this long.
 """
 SOFT_LIMIT_SHARE = 0.45
-"""Soft time limit of a move, as a fraction of the time per move if all remaining moves get the same time."""
+"""Soft time limit of a move, as a fraction of its share, if the time left is divided evenly among the remaining moves."""
 MAX_EXTENSION_SHARE = 0.8
-"""Time between the soft and the hard limit that a search may use if its best move keeps changing, as a fraction."""
+"""Largest fraction of the time between the soft and the hard limit that a search may use, if its best move keeps changing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,12 @@ class DeepeningRule(Generic[M]):
 
 
 def compute_reserve_seconds(clock: Clock, stall_seconds: float = 0.0) -> float:
-    """Return the reserve: the seconds that this move must leave on the clock, at most half of the clock.
+    """Return the reserve: the seconds that this move must leave on the clock, at most half of the time left.
 
-    The reserve and the network grace together are at least twice the worst recent lag, and at least three stalls: one
+    The reserve and the network grace together are at least twice the largest recent lag, and at least three stalls. One
     stall may delay the arrival of the turn, one the end of the search, and one the sending of the move.
 
-    stall_seconds  longest time, in seconds, for which a busy machine has suspended the engine (a stall)
+    stall_seconds  longest stall so far, in seconds: time for which a busy machine suspended the engine
     """
     reserve_seconds = max(
         MIN_RESERVE_SECONDS,
@@ -86,7 +86,7 @@ def compute_reserve_seconds(clock: Clock, stall_seconds: float = 0.0) -> float:
 
 
 def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
-    """Return the time limits for a move: never negative, and never more than the clock minus the reserve.
+    """Return the time limits for a move: never negative, and never more than the time left minus the reserve.
 
     plies  expected plies to the end of the match, including this one: `game.expected_plies(position)`
     stall  longest suspension of the engine by a busy machine, in seconds; an engine that reads the clock

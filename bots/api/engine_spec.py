@@ -108,7 +108,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
     """Parse an engine spec, such as `alphabeta:depth=4`, and return it.
 
     engines  options of each valid engine, by the engine's name
-    kind     word for an engine in error messages, such as "algorithm"
+    kind     word that error messages use for an engine, such as "algorithm"
 
     Raises BadSpec for an unknown engine or option, or an invalid value.
     """
@@ -182,7 +182,10 @@ _PLAIN_EVALUATOR_OPTION = TextOption("plain")
 _FEATURES_EVALUATOR_OPTION = TextOption("features")
 _EXACT_OPTION = TextOption("no", ("no", "yes"))
 _TABLEBASE_OPTION = TextOption("no", ("no", "root"))
-"""Use of the map's tablebase, if there is one: `root` looks up the current position, `no` only searches."""
+"""Use of the map's tablebase, a file with the exact value of every position, if there is one.
+
+`root` looks up the current position there instead of searching it; `no` only searches.
+"""
 _DEPTH_OPTION = IntegerOption(100, 1, 100)
 _NODES_OPTION = IntegerOption(0, 0, 10**12)
 """Node limit of the search for a move; 0 means no limit.

@@ -70,15 +70,15 @@ WELCOME_TIMEOUT_SECONDS = 10.0
 CHALLENGE_RETRY_INTERVAL_SECONDS = 10.0
 """Seconds that the client waits after an unsuccessful challenge before it opens another."""
 IDLE_SECONDS_BEFORE_STATUS_REQUEST = 10.0
-"""Time without a match before the client requests the bot's status from the server, in seconds."""
+"""Seconds without a match after which the client first asks the server for the bot's status and ratings."""
 STATUS_REQUEST_INTERVAL_SECONDS = 60.0
-"""Seconds between requests for the status of an idle bot."""
+"""Seconds between two requests of the client for the bot's status, while no match is in play."""
 RATING_TIMEOUT_SECONDS = 5.0
 """Seconds that the client waits, after its last match, for the new rating. Servers update ratings about once a second."""
 RESIGN_TIMEOUT_SECONDS = 2.0
 """Seconds to wait for the server to confirm the end of resigned matches."""
 BOT_STOP_TIMEOUT_SECONDS = 0.5
-"""Time limit for bots to handle the end of their matches when the client stops, in seconds."""
+"""Seconds that a stopping client waits for its bots' threads to end."""
 
 
 class _EventOver(Exception):
@@ -99,7 +99,7 @@ class _Disconnected(ConnectionLost):
 class Client:
     """Connection of one bot to one server. Call `run` once, and `stop` from the same event loop.
 
-    make_bot      creates a bot for each match; called in the bot's own thread
+    make_bot      creates a bot; called for each match, in a thread of its own that then runs the bot
     on_status     receives a line whenever the client connects, or the bot's state or rating changes
     on_finished   called with each finished match and its result
     on_problem    receives a line or a traceback that the bot's owner should read
@@ -160,13 +160,13 @@ class Client:
     def stop(self) -> None:
         """End `run` soon without resigning the matches in play.
 
-        The server waits for this bot to return, as after any lost connection. So a stop alone decides no match.
+        The server waits for the bot to reconnect, as after any lost connection, so `stop` alone ends no match.
         """
         self._scope.cancel()
 
     @property
     def match_count(self) -> int:
-        """Return the number of matches in play."""
+        """Return the number of this client's matches in play."""
         return self._machine.match_count
 
     def stop_after_matches(self) -> None:
@@ -314,7 +314,10 @@ class Client:
         raise self._make_disconnect_error(connection)
 
     async def _read_frames(self, connection: ClientConnection, tasks: TaskGroup) -> None:
-        """Handle frames until the connection is lost or the server dismisses this client."""
+        """Handle frames until the connection is lost or the server dismisses this client.
+
+        tasks  task group in which a further task limits the time for the server's `welcome`
+        """
         tasks.start_soon(self._expect_welcome, connection)
         while self._disconnect_action is None:
             try:
@@ -347,9 +350,9 @@ class Client:
             connection.transport.abort()
 
     def _make_disconnect_error(self, connection: ClientConnection) -> Exception:
-        """Return the error to raise for the end of `connection`.
+        """Return the exception to raise after `connection` has ended.
 
-        The error is `_Disconnected` if the client should reconnect. Any other error ends the client.
+        It is `_Disconnected` if the client should reconnect. Any other exception ends the client.
         """
         dismissal, url = self._disconnect_action, self._settings.url
         if dismissal is None:
@@ -407,7 +410,7 @@ class Client:
             self._stop_when_rated()
 
     def _stop_when_rated(self) -> None:
-        """Stop the client if the ratings after all its matches have arrived; otherwise after RATING_TIMEOUT_SECONDS.
+        """Stop the client once the new ratings after all its rated matches have arrived, or after RATING_TIMEOUT_SECONDS.
 
         Called after each message from the server once the client plays no more matches.
         """

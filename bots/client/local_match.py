@@ -30,7 +30,7 @@ UNLIMITED_GRACE_MS = 10**12
 """Time in ms by which a move may exceed its limit (the network grace): so long that nobody loses on time."""
 
 ABANDONED_MATCH_RESULT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
-"""Result of a match that is closed before its end."""
+"""Result that is recorded for a match that is closed before its end."""
 
 
 class LocalMatch:
@@ -45,8 +45,10 @@ class LocalMatch:
     ) -> None:
         """Create the bot and let it prepare. Any exception raised by the bot propagates.
 
-        engine        description of the bot for the record; None to record none
-        adjudication  rules that may end the match before the game does; None for none
+        make_bot      creates the bot
+        match         match to assign to the bot: its game, its seat and its time control
+        engine        description of the bot for the match record; None to record none
+        adjudication  rules by which the match may be decided before the game is over; None for none
         """
         self.match = match
         self._terms = MatchTerms(
@@ -95,7 +97,7 @@ class LocalMatch:
         return self.moves[-1], self._bot.thinking
 
     def undo(self) -> bool:
-        """Take back the caller's last move and the bot's answer to that move, with the time that both took.
+        """Take back the caller's last move and the bot's answer to it. Both clocks get back the time that these moves took.
 
         Return False if the caller has not moved.
         """
@@ -136,7 +138,7 @@ class LocalMatch:
         self._referee.handle(TurnStarted(self._referee.ply), MONOTONIC_CLOCK.now_ns())
 
     def _start_referee(self, moves: Sequence[RecordedMove]) -> None:
-        """Start a new referee, which first handles `moves`, each as if it took its recorded time."""
+        """Start a new referee, and replay `moves` to it. Each move takes the time that was recorded for it."""
         referee = self._referee = Referee(self._terms)
         now_ns = 0
         referee.handle(MatchOpened(), now_ns)

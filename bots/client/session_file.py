@@ -38,8 +38,8 @@ class SessionFile:
 
     The file exists and is locked only while a match is in play.
 
-    Each save overwrites the file with a single write, and readers use only the first line. So if the process is killed,
-    the file has either the old or the new content.
+    Each save overwrites the start of the file with one line, in a single write, and readers use only the first line. So
+    even after a kill, the file has either the old or the new content.
     """
 
     def __init__(self, path: Path) -> None:
@@ -68,7 +68,7 @@ class SessionFile:
     def save(self, session_secret: str, match_ids: Iterable[str]) -> None:
         """Save the session and the ids of the matches in play, if they have changed.
 
-        A write error is ignored; a restarted bot then cannot resume its matches.
+        A write error is ignored, because the matches in play can continue. Only a restarted bot could not resume them.
         """
         session_entry = StoredSession(session_secret, sorted(match_ids))
         if session_entry == self._entry:
@@ -110,7 +110,8 @@ def make_session_file_name(bot_name: str, url: str) -> str:
 def _open_locked_file(path: Path) -> int:
     """Open and lock a file, creating it if needed, and return its descriptor. Closing the descriptor ends the lock.
 
-    The process that holds the lock may remove the file. On Windows the file is opened without a lock.
+    If an ending process removes the file meanwhile, a new file is created and locked. On Windows the file is opened
+    without a lock.
 
     Raises BlockingIOError if another process uses the file, and another OSError if the file cannot be opened.
     """
@@ -130,9 +131,9 @@ def _open_locked_file(path: Path) -> int:
 
 
 def _read_session(file_descriptor: int) -> StoredSession:
-    """Return the content of the open file with descriptor `file_descriptor`.
+    """Return the content of the open session file with descriptor `file_descriptor`.
 
-    An invalid file counts as empty: the server still knows the bot's matches.
+    If the content is invalid, return an empty session.
     """
     try:
         return _DECODER.decode(os.read(file_descriptor, MAX_SESSION_FILE_BYTES).partition(b"\n")[0])

@@ -24,7 +24,7 @@ class ClientSettings:
     games: tuple[str, ...] = ()
     """Games to play; empty for all."""
     rules: Mapping[str, str] = field(default_factory=dict)
-    """Digest of each user-defined game's rules, by the game's name. The server compares it with its own digest."""
+    """Digest of each user-defined game's rules, by game. By it the server checks that the client has the same rules."""
     maps: tuple[str, ...] = ()
     """Riskless maps to play on; empty for all."""
     time_controls: tuple[str, ...] = ()
@@ -34,16 +34,16 @@ class ClientSettings:
     event: str = ""
     """Name of the event to enter; empty for none."""
     pool: bool = True
-    """True if the server's matchmaker may pair the bot; otherwise it only plays challenges."""
+    """True if the server's matchmaker may pair the bot with others; False to play only matches by challenge."""
     program: str = ""
     """Human-readable name and version of the bot's program."""
     engine: EngineInfo | UnsetType = UNSET
-    """Engine that chooses the moves, with its number of threads in each match; UNSET to send none to the server."""
+    """Description of the engine that chooses the moves, with its number of threads; UNSET to send the server none."""
     reconnects: int | None = None
     """Maximum number of consecutive reconnection attempts; None for no limit."""
     quota: int | None = None
     """Total number of matches to play; None for no limit."""
     wait: float = 0.0
-    """Time during which the first connection is retried, in seconds; 0 to try once."""
+    """Seconds for which the client retries its first connection; 0 to try once."""
     session_file: SessionFile | None = None
     """File that keeps the session (the bot's secret) and the ids of its matches across restarts; None to keep neither."""

@@ -29,14 +29,17 @@ class StatusReporter:
         self._on_status = on_status
         self._on_problem = on_problem
         self._away_since: float | None = None
-        """Time at which the connection was lost; None while connected or before the first connection."""
+        """Time at which the connection was lost; None while the client is connected, and before its first connection."""
         self._ratings: dict[str, float] = {}
         """Ratings of the bot that were reported last, by game."""
         self._last_state = "", ""
-        """State of the bot, and the line that describes it, in the last status; both empty before the first status."""
+        """State and one-line description in the bot's last status; both empty before the first status."""
 
     def report_status(self, status: ReportStatus) -> None:
-        """Report the bot's changed ratings, and its state if that has changed and is not `playing` or `finishing`."""
+        """Report the bot's changed ratings, and its state if it has changed.
+
+        The states `playing` and `finishing`, which a bot has while it plays, are not reported.
+        """
         self._report_ratings(status)
         table_text = f"; its table: {make_page_url(self._settings.url)}{status.table}" if status.table else ""
         state = status.state, f"{status.detail}{table_text}"
@@ -45,7 +48,7 @@ class StatusReporter:
         self._last_state = state
 
     def _report_ratings(self, status: ReportStatus) -> None:
-        """Report each rating that is new, or has changed by a point or more after rounding.
+        """Report each rating that is new, or differs from the last reported one by more than half a point.
 
         The rating deviation is left out if the server does not send it.
         """
@@ -74,7 +77,7 @@ class StatusReporter:
     def report_disconnected(
         self, reason: str, now: float, *, match_count: int, is_server_stopping: bool
     ) -> None:
-        """Report the loss of the connection, for the reason `reason`. Failed attempts to reconnect are only logged.
+        """Report that the connection was lost, and why. Failures before the next connection are only logged.
 
         match_count         number of matches in play
         is_server_stopping  True if the server announced its shutdown

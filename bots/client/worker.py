@@ -21,7 +21,7 @@ from arena.clock import MONOTONIC_CLOCK, TimeSource
 log = logging.getLogger("arena.client")
 
 MAX_SECONDS_AFTER_MATCH_END = 1.0
-"""Seconds for which a bot may keep thinking after the end of its match. Then it is interrupted, and its owner is told."""
+"""Seconds for which a bot may keep thinking after its match. Then an exception is raised in its thread, with a warning."""
 
 BotFactory = Callable[[], Bot]
 """Function that creates a bot for one match."""
@@ -50,8 +50,8 @@ class MoveChosen:
 class BotFailed:
     """Report that the bot of `match` resigned or raised an exception.
 
-    `reason` is one line, and `trace` the traceback for the bot's author. `trace` is empty if the bot
-    resigned or its program failed (ProgramCrash), or if the traceback contains no line of the bot's code.
+    `reason` is one line, and `trace` the traceback for the bot's author. `trace` is empty if the bot resigned, if its
+    external program failed (ProgramCrash), or if the traceback contains no line of the bot's code.
     """
 
     match: str
@@ -95,7 +95,7 @@ class Worker:
         self._requests: SimpleQueue[tuple[ChooseMove, threading.Event] | Ending | None] = SimpleQueue()
         self._stop = threading.Event()
         self.current_method = "__init__"
-        """Name of the bot's method that is running, or ran last."""
+        """Name of the bot's method that is running, for messages to the owner; between two calls, that of the last one."""
         self._thread = threading.Thread(
             target=self._run_bot_in_thread, name=f"match {match.id:.8}", daemon=True
         )

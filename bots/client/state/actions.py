@@ -13,7 +13,7 @@ from arena.protocol.messages import ClientMessage
 
 @dataclass(frozen=True)
 class SendMessage:
-    """Message to send to the server. Dropped if there is no connection: the server asks again after a reconnection."""
+    """Message to send to the server. Without a connection it is dropped. After a reconnection, the server asks again."""
 
     message: ClientMessage
 
@@ -42,14 +42,14 @@ class ChooseMove:
 
 @dataclass(frozen=True)
 class CancelMove:
-    """Request to notify the match's bot that the requested move is no longer needed."""
+    """Request to tell the bot of a match that the move it is choosing is no longer needed."""
 
     match: str
 
 
 @dataclass(frozen=True)
 class EndMatch:
-    """Request to notify the match's bot that the match is over, and to release the bot."""
+    """Request to tell the bot of a match the result, and to close the bot."""
 
     match: Match
     ending: Ending
@@ -64,7 +64,7 @@ class WarnOwner:
 
 @dataclass(frozen=True)
 class ReportStatus:
-    """Status of the bot: `state` as in PROTOCOL.md, and `detail`, a line for the bot's owner."""
+    """Status of the bot to report. `state`: one word, such as `playing`; `detail`: a line for the bot's owner."""
 
     state: str
     detail: str
@@ -78,7 +78,7 @@ class ReportStatus:
 
 @dataclass(frozen=True)
 class ScheduleChallenge:
-    """Request to call `ClientStateMachine.send_challenges` after a pause. `reason`: why the last challenge failed."""
+    """Request to call `send_challenges` after CHALLENGE_RETRY_INTERVAL_SECONDS. `reason`: why the last challenge failed."""
 
     reason: str
 

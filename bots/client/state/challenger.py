@@ -1,4 +1,4 @@
-"""Challenges that a client opens to one bot, again and again, whenever the client has room for a match."""
+"""Challenges that a client sends again and again, whenever its bot can play another match."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class Challenger:
         self._open_ids.add(challenged.challenge)
 
     def handle_refusal(self) -> bool:
-        """Handle an error that may refuse a challenge. Return False if this client has no unanswered challenge."""
+        """Handle an error by which the server may refuse a challenge. Return True if this client had sent one."""
         was_sent = self._unanswered_count > 0
         self._unanswered_count = max(0, self._unanswered_count - 1)
         return was_sent
 
     def handle_challenge_over(self, message: ChallengeOver) -> bool:
-        """Handle the end of a challenge. Return True if this client opened it and nobody accepted it."""
+        """Handle the message that a challenge is over. Return True if this client opened it, and nobody accepted it."""
         if message.challenge not in self._open_ids:
             return False
         self._open_ids.discard(message.challenge)
@@ -57,11 +57,11 @@ class Challenger:
         return True
 
     def record_match_start(self, match_id: str) -> None:
-        """Record that the match with the id `match_id` has started."""
+        """Record that the match `match_id` has started. If it comes from a challenge, that challenge is no longer pending."""
         self._accepted_matches.discard(match_id)
 
     def forget_challenges(self) -> None:
-        """Forget all challenges when a new connection opens, because challenges end with their connection."""
+        """Forget all challenges. Called when a new connection opens, because challenges end with their connection."""
         self._unanswered_count = 0
         self._open_ids.clear()
         self._accepted_matches.clear()

@@ -65,7 +65,7 @@ from arena.protocol.messages import (
 CHALLENGE_CODES = frozenset(
     {ErrorCode.BAD_CHALLENGE, ErrorCode.OPPONENT_UNAVAILABLE, ErrorCode.RATE_LIMITED, ErrorCode.SHUTTING_DOWN}
 )
-"""Error codes with which the server refuses a challenge."""
+"""Codes of the errors by which the server may refuse a challenge."""
 MAX_REASON_LENGTH = 200
 """Maximum length of a resignation's reason in a message, in characters."""
 
@@ -85,9 +85,10 @@ class ClientStateMachine:
     ) -> None:
         """Start without a connection.
 
+        hello               first message on each connection, with the bot's name and the matches that it accepts
         challenge           challenge to open whenever the bot can play another match
-        previous_match_ids  ids of the matches that an earlier process of this bot may have left in play, in the session
-                            `hello.session`
+        previous_match_ids  ids of the matches that an earlier process of this bot may have left in play; `hello.session`
+                            is then the secret of that process's session
         event_name          name of the event to enter, also after each reconnection; empty for none
         """
         self._event = event_name
@@ -96,13 +97,13 @@ class ClientStateMachine:
         self._quota = None if hello.quota is UNSET else hello.quota
         """Number of further matches to accept; None for no limit."""
         self._is_quota_confirmed = True
-        """False from sending a quota of 0 until the server confirms it. Until then, a further match may start."""
+        """False after a quota of 0 (no further matches) was sent, until the server confirms it. A match may start meanwhile."""
         self._was_welcomed = False
         self._matches: dict[str, MatchState] = {}
         self._previous_matches = set(previous_match_ids)
-        """Ids of an earlier process's matches, of which the server has sent neither the start nor the end yet."""
+        """Ids of an earlier process's matches for which the server has sent neither `start` nor `end` to this process yet."""
         self._received_challenges: list[str] = []
-        """Ids of the open challenges to this bot, which wait until the bot has room for a match."""
+        """Ids of the open challenges to this bot. They are accepted as soon as the bot can play another match."""
         self._ratings: Mapping[str, float] = {}
         self.unrated_count = 0
         """Number of finished rated matches whose new rating has not arrived."""
@@ -159,7 +160,7 @@ class ClientStateMachine:
         return [SendMessage(self._hello)]
 
     def handle_disconnected(self) -> None:
-        """Handle the loss of the connection. The bots continue, because the client may reconnect in time."""
+        """Handle the loss of the connection. The bots keep thinking, because the client may reconnect before time runs out."""
         self.is_welcomed = False
         for state in self._matches.values():
             state.is_renewed = False
@@ -383,7 +384,7 @@ class ClientStateMachine:
         return [PrepareBot(match_), *self._subtract_match_from_quota()]
 
     def _subtract_match_from_quota(self) -> list[Action]:
-        """Subtract a starting match from the quota. When the quota is used up, tell the server to assign no more."""
+        """Subtract a starting match from the quota. If the quota is then used up, tell the server to assign no more matches."""
         if not self._quota:
             return []
         self._quota -= 1

@@ -20,7 +20,7 @@ MAX_REMEMBERED_LAGS = 16
 def make_clock(
     match: Match, clocks: Clocks, increment_ms: float, arrival_time: float, lag_seconds: float = 0.0
 ) -> Clock:
-    """Return the clock of the match's bot for a turn.
+    """Return the clock that a bot gets with a turn of `match`.
 
     clocks        times left when the turn was sent
     increment_ms  time added to the bot's clock after its move
@@ -61,7 +61,7 @@ class MatchState:
     match: Match
     position: Any
     resign_message: Resign
-    """Message that resigns the match. In phase RESIGNED it answers each `start` and `turn` of the server."""
+    """Message that resigns the match. It may get lost, so once resigned, each further `start` or `turn` is answered with it."""
     phase: Phase = Phase.PREPARING
     moves: list[Any] = field(default_factory=list)
     """Moves that led to `position`, as plain data."""
@@ -78,14 +78,15 @@ class MatchState:
     lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_REMEMBERED_LAGS))
     """Lags of the last moves in seconds, as `record_lag` defines them."""
     is_renewed: bool = True
-    """False after a lost connection, until the first message about this match on the new connection."""
+    """True if the server has mentioned the match on the current connection. False after a lost one: the match may be over."""
     is_rated: bool = False
     """True if the match counts for the ratings."""
 
     def replay_missed_moves(self, moves: Sequence[Any]) -> None:
         """Bring the position up to date with `moves`, all moves of the match as plain data.
 
-        Only the new moves are played, or all moves if earlier ones have changed. Raises GameError for an invalid move.
+        Only the moves after the known ones are played. If the known moves are not the first of `moves`, all are played from
+        the start. Raises GameError for an invalid move.
         """
         game = self.match.game
         count = len(self.moves)
@@ -104,7 +105,10 @@ class MatchState:
         )
 
     def record_lag(self, accepted: Accepted) -> None:
-        """Record the lag of the bot's last move: the time that the server counted, less the time that the bot used."""
+        """Record the lag of the bot's last move: the time that the server counted minus the time that the bot used.
+
+        accepted  server's confirmation of a move, with the time counted; ignored if it belongs to another move
+        """
         if self.answer is not None and self.answer.ply == accepted.ply:
             measured_seconds = self.clock.elapsed(self.answered_at)
             self.lags.append(max(0.0, accepted.spent_ms / 1000 - measured_seconds))

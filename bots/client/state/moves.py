@@ -1,4 +1,4 @@
-"""Conversion of a bot's chosen move to a message, with warnings for the bot's author about an unusual choice."""
+"""Conversion of a bot's chosen move to a message. Warnings tell the bot's author about an illegal move or bad analysis."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BadChoice(ValueError):
 def make_move_message(
     match: Match, ply: int, position: Any, move: Any, thinking: Thinking | None
 ) -> tuple[Move, list[str]]:
-    """Return the message for a move and its analysis, and warnings for the bot's author.
+    """Return the message that sends the move chosen in `position` and its analysis, and warnings for the bot's author.
 
     An illegal move only leads to a warning, because the referee decides, not the client. Analysis that cannot be encoded
     is left out, with a warning. Raises BadChoice if `move` is not a move of the game at all.
@@ -58,9 +58,9 @@ def make_move_message(
 
 
 def _make_sendable_thinking(match: Match, thinking: Thinking | None) -> values.Thinking | UnsetType:
-    """Return the analysis with its numbers clamped and its line cut to the protocol's limits; UNSET if there is none.
+    """Return the analysis within the protocol's limits: numbers are clamped, and a long main line is cut. UNSET for None.
 
-    A value that is infinite or NaN becomes None.
+    If the search's value is infinite or NaN, it becomes None.
     """
     if thinking is None:
         return UNSET

@@ -9,14 +9,14 @@ FIRST_RECONNECT_PAUSE_SECONDS = 0.1
 FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS = 1.0
 """Longest pause, in seconds, before the first attempt to reconnect to a server that announced its shutdown.
 
-The server needs time to restart. This pause, too, doubles before each further attempt.
+It is longer than FIRST_RECONNECT_PAUSE_SECONDS, because the server needs time to restart. It also doubles each time.
 """
 MAX_RECONNECT_PAUSE_SECONDS = 60.0
 """Longest pause of a client before an attempt to reconnect, in seconds."""
 MIN_ATTEMPTS_PER_GRACE_PERIOD = 3
-"""Minimum number of attempts to reconnect within the grace period, in which a restarted server waits for its clients.
+"""Minimum number of attempts to reconnect within the grace period, in which the server waits for a client to return.
 
-This limits the pauses while matches are in play.
+While matches are in play, no pause is longer than the grace period divided by this number.
 """
 
 _TEMPORARY_REFUSAL_CODES = frozenset({ErrorCode.SHUTTING_DOWN, ErrorCode.SERVER_FULL, ErrorCode.TOO_SLOW})
@@ -24,15 +24,15 @@ _TEMPORARY_REFUSAL_CODES_AFTER_WELCOME = _TEMPORARY_REFUSAL_CODES | {
     ErrorCode.NAME_TAKEN,
     ErrorCode.RATE_LIMITED,
 }
-"""Codes of fatal errors that are temporary for a client that was welcomed before.
+"""Codes of errors that end a connection, but after which a client that was welcomed before should connect again.
 
-NAME_TAKEN: the server may take some seconds to notice that the old connection is broken. RATE_LIMITED: another client at
-the same address may be the cause.
+The reason may soon be gone. NAME_TAKEN: the server may take some seconds to notice that the client's old connection is
+broken. RATE_LIMITED: another client at the same address may be the cause.
 """
 
 
 def should_reconnect(refusal_code: ErrorCode, *, was_welcomed: bool) -> bool:
-    """Return True if a client should try to connect again after the server's fatal error `refusal_code`.
+    """Return True if a client should connect again after the server has ended the connection with the error `refusal_code`.
 
     was_welcomed: True if the server has welcomed the client on this connection or an earlier one
     """
@@ -50,7 +50,7 @@ def compute_max_reconnect_pause_seconds(
 
     is_server_stopping  True if the server announced its shutdown
     is_playing          True if the client has unfinished matches
-    grace_seconds       seconds that a restarted server waits for the client
+    grace_seconds       seconds that the server waits for a disconnected client to return
     """
     max_pause = (
         min(
