@@ -48,7 +48,7 @@ export function percentages(share) {
   return { maxie, minnie: 100 - maxie };
 }
 
-const undecided = (share) => Math.max(0.01, Math.min(0.99, share));
+export const undecided = (/** @type {number} */ share) => Math.max(0.01, Math.min(0.99, share));
 
 // Return the value that a player sent with its latest move that has one; null for none. The server sends it after the reply.
 function latestValue(match, seat, ply) {

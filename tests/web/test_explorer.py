@@ -217,7 +217,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     expect(page.get_by_role("slider")).to_be_focused()  # for who has pressed a key
     review = served.fetch_json(f"review/{judged}")
     shares = [round(review["players"][seat]["accuracy"]) for seat in ("maxie", "minnie")]
-    expect(told).to_have_text(f"Accuracy: Blue {shares[0]} %, Orange {shares[1]} %")
+    expect(told).to_have_text(re.compile(rf"^Accuracy: .+\s{shares[0]}\s%, .+\s{shares[1]}\s%$"))
     expect(told).to_be_in_viewport(ratio=1)
     marks = [each["mark"] for each in review["moves"]]
     expect(page.locator(".plot .chances")).to_have_attribute("d", re.compile("L.*L"))
@@ -254,7 +254,15 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     expect(page.locator(".map")).to_have_attribute("aria-label", re.compile(f"^Map, move {ply - 1}:"))
     expect(page.locator(".map .move")).to_have_attribute("d", re.compile("^M"))  # played from this position
     page.locator(".moves a").nth(ply).click()
-    chance = review["moves"][ply - (1 if marks[ply] else 0)]["chance"]
+    chance = review["moves"][ply][
+        "chance"
+    ]  # of the move after the first mistake, or before it if it is one, too
+    for number in (ply + 1, ply + 2):
+        if number <= len(marks) and marks[number - 1]:
+            mistaken = review["moves"][number - 1]
+            chance = mistaken["chance"] + (1 if number % 2 else -1) * mistaken["chance_lost"]
+            break
+    chance = min(0.99, max(0.01, chance))
     ahead = f"{round(100 * max(chance, 1 - chance))} %"
     expect(page.locator(".viewer .share-of").filter(has_text="%")).to_contain_text(f"{ahead} to win")
     page.locator(".moves a").nth(ply - 1).click()
@@ -263,7 +271,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     expect(lines).to_have_text(
         [re.compile(r"^Best: .* → .* \d+\s%$"), re.compile(r"^Played: .* → .*\s[?!]+\d+\s%$")]
     )
-    expect(study.locator(".fall")).to_have_text(re.compile(r"^(Blue|Orange) \d+ → \d+\s%$"))
+    expect(study.locator(".fall")).to_have_text(re.compile(r"^.+ \d+ → \d+\s%$"))
     played = lines.last.locator("strong").text_content() or ""
     assert re.search(r"\S\xa0[?!]+$", played), "the mark never has a line of its own"
     better = lines.first.locator("strong").inner_text().removeprefix("Best: ").strip()
@@ -301,7 +309,7 @@ REVIEWED = """async ([line, costs]) => {
   document.querySelector('main').replaceChildren(viewer.element);
   viewer.begin(1);
   viewer.review.moves = viewer.match.moves.map((_, n) => ({ mark: costs[n] ? '?' : '', chance: n / 100, chance_lost: costs[n] ?? 0, line: [] }));
-  viewer.match.judged = viewer.review.moves.map(({ chance }) => chance);
+  viewer.match.judged = viewer.review.judge();
   viewer.review.tell('Accuracy');
   globalThis.viewer = viewer;
 }"""
@@ -338,8 +346,11 @@ def test_the_review_counts_all_mistakes_once_and_the_sentence_agrees_with_it(
         page.get_by_role("slider").fill(str(ply))
         expect(study).to_contain_text(heading)
         expect(story).to_have_text(sentence)
-        ahead = 100 - max(1, ply - 2)  # in the position on the board, before the mistake
+        chance = (ply - 1) / 100 + (1 if ply % 2 else -1) * costs[ply - 1]  # with the better move
+        ahead = 100 - round(100 * max(0.01, chance))
         expect(page.locator(".plot p").last).to_have_text(f"Before move {ply} · Orange {ahead} %")
+        if chance > 0:
+            expect(study.locator(".fall")).to_have_text(f"ada {100 - ahead} → {ply - 1} %")
         expect(page.locator(".share-of").filter(has_text="%")).to_contain_text(f"{ahead} % to win")
         expect(page.locator(".told")).to_have_text(re.compile(rf"^Move {ply}, \w+: (?!.*(taken|held))"))
     page.get_by_role("slider").press("End")

@@ -24,7 +24,7 @@ export class Plot {
     this.most = MIN_AXIS_PLIES; // number of plies on the axis
     this.reach = 1; // of the other axis
     this.at = 0;
-    this.before = false;
+    this.best = /** @type {number | null} */ (null); // Maxie's chance on the board, with the move that is better than the next one; null if the next one is as good
     this.seen = 0;
     this.points = /** @type {number[][]} */ ([]);
     this.tried = /** @type {number[][]} */ ([]); // the same of the reader's own line
@@ -86,17 +86,17 @@ export class Plot {
 
   // Show the match up to the last ply that was shown, on an axis as long as the reader may know, and mark the ply on the board. Who plays is
   // not told the chances before the end.
-  // `turns`: the turning points that the reader has seen, as { ply, words, weight }. `before`: the board shows the position before the current move.
+  // `turns`: the turning points that the reader has seen, as { ply, words, weight }. `best`: before a mistake, Maxie's chance with the better move.
   // `tried`: moves of the reader's own line, which begins at the ply `seen`.
-  show({ at, before, seen, known, end, atOnce, tried = /** @type {any[]} */ ([]) }, turns) {
+  show({ at, best, seen, known, end, atOnce, tried = /** @type {any[]} */ ([]) }, turns) {
     const { match } = this;
     const judged = match.judged.length > 0;
     this.at = at;
-    this.before = before;
+    this.best = best;
     this.seen = seen;
     this.most = Math.max(known, end ? 1 : MIN_AXIS_PLIES); // at the end as long as the slider, which lies over it on a phone
     this.points = match.positions.slice(0, seen + 1).flatMap((_, ply) => {
-      const share = chanceAt(match, ply);
+      const share = ply === at ? best ?? chanceAt(match, ply) : chanceAt(match, ply);
       return share === null ? [] : [[ply, 2 * share - 1]];
     });
     this.tried = tried.flatMap(({ ply, share }) => (share === null ? [] : [[ply, 2 * share - 1]]));
@@ -129,7 +129,7 @@ export class Plot {
     set(this.line, { d: this.tried.length ? this.path([points[points.length - 1], ...this.tried]) : null });
     const owner = ({ ply }) => (judged ? this.match.seatOf(ply - 1) : null);
     for (const each of this.marks) set(each, { d: this.dots(this.turns.filter((turn) => owner(turn) === (each.dataset.owner ?? null)).map(on)) });
-    set(this.drops, { d: judged && this.turns.map(({ ply }) => this.path([on({ ply: ply - 1 }), on({ ply })])).join("") });
+    set(this.drops, { d: judged && this.turns.map(({ ply, drop }) => this.path(drop.map((share, n) => [ply - 1 + n, 2 * share - 1]))).join("") });
     this.showChief(on, judged);
     set(this.here, { d: this.dots([on({ ply: this.at })]) });
     set(this.cursor, { x1: this.x(this.at), x2: this.x(this.at) });
@@ -171,9 +171,10 @@ export class Plot {
   // `pointed`: the sentence about a turning point is told, which otherwise stands below the board.
   tell(ply, pointed = false) {
     const turn = pointed && this.turns.find((each) => each.ply === ply)?.words;
-    const moment = this.before && !pointed ? `Before move ${ply + 1}` : ply ? `Move ${ply}` : "Start";
+    const isBefore = this.best !== null && !pointed;
+    const moment = isBefore ? `Before move ${ply + 1}` : ply ? `Move ${ply}` : "Start";
     const own = this.tried.find(([n]) => n === ply);
-    const text = [own ? `Your move ${ply}` : moment, odds(own ? (own[1] + 1) / 2 : chanceAt(this.match, ply)), turn].filter(Boolean).join(" · ");
+    const text = [own ? `Your move ${ply}` : moment, odds(own ? (own[1] + 1) / 2 : isBefore ? this.best : chanceAt(this.match, ply)), turn].filter(Boolean).join(" · ");
     say(this.words, text);
     set(this.svg, { "aria-label": `The match move by move. ${text}` });
   }

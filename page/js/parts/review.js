@@ -1,7 +1,7 @@
 // The engine's review of a finished match: Maxie's chance of winning after each move, and the way from mistake to mistake.
 
 import { fetchJson } from "../api.js";
-import { chanceAt } from "../chances.js";
+import { undecided } from "../chances.js";
 import { h, say, set } from "../dom.js";
 import { SEATS, SIDES, other, plural } from "../text.js";
 import { mayReview, read, reviewOfMoves } from "./engine.js";
@@ -79,16 +79,16 @@ export class Review {
     return this.mark(ply) ? ply - 1 : ply;
   }
 
-  // Return how the mover's chance fell with the move that led to a ply, the better move and this one, a line for each arrow on the map, with the chance after it,
+  // Return how the mover's chance fell from that with the better move with the move that led to a ply, the better move and this one, a line for each arrow on the map, with the chance after it,
   // and the reason; after a move that was no mistake, return the loss of the largest mistake.
   words(ply) {
     const { match, largest } = this;
     if (!largest) return ["Neither player made a mistake."];
     if (!this.mark(ply)) return [h("strong", null, `The largest: move ${largest}`), h("span", null, this.loss(largest))];
-    const { before, best, left } = this.chances(ply);
+    const { best, left } = this.chances(ply);
     const [better] = this.better(ply);
     const seat = match.seatOf(ply - 1);
-    const fall = h("span", { class: "fall" }, h("span", { "data-owner": seat }, SIDES[seat]), h("strong", null, ` ${before} → ${left}`));
+    const fall = h("span", { class: "fall" }, h("span", { "data-owner": seat }, match.players[seat]), h("strong", null, ` ${best.replace("\u00a0%", "")} → ${left}`));
     const line = (name, move, chance, { mark = "", kind = /** @type {string | null} */ (null) }) => h("span", { class: "of-arrow", "data-kind": kind },
       h("strong", null, `${name}: ${match.game.text(move)}${mark ? "\u00a0" : " "}`, mark ? h("span", { class: "mark" }, mark) : null), h("span", null, chance));
     const reason = this.reason(ply);
@@ -107,7 +107,7 @@ export class Review {
     if (game.told(before, move).what === "lost") return `The attack on ${game.names[move[1]]} fails.`;
     if (better && game.outcome(game.play(before, better))?.winner === seat) return "The better move wins the match at once.";
     const answer = reply && game.told(after, reply.move);
-    if (answer?.what === "won") return `${SIDES[other(seat)]} takes ${game.names[reply.move[1]]}${reply.move[1] === move[1] ? " back" : ""} at once, ${answer.came} against ${answer.stood}.`;
+    if (answer?.what === "won") return `${match.players[other(seat)]} takes ${game.names[reply.move[1]]}${reply.move[1] === move[1] ? " back" : ""} at once, ${answer.came} against ${answer.stood}.`;
     const taken = better && game.told(before, better);
     return taken?.what === "won" ? `The better move takes ${game.names[better[1]]}, ${taken.came} against ${taken.stood}.` : "";
   }
@@ -129,13 +129,18 @@ export class Review {
       if (moves.length !== match.moves.length) throw new Error("The review belongs to another match. Reload the page.");
       this.asking = false;
       this.moves = moves;
-      match.judged = moves.map(({ chance }) => chance);
-      const accuracy = SEATS.filter((seat) => players[seat]).map((seat) => `${SIDES[seat]} ${Math.round(players[seat].accuracy)} %`);
+      match.judged = this.judge();
+      const accuracy = SEATS.filter((seat) => players[seat]).map((seat) => `${match.players[seat]} ${Math.round(players[seat].accuracy)} %`);
       this.tell(`Accuracy: ${accuracy.join(", ")}`.replaceAll(" %", "\u00a0%"), this.largest);
     } catch (error) {
       this.asking = false;
       this.tell(error.message);
     }
+  }
+
+  // Return Maxie's chance after each move: before a mistake, that with the better move, which is searched more deeply.
+  judge() {
+    return this.moves.map(({ chance }, n) => (this.mark(n + 2) && !this.mark(n + 1) ? this.before(n + 2) : chance));
   }
 
   tell(words, ply = /** @type {number | undefined} */ (undefined)) {
@@ -175,13 +180,22 @@ export class Review {
     return this.mark(ply) ? read(match.game, match.positions[ply - 1], this.moves[ply - 1].line) : [];
   }
 
-  // Return the mover's chance of winning before the move that led to a ply, with the better move, and after the one that was played.
-  chances(ply) {
+  // Return Maxie's chance before the move that led to a ply: that with the better move.
+  before(ply) {
     const { chance, chance_lost: lost } = this.moves[ply - 1];
+    return undecided(this.match.seatOf(ply - 1) === "maxie" ? chance + lost : chance - lost);
+  }
+
+  // Return Maxie's chance after the move that led to a ply.
+  after(ply) {
+    return undecided(this.moves[ply - 1].chance);
+  }
+
+  // Return the mover's chance of winning with the better move, and after the one that was played.
+  chances(ply) {
     const own = (share) => (this.match.seatOf(ply - 1) === "maxie" ? share : 1 - share);
-    const left = own(chance);
-    const [before, best, rest] = [own(chanceAt(this.match, ply - 1)), Math.min(1, left + lost), left].map((each) => percent(each).replace(" %", "\u00a0%")); // never a lone sign in a line
-    return { before: before.replace("\u00a0%", ""), best, left: rest };
+    const [best, left] = [this.before(ply), this.after(ply)].map((each) => percent(own(each)).replace(" %", "\u00a0%")); // never a lone sign in a line
+    return { best, left };
   }
 
   // Return the same in a sentence.

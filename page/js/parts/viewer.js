@@ -267,16 +267,18 @@ export class Viewer {
     if (this.tabs.isChosen(ENGINES_TAB)) this.engines.show(at, !this.own);
     this.showStudy();
     const line = explorer.active ? explorer.tried : [];
-    this.scoreboard.show(match, this.shownPly(at), { behind: playback.behind > 0, tried: line.length ? { position, share: line[line.length - 1].share } : null });
+    const before = this.shownPly(at) < at && !explorer.active;
+    const best = before ? this.review.before(at) : null; // before a mistake, the chance with the better move
+    const share = line.length ? line[line.length - 1].share : best;
+    this.scoreboard.show(match, this.shownPly(at), { behind: playback.behind > 0, tried: before || line.length ? { position, share } : null });
     // A small frame of another site has nothing else that tells the result.
     const tells = this.over && document.body.classList.contains("embedded");
     set(this.scoreboard.bar, { hidden: this.seat !== null || (!hasChances(match) && !tells) }); // a player is not told the chances
     this.showTrack(at);
     const { known, end, atOnce } = playback;
-    const before = this.shownPly(at) < at && !explorer.active;
     const { from } = explorer;
-    if (from === null) this.plot.show({ at: this.shownPly(at), before, seen, known, end, atOnce }, this.turns(seen));
-    else this.plot.show({ at: from + line.length, before, seen: from, known: from + line.length, end: null, atOnce: false, tried: line }, this.turns(from));
+    if (from === null) this.plot.show({ at: this.shownPly(at), best, seen, known, end, atOnce }, this.turns(seen));
+    else this.plot.show({ at: from + line.length, best, seen: from, known: from + line.length, end: null, atOnce: false, tried: line }, this.turns(from));
     const told = story(match, this.continents, at);
     const { words, seat, aloud = words } = this.review.sentence(at) ?? (this.own ? playerSentence(match, this.continents, at) : sentence(match, told, at));
     const over = match.endsAt(at) && !explorer.active;
@@ -346,7 +348,7 @@ export class Viewer {
   // Return the turning points up to the ply `seen`: the costliest mistakes after a review, otherwise key moments.
   turns(seen = this.playback.seen) {
     const { match, review } = this;
-    if (review.ready) return review.decisive.filter((ply) => ply <= seen).map((ply) => ({ ply, words: review.describe(ply), kind: review.mark(ply), weight: review.lost(ply) }));
+    if (review.ready) return review.decisive.filter((ply) => ply <= seen).map((ply) => ({ ply, words: review.describe(ply), kind: review.mark(ply), weight: review.lost(ply), drop: [review.before(ply), review.after(ply)] }));
     const found = this.over ? this.moments : keyMoments(match, this.continents, seen);
     return found.filter(({ ply }) => ply <= seen);
   }
