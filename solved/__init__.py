@@ -1,4 +1,4 @@
 """Solved tables: the exact value of every position of a small map, computed by `arena solve` (`lab.solving`).
 
-Reading them needs only zstandard and msgspec, so ladders, servers and bots can all do it.
+Reading a table needs only msgspec and Zstandard (`solved.zstandard`), so servers, bots and runners of events can do it.
 """

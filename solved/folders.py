@@ -62,7 +62,7 @@ def find_table(numbering: BoardNumbering) -> Path | None:
 def open_table(numbering: BoardNumbering) -> SolvedTable | None:
     """Open the solved table of `numbering`, and return it; return None if no folder has one.
 
-    Raises BadTable if the file is damaged or belongs to other boards.
+    Raises BadTable if the file is damaged, or was made for a map with other roads, another army limit or another goal.
     """
     path = find_table(numbering)
     return None if path is None else _open_table(path, path.stat().st_mtime_ns, numbering)
@@ -74,7 +74,7 @@ def _open_table(table_file: Path, _modified_ns: int, numbering: BoardNumbering) 
 
 
 def require_matching_table(table: SolvedTable, numbering: BoardNumbering) -> SolvedTable:
-    """Return `table`. Raises BadTable if it belongs to other boards than `numbering`."""
+    """Return `table`. Raises BadTable if it was made for a map with other roads, army limit or goal than `numbering`."""
     if table.numbering != numbering:
         raise BadTable(
             f"{table.path} was solved for a different map (different roads, cap or goal): solve the map again"

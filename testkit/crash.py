@@ -1,7 +1,7 @@
 """Kills of a server at random moments, and a check that no acknowledged move and no result is lost.
 
-The server is a real `arena serve` process, and the bots reconnect with their sessions. At the end, the server is
-drained by SIGTERM, and the store is compared with the messages that the bots received.
+The server is a real `arena serve` process, and the bots reconnect with their sessions. At the end, the server gets SIGTERM,
+so that it finishes its matches and stops. Then the store is compared with the messages that the bots received.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class RandomPlayer:
     acknowledged: dict[tuple[str, int], Any] = field(default_factory=dict)
     """Moves of this bot that the server has acknowledged, by (match, ply)."""
     ends: dict[str, list[End]] = field(default_factory=dict)
-    """`end` messages by match. After a reconnection, the server may send one again."""
+    """`end` messages by match. A match has several if the server repeats the message after a reconnection."""
     started: set[str] = field(default_factory=set)
     refused: list[Error] = field(default_factory=list)
     connections: int = 0
@@ -68,7 +68,7 @@ class RandomPlayer:
     keepalive_seconds: float = 20.0
     """Seconds between two pings, and maximum wait for the answer to a ping and for a new connection."""
     last_message_times: dict[str, float] = field(default_factory=dict)
-    """Time of the last message about each match in progress, in monotonic seconds."""
+    """Time of the last message that the server sent about each match in progress, in monotonic seconds."""
     _session: str = ""
     _games: dict[str, AnyGame] = field(default_factory=dict)
     _sent: dict[str, Move] = field(default_factory=dict)

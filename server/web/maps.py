@@ -43,7 +43,7 @@ class MapSolution(Struct, frozen=True):
     start: str
     """Value of the initial position, as in `Minnie wins in 16 plies`."""
     longest: str
-    """Length of the longest forced win, as in `17 plies`."""
+    """Length of the longest forced win among all positions of the map, as in `17 plies`."""
     fair: str
     """Verdict, with a reason, whether Minnie's extra army at the start makes up for the disadvantage of moving second."""
 
@@ -63,7 +63,7 @@ class MapInfo(Struct, frozen=True):
     ply_limit: int
     """Number of plies after which a match is drawn."""
     measured: list[MapStatistics]
-    """Results of matches between equal engines, one entry for each strength of the engines; empty if not measured."""
+    """Results of matches between two equal engines, one entry for each number of nodes per move; empty if not measured."""
     solved: MapSolution | None
     """Solution; None if the map is not solved."""
     default: bool

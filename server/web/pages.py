@@ -68,7 +68,7 @@ HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 ABANDONED_RESPONSE = responses.make_text_response(
     "nobody waits for this response", HTTPStatus.REQUEST_TIMEOUT
 )
-"""Placeholder, never sent, for the response to a client that left before its response was made."""
+"""Result of a request whose clients all left before their turn. It is never sent."""
 
 CacheKey = tuple[object, ...]
 """Key of a cached response: everything on which the response depends."""

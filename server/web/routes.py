@@ -59,7 +59,10 @@ class Route(NamedTuple):
     is_post: bool = False
     """True if the route accepts only POST, because its requests have a secret or change the store."""
     has_absolute_urls: bool = False
-    """True if the response has absolute URLs, and so depends on the Host header. Not set for HTML pages: they always do."""
+    """True if the response has absolute URLs, and so depends on the Host header.
+
+    HTML pages always have absolute URLs, so their routes need not set this.
+    """
 
 
 def _make_post_route(parameters: str) -> Route:
@@ -133,7 +136,7 @@ class RouteMatch(Struct, frozen=True):
     path: str
     """Whole path of the URL, still percent-encoded."""
     path_rest: str
-    """Path after the route's prefix, still percent-encoded."""
+    """Rest of the path after the route's prefix, still percent-encoded: for `/bot/NAME`, the part `NAME`."""
     query: str
     """Query of the URL (the part after `?`), still percent-encoded."""
     parameters: dict[str, str]

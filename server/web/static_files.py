@@ -76,7 +76,7 @@ SCRIPT_PATHS_BY_PAGE = {
 }
 """Files of each HTML page: the page's entry script, and the two bundles of scripts that `make_bundles` makes from it."""
 VIEWS_PRELOAD = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
-"""HTML element that preloads the bundle of all views except the start page's."""
+"""HTML element that preloads the scripts of all views (kinds of pages) except the start page."""
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
 """Style sheets that are inserted into every HTML page, in this order. So a page is displayed without another request."""
 STYLES_PLACEHOLDER = b"<!-- styles -->"

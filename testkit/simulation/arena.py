@@ -147,7 +147,10 @@ class SimulatedArena:
         return name.rpartition("-")[0]
 
     def find_owner(self, name: str) -> str:
-        """Return the owner of a bot: the bot itself, because it has an IP address of its own and no token."""
+        """Return the owner of a bot, for the rule that bots of one owner do not play each other.
+
+        Every simulated bot is its own owner, because it has an IP address of its own and no token.
+        """
         return name
 
     def list_clients(self, process: SimulatedProcess) -> set[int]:

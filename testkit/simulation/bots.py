@@ -80,7 +80,7 @@ MAX_AWAY_NS = 40 * SECOND
 
 
 class SimulatedWorker:
-    """Replacement for the thread in which the real client's bot thinks. It chooses a random move after a random time."""
+    """Replacement for the thread in which a bot's code chooses a move. It returns a random move after a random time."""
 
     def __init__(self, arena: SimulatedArena, match: Match, report: Callable[[Any], None]) -> None:
         process = arena.world.process
@@ -156,7 +156,7 @@ class RealClientBot(SimulatedBot):
         self.client: Client
 
     def make_settings(self) -> ClientSettings:
-        """Return the client's settings: one or two matches at a time, and practically endless waiting for the server."""
+        """Return the client's settings: one or two matches at a time. If the server is away, the client tries for days."""
         return ClientSettings(SERVER_URL, self.name, matches=1 + self._number % 2, wait=1e6)
 
     async def _main(self) -> None:

@@ -39,7 +39,7 @@ patch = mock.patch.object
 
 
 def skip_lease_check() -> AbstractContextManager[Any]:
-    """Defect: a core that has lost its lease still writes, so its events replace those of its successor."""
+    """Defect: a core that has lost its lease still writes to the store, where its events replace those of the next leader."""
     make_statement = sqlite_writer.make_append_statement
 
     def append_without_lease(rows: int) -> str:
@@ -134,12 +134,12 @@ def count_ratings_twice() -> AbstractContextManager[Any]:
 
 
 def pair_suspended_bots() -> AbstractContextManager[Any]:
-    """Defect: the matchmaker pairs bots that are suspended."""
+    """Defect: the matchmaker gives matches to bots that are suspended after several forfeits."""
     return patch(BotSuspensions, "find_suspension_end_ns", lambda _suspensions, _name: 0)
 
 
 def keep_topics_without_followers() -> AbstractContextManager[Any]:
-    """Defect: an edge never forgets a topic, such as a match, that no spectator follows any more."""
+    """Defect: an edge never forgets a topic (such as a match) after the last spectator has stopped following it."""
     return patch(Edge, "forget_topic_without_followers", lambda _edge, _topic: None)
 
 

@@ -131,10 +131,10 @@ class InvariantMonitor:
         Each value is (process of the edge that received it, client id, virtual time in ns).
         """
         self._turns: dict[tuple[int, str], tuple[int, int, int, int]] = {}
-        """Last turn that an edge sent, by (client id, match), with the data to check the thinking time of its answer.
+        """Last turn (request for a move) that an edge sent, by (client id, match), to check the thinking time of the answer.
 
-        Each value is (ply, virtual time of sending, total time for which the edge's process had been frozen, time for
-        which the turn's clock had already run), with times in ns.
+        Each value is (ply, virtual time of sending, total time for which the edge's process had been frozen until then,
+        thinking time that had passed before the core sent the turn), with times in ns.
         """
         self._resigned: set[tuple[str, str]] = set()
         self._tables = RatingTableModel(self, arena.store.raw)

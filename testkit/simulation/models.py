@@ -71,12 +71,12 @@ class SuspensionModel:
         self._suspended_until.pop(name, None)
 
     def suspension_reason(self, name: str, now_ns: int) -> str:
-        """Return the end reasons of the forfeits for which a bot is suspended; empty if it is not suspended."""
+        """Return the end reasons of the forfeits for which a bot is suspended, as one text; empty if it is not suspended."""
         return ", ".join(self._forfeits[name]) if now_ns < self._suspended_until.get(name, 0) else ""
 
 
 class PairingModel:
-    """Pairing of the free bots of one core: two of them may play each other unless they have the same owner.
+    """Reference model of the pairing of one core's free bots. Two bots may play each other unless they have the same owner.
 
     All bots play the same game, and the pool of a simulated arena needs no pause between two matches of the same bots.
     """

@@ -122,7 +122,7 @@ class SimulatedServer:
         self.process.stop()
 
     def upgrade(self, seconds: float) -> None:
-        """Wait up to `seconds` for the matches in progress to end, and then stop the process gracefully."""
+        """Wait up to `seconds` for the matches in progress to end. Then stop the process gracefully, as for an upgrade."""
         self._patience_s = seconds
         self.process.schedule(self._upgraded.set)
 

@@ -1,6 +1,6 @@
 """Database of a simulated arena: SQLite in memory. Its calls take virtual time and use no threads.
 
-The database can be unreachable, full or stalled, and can leave the outcome of a commit in doubt.
+A fault can make the database unreachable, full or slow, or let it report an error for a commit that has succeeded.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class SimulatedStore:
         self.is_doubtful = False
         """True while writes succeed, but an error is raised as if they might have failed."""
         self.on_commit: Callable[[SimulatedProcess, Any, Any], None] = lambda _process, _changes, _lease: None
-        """Function that is called after each successful commit, with the process, its changes and its lease."""
+        """Function that is called after each commit of events, with the process, its `JournalChanges` and its lease."""
         self.on_write: Callable[[SimulatedProcess, int], None] = lambda _process, _number: None
-        """Function that is called with the process and a number after each transaction other than a commit.
+        """Function that is called after each transaction that is not a commit of events, with the process and a number.
 
         The number is 1 if the transaction has taken the lease again, which raises the fencing token by 1; otherwise 0.
         """
