@@ -11,10 +11,10 @@ from arena.toml_file import BadTomlFile, TomlFile
 
 @dataclass(frozen=True)
 class BotAccount:
-    """Name and token of a bot, and the URL of the server that knows them."""
+    """Name and token of a bot, and the URL of the server on which they are valid."""
 
     url: str
-    """Websocket URL of the server."""
+    """Websocket URL of the server, such as `wss://arena.example.org`."""
     name: str
     token: str
     """Secret that proves that this bot may use its name; empty for a server that needs no token."""

@@ -31,11 +31,11 @@ STORED_MATCH_COUNTS = (1, 10_000, 1_000_000)
 PLAYER_COUNT_PER_STORE = 100
 """Number of bots that play on each store."""
 MIN_CONNECTIONS_WITH_CONSTANT_COST = 100
-"""Number of connections from which on more connections must not make a move cost more (beyond MAX_RATIO)."""
+"""Number of connections above which further connections must not raise the cost of a move by more than MAX_RATIO."""
 MAX_RATIO, MAX_START_SECONDS = 1.3, 2.0
 """Promised upper bounds.
 
-MAX_RATIO          cost of a move, divided by that with 100 connections or, for a larger store, by that with the smallest
+MAX_RATIO          cost of a move, divided by its cost with 100 connections; on a larger store, by that on the smallest
 MAX_START_SECONDS  start-up time with the largest store
 """
 

@@ -46,11 +46,11 @@ SLOW_NETWORK_ROUND_TRIP_MS = 400
 SLOW_NETWORK_BYTES_PER_SECOND = 400_000 / 8
 """Speed of the simulated slow network in each direction, in bytes per second."""
 MIN_LIVE_MATCHES = 25
-"""Number of matches that must be in progress before live boards are measured. The bots can play 30 in parallel."""
+"""Number of matches that must be in progress before live boards are measured. The bots play at most 30 in parallel."""
 BOARD_MEASUREMENT_SECONDS = 20.0
 """Time over which the CPU time of the live boards is measured, in seconds."""
 SECONDS_PER_MOVE = 1.0
-"""Pause before each move of the bots whose matches the live boards show, in seconds."""
+"""Seconds that a bot pauses before each move while the live boards are measured."""
 SHIFT_MEASUREMENT_SECONDS = 30.0
 """Time for which the layout shift of a view is measured, in seconds."""
 MAX_OPEN_VIEWS = 6
@@ -69,7 +69,7 @@ VIEW_PATHS = [
 The pages of a bot's owner (`me`) and of the host (`host`) are measured without signing in.
 """
 FIRST_PAINT_SCRIPT = """() => performance.getEntriesByName('first-contentful-paint')[0].startTime"""
-"""JavaScript function that returns the time from the navigation to the first paint, in ms."""
+"""JavaScript function that returns the ms from the start of a page's loading to its first paint."""
 SHOW_BOARD_SCRIPT = """async () => {
   const { MapBoard } = await import(new URL('boards/map.js', document.querySelector('script[type=module]').src).href);
   const { Match } = await import(new URL('match.js', document.querySelector('script[type=module]').src).href);

@@ -162,7 +162,7 @@ def make_challenge_kind(**content: object) -> RequestKind:
 
 
 MatchStep = Callable[[Stranger, ServerMessage], Awaitable[None]]
-"""Function that acts for a stranger on a `start` or `turn` message, which is its second argument."""
+"""Function that takes a stranger and a `start` or `turn` message that it received, and does what the stranger does then."""
 
 
 def make_match_kind(

@@ -58,7 +58,7 @@ CLIENTS_PER_ADDRESS = 8
 MAX_MATCHES = 1000
 """Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
 MAX_P99_RATIO = 2.0
-"""Upper bound of a round's p99 in the hostile period, divided by its quiet baseline. A kind fails if two rounds reach it."""
+"""Upper bound of a round's ratio: p99 in the hostile period, divided by the quiet baseline. A kind fails at two such rounds."""
 MAX_MEDIAN_OF_P99_RATIOS = 1.5
 """Upper bound of a kind's ratio of hostile p99 to quiet baseline, as the median over all rounds of the kind."""
 Figure = Literal["p99", "overall_p99"]

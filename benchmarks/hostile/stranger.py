@@ -35,7 +35,9 @@ class TrafficCounts(ConnectionCounts):
 class RequestInputs:
     """Ids, names and URL paths that requests can refer to.
 
-    tokens: by client's name; finished_matches: ids; script_path: URL path of the web site's script
+    tokens: token of each client, by the client's name
+    finished_matches: ids of finished matches
+    script_path: URL path of the website's script
     """
 
     url: str

@@ -27,7 +27,7 @@ LOOKUP_SOURCE_ADDRESS = "127.9.9.9"
 """Address from which the process looks up ids and URL paths to request. No measured client uses it."""
 
 MAX_WATCHED_MATCHES = 64
-"""Number of matches that one connection may watch."""
+"""Server's limit on the matches that one connection watches at the same time."""
 
 MAX_LOOKUP_TRIES = 100
 """Maximum number of requests for a list of matches, one every half a second, before the program gives up."""
@@ -35,7 +35,7 @@ MAX_LOOKUP_TRIES = 100
 
 @dataclass(frozen=True)
 class RequestJob:
-    """Job to send requests of one kind for `seconds`. `sources`: local address of each client."""
+    """Job of sending requests of one `kind` for `seconds`. Each entry of `sources` is the local address of one client."""
 
     kind: str
     sources: list[str]

@@ -1,4 +1,4 @@
-"""Websocket client on a bare socket, for load: it takes less CPU time than a client of a library."""
+"""Minimal websocket client for load tests. It takes less CPU time than the client of a library."""
 
 from __future__ import annotations
 

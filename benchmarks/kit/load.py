@@ -78,7 +78,7 @@ async def run_arena_bot(
     join_pool: bool = True,
     source_address: str | None = None,
 ) -> None:
-    """Play until cancelled: in each match, the moves of the fixed match of `benchmarks.kit.script`.
+    """Play the moves of the fixed match (`benchmarks.kit.script`) in match after match, until cancelled.
 
     Connection errors are added to `load.errors`.
 

@@ -27,11 +27,11 @@ RELAY  bots that play through a relay
 WATCH  spectators
 """
 COUNTER_UPDATE_SECONDS = 0.01
-"""Seconds between two updates of a process's counters."""
+"""Interval, in seconds, at which each load process updates its counters in the shared memory."""
 COUNTERS_PER_PROCESS = 3
 """Number of counters of each process: connections, moves and errors, in this order, 8 bytes each."""
 CONNECT_TIMEOUT_SECONDS = 120.0
-"""Seconds within which all bots together must connect."""
+"""Seconds within which all bots of a run must have connected."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class LoadProcesses:
     """Running load processes, and the sums of their counters."""
 
     counts: Any
-    """Counters of all processes, one process after another, in memory that the processes share."""
+    """Counters of all processes in shared memory: COUNTERS_PER_PROCESS numbers for each process, one process after another."""
     processes: list[SpawnProcess] = field(default_factory=list)
 
     @property

@@ -67,7 +67,7 @@ def make_riskless(map: str) -> Riskless:
 
 
 def make_midgame_position(game: Game[Any, Any], plies: int, seed: int) -> Any:
-    """Return an unfinished position after `plies` plies, each to the position with the best estimate plus some noise.
+    """Return an unfinished position after `plies` plies. Each leads to the position whose estimate plus some noise is best.
 
     seed: seed of the noise, a random number from 0 to 3 armies for each estimate, by which the positions differ
     """

@@ -23,7 +23,7 @@ from msgspec import Struct
 from benchmarks.kit.measure import describe_machine
 
 MAX_SHOWN_FAULTS = 20
-"""Maximum number of failures that a benchmark prints."""
+"""Maximum number of failures that a benchmark prints. Further ones are only counted."""
 BENCHMARKS_FOLDER = Path(__file__).parents[1]
 
 
@@ -171,7 +171,7 @@ def _find_commit() -> str:
 
 
 def print_faults(faults: Sequence[str]) -> int:
-    """Print the first MAX_SHOWN_FAULTS failures, and the number of all. Return the exit code: 1 if there are any."""
+    """Print the number of failures, and the first MAX_SHOWN_FAULTS of them. Return the exit code: 1 if there are any."""
     for fault in faults[:MAX_SHOWN_FAULTS]:
         print("FAULT", fault)
     print(f"{len(faults)} faults")

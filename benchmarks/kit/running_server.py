@@ -163,7 +163,9 @@ def fetch_move_time_histogram(url: str) -> dict[float, float]:
 
 
 def interpolate_quantile(bucket_counts: dict[float, float], quantile: float) -> float:
-    """Return a quantile in seconds, interpolated within its bucket; or the lower bound of the last bucket, which is unbounded.
+    """Return a quantile in seconds, interpolated within its bucket of the histogram.
+
+    The last bucket has no upper bound. For a quantile in this bucket, return its lower bound.
 
     bucket_counts: cumulative counts, as from `fetch_move_time_histogram`
     quantile: from 0 to 1, such as 0.99

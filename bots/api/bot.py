@@ -55,7 +55,7 @@ class Bot(ABC):
     match: Match
     """Match being played, set before `prepare`."""
     thinking: Thinking | None = None
-    """Analysis to send with the move; None to send none. Set it in `choose`, before which it is always reset to None."""
+    """Analysis to send with the move; None to send none. Set it in `choose`. It is None again at each call of `choose`."""
     program: ClassVar[str] = ""
     """Human-readable name and version of the bot's program, such as `my-bot 1.2`."""
 
@@ -132,7 +132,7 @@ class Match:
     """
 
     game: Game[Any, Any]
-    """Rules of the game with this match's parameters: `moves`, `play`, `outcome`, `picture` and the conversions."""
+    """Rules of the game with this match's parameters, such as the map. Methods: `moves`, `play`, `outcome` and others."""
     seat: Player
     """Seat of the bot in this match: Maxie or Minnie."""
     id: str = "local"

@@ -277,7 +277,7 @@ class Client:
             await self._clock.sleep(pause_seconds)
 
     async def _run_connection(self) -> None:
-        """Open one connection, and hold it until it is lost or the server dismisses this client.
+        """Open one connection, and hold it until it is lost, or the server ends it by an error.
 
         Never returns normally. Raises BadURL or NoServer if no connection can be opened, otherwise an error that says
         why the connection ended.

@@ -1,4 +1,4 @@
-"""One turn of a bot in a match that is played in this process, without a server."""
+"""One turn of a bot in a match without a server."""
 
 from __future__ import annotations
 

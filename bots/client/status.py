@@ -134,7 +134,7 @@ class ResultCounts:
 
 
 def make_page_url(websocket_url: str) -> str:
-    """Return the HTTP URL of a server's website, given the server's websocket URL."""
+    """Return the URL of a server's website (http or https), given the server's websocket URL."""
     return websocket_url.replace("ws", "http", 1).rstrip("/")
 
 

@@ -21,7 +21,7 @@ from arena.clock import MONOTONIC_CLOCK, TimeSource
 log = logging.getLogger("arena.client")
 
 MAX_SECONDS_AFTER_MATCH_END = 1.0
-"""Seconds for which a bot may keep thinking after its match. Then an exception is raised in its thread, with a warning."""
+"""Seconds for which a bot may keep thinking after its match. Then its owner is warned, and its thread gets an exception."""
 
 BotFactory = Callable[[], Bot]
 """Function that creates a bot for one match."""

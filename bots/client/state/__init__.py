@@ -1,1 +1,1 @@
-"""Decisions of the client, as pure functions and classes: without I/O, and with times as arguments."""
+"""Decisions of the client, without I/O: functions and classes that get each time as an argument."""

@@ -85,7 +85,7 @@ class ScheduleChallenge:
 
 @dataclass(frozen=True)
 class Disconnect:
-    """Request to close the connection, because the server dismissed this client."""
+    """Request to close the connection, because the server has rejected this client with an error."""
 
     code: ErrorCode
     detail: str

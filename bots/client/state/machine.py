@@ -108,7 +108,7 @@ class ClientStateMachine:
         self.unrated_count = 0
         """Number of finished rated matches whose new rating has not arrived."""
         self.is_welcomed = False
-        """True if the current connection has completed its handshake."""
+        """True if the server has answered this client's hello with `welcome` on the current connection."""
         self.grace_seconds = 0.0
         """Time that the server waits for a disconnected client to return, in seconds; 0 before the first welcome."""
 
@@ -153,7 +153,7 @@ class ClientStateMachine:
         return len(self._matches)
 
     def handle_connected(self) -> list[Action]:
-        """Handle a new connection, by starting its handshake."""
+        """Handle a new connection, by sending the hello on it."""
         self.is_welcomed = False
         self._received_challenges.clear()  # the server lists the open challenges again
         self._challenger.forget_challenges()
@@ -271,7 +271,7 @@ class ClientStateMachine:
     def handle_move_chosen(
         self, match_id: str, ply: int, move: Any, thinking: Thinking | None, now: float
     ) -> list[Action]:
-        """Handle the move that a bot chose at `ply`, at the time `now`. Ignore a move that is no longer needed."""
+        """Handle the move that a bot has chosen for `ply`, at the time `now`. Ignore it if it is no longer needed."""
         state = self._matches.get(match_id)
         if state is None or state.phase is not Phase.CHOOSING or ply != len(state.moves):
             return []

@@ -61,7 +61,7 @@ class MatchState:
     match: Match
     position: Any
     resign_message: Resign
-    """Message that resigns the match. It may get lost, so once resigned, each further `start` or `turn` is answered with it."""
+    """Message that resigns the match. Once sent, it also answers each further `start` and `turn`, in case it was lost."""
     phase: Phase = Phase.PREPARING
     moves: list[Any] = field(default_factory=list)
     """Moves that led to `position`, as plain data."""

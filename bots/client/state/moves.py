@@ -13,7 +13,7 @@ from arena.protocol import values
 from arena.protocol.messages import Move
 
 MAX_MAIN_LINE_MOVES = 64
-"""Maximum number of moves of the main line that a message carries. Later moves are left out."""
+"""Maximum number of moves in the main line (the expected moves) of a message. Later moves are left out."""
 MAX_ABSOLUTE_SEARCH_VALUE = 1e12
 """Largest absolute value of a position that a message can carry. Larger values are clamped to it."""
 
