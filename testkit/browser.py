@@ -223,7 +223,7 @@ class BrowserArena:
         self._server.wait()
 
     def install_changed_page_files(self) -> None:
-        """Change the server's page files, as an upgrade would. The server serves the changed files from its next start on."""
+        """Make a changed copy of the program's page files, as an upgrade would. The server uses it from its next start on."""
         newer_folder = self._folder / "newer"
         newer_folder.mkdir()
         shutil.copytree(

@@ -39,7 +39,7 @@ class CrashResult:
     acknowledged: int = 0
     """Number of moves that the server has confirmed to the bots with an `accepted` message."""
     interrupted: int = 0
-    """Number of matches that were in progress when a server was killed, and that were later played to their end."""
+    """Number of matches that were in progress when a server was killed, and that finished later."""
     reasons: Counter[str] = field(default_factory=Counter)
     """Number of finished matches by end reason."""
     faults: list[str] = field(default_factory=list)
