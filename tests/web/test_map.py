@@ -400,7 +400,7 @@ def test_on_a_phone_a_map_zooms_in_on_a_choice_whose_targets_are_buttons(
     assert not page.evaluate(IS_WHOLE)
     page.get_by_role("button", name="Zoom out").press("Enter")
     page.wait_for_function(IS_WHOLE)
-    page.locator("[data-source]").first.dispatch_event("click")
+    page.locator(f'[data-spot="{page.evaluate(CROWDED)}"]').dispatch_event("click")
     page.wait_for_function(IS_STILL)
     assert not page.evaluate(IS_WHOLE)
     offers.first.press("Enter")
