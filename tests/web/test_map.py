@@ -908,7 +908,7 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
     assert offers.evaluate_all("(all) => all.map((each) => each.dataset.risk)") == ["open", "open", "lost"]
     assert not find_cut_texts(offers)
     if min(width, height) < 480:
-        assert offers.first.inner_text().split("\n")[-1] == "14"  # the style adds "Retaken with"
+        assert offers.first.inner_text().split("\n")[-1] == "14"  # the style adds "Can be retaken by"
         controls = page.locator(".controls")  # a short phone has no room for it beside the choices
         expect(controls).to_be_in_viewport(ratio=0.99) if height != 640 else expect(controls).to_be_hidden()
         rows = [box_of(offer) for offer in offers.all()]
