@@ -131,10 +131,10 @@ def main() -> None:
                     measure(browser, Path(folder), arguments.loads)
 
 
-def measure_layout_shift(browser: Browser, folder: Path, _loads: int) -> None:
+def measure_layout_shift(browser: Browser, server_folder: Path, _load_count: int) -> None:
     """Measure and print the layout shift of all views on a desktop and on a phone."""
     print(f"layout shift in {SHIFT_MEASUREMENT_SECONDS:.0f} s, with bots that play a hundred moves a second:")
-    with run_fast_server(folder) as (running, match):
+    with run_fast_server(server_folder) as (running, match):
         addresses = [view.format(match=match) for view in VIEW_PATHS]
         largest_shift = 0.0
         for width, height in ((1280, 800), (390, 844)):
@@ -154,17 +154,17 @@ def measure_layout_shift(browser: Browser, folder: Path, _loads: int) -> None:
 
 
 @contextmanager
-def run_fast_server(folder: Path) -> Iterator[tuple[BrowserArena, str]]:
+def run_fast_server(server_folder: Path) -> Iterator[tuple[BrowserArena, str]]:
     """Run a server on which two bots play about 100 moves a second. Yield it with the id of a finished match."""
-    with run_arena(folder, "--map", "italy", "--tc", "9/move") as running:
+    with run_arena(server_folder, "--map", "italy", "--tc", "9/move") as running:
         running.connect_slow_bot("ann", 0.01)
         running.connect_slow_bot("bob", 0.01)
         yield running, wait_until(lambda: running.fetch_json("records")["matches"], 600)[0]["match"]
 
 
-def measure_first_page_load(browser: Browser, folder: Path, load_count: int) -> None:
+def measure_first_page_load(browser: Browser, server_folder: Path, load_count: int) -> None:
     """Measure and print the size and the time of the start page, `load_count` times with an empty cache."""
-    with run_arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
+    with run_arena(server_folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])
         results = [load_page(browser, running.url) for _ in range(load_count)]
     seconds, sizes, counts = zip(*results, strict=True)
@@ -195,10 +195,10 @@ def load_page(browser: Browser, url: str) -> tuple[float, int, int]:
     return seconds, size, len(answers)
 
 
-def measure_slow_network(browser: Browser, folder: Path, load_count: int) -> None:
+def measure_slow_network(browser: Browser, server_folder: Path, load_count: int) -> None:
     """Measure and print the times of the start page on a simulated slow network, `load_count` times with an empty cache."""
     paint_times, board_times, live_times = [], [], []
-    with run_arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
+    with run_arena(server_folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])  # the first request starts a process
         for _ in range(load_count):
             context = browser.new_context()
@@ -235,9 +235,9 @@ def measure_slow_network(browser: Browser, folder: Path, load_count: int) -> Non
     )
 
 
-def measure_frame_times(browser: Browser, folder: Path, _loads: int) -> None:
-    """Measure and print the frame rate while armies move on usa, and the CPU time of the page's thread for each frame."""
-    with run_arena(folder) as running:
+def measure_frame_times(browser: Browser, server_folder: Path, _load_count: int) -> None:
+    """Measure and print the frame rate while armies move on the map usa, and the CPU time of the page's thread per frame."""
+    with run_arena(server_folder) as running:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{running.url}#/play")
         page.evaluate("(line) => { window.record = JSON.parse(line); }", format_record_line(made_up("usa")))
@@ -274,9 +274,9 @@ def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
     return frame_times
 
 
-def measure_board_cpu(browser: Browser, folder: Path, _loads: int) -> None:
+def measure_board_cpu(browser: Browser, server_folder: Path, _load_count: int) -> None:
     """Measure and print the CPU time of the live boards on a start page that lists many matches in progress."""
-    with run_arena(folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
+    with run_arena(server_folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
         for number in range(6):
             running.connect_slow_bot(f"bot-{number}", SECONDS_PER_MOVE, max_matches=10)
         page = browser.new_page(viewport={"width": 1440, "height": 2400})
@@ -299,7 +299,7 @@ def measure_board_cpu(browser: Browser, folder: Path, _loads: int) -> None:
         )
 
 
-def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
+def run_lighthouse(_browser: Browser, server_folder: Path, _load_count: int) -> None:
     """Print the median scores of Lighthouse for each view, and the failed audits of the load with the lowest scores.
 
     Exit with code 1 if a score is below 100. Print only a remark if Lighthouse is not installed.
@@ -310,7 +310,7 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
         return
     low_score_count = 0
     print(f"Lighthouse: {', '.join(AUDIT_CATEGORIES)}, medians of {LIGHTHOUSE_RUNS} loads")
-    with run_fast_server(folder) as (running, match):
+    with run_fast_server(server_folder) as (running, match):
         running.slow_down_bots(1.0)
         for view in VIEW_PATHS:
             address = view.format(match=match)

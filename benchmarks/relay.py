@@ -41,7 +41,7 @@ class NullCore:
 
 
 class RelayPairs:
-    """Pairing of a relay's connections, in the order in which they arrive."""
+    """Pairs of a relay's connections: the first two to arrive form a pair, then the next two, and so on."""
 
     def __init__(self, answer_message: bytes, turn_message: bytes) -> None:
         """Start without connections.

@@ -77,7 +77,10 @@ class StoreLatencies:
 
 
 def make_url_path_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
-    """Return functions that make random URL paths, by kind of request. `matches`: as from `load_sample_matches`."""
+    """Return functions that make a URL path with random parameters, by kind of request.
+
+    matches: matches that the paths can refer to, as `load_sample_matches` returns them
+    """
 
     def draw_bot(rng: random.Random) -> str:
         return quote(f"bot {rng.randrange(BOT_COUNT)}")

@@ -114,7 +114,12 @@ def format_verdict(figure: str, *, is_bound_kept: bool) -> str:
 
 
 class Conditions(Struct, frozen=True):
-    """Conditions of a measurement. `seconds`: its duration."""
+    """Conditions of a measurement.
+
+    date: date and time of the measurement
+    seconds: duration of the measurement
+    machine: processors, operating system and versions, in one line
+    """
 
     commit: str
     """Abbreviated hash of the commit, or `unknown` outside a git checkout.

@@ -118,7 +118,7 @@ class ClientStateMachine:
         return self._quota == 0 and self._is_quota_confirmed and not self._matches
 
     def stop_after_matches(self) -> list[Action]:
-        """Accept no more matches. Matches in play are played to their ends."""
+        """Accept no more matches, and return the action that tells the server so. Matches in play are played to their ends."""
         if self._quota == 0:
             return []
         self._quota, self._is_quota_confirmed = 0, not self._was_welcomed
@@ -127,7 +127,7 @@ class ClientStateMachine:
         return [SendMessage(Status(quota=0))]
 
     def resign_all(self) -> list[Action]:
-        """Resign every match in play."""
+        """Return the actions that resign every match in play."""
         actions: list[Action] = []
         for match, state in self._matches.items():
             if state.phase is not Phase.RESIGNED:
@@ -166,7 +166,7 @@ class ClientStateMachine:
             state.is_renewed = False
 
     def handle_message(self, message: ServerMessage, now: float) -> list[Action]:
-        """Handle the server's `message`, which arrived at `now`."""
+        """Handle the server's `message`, which arrived at the time `now`, and return the actions that follow."""
         match message:
             case Welcome():
                 return self._handle_welcome(message)
@@ -230,7 +230,7 @@ class ClientStateMachine:
         return [*ready_messages, ReportStatus(standing.state, standing.detail, ratings, deviations)]
 
     def _accept_challenge(self) -> list[Action]:
-        """Accept the oldest open challenge to this bot, if the bot can play another match."""
+        """Return the action that accepts the oldest open challenge to this bot; none if the bot cannot play another match."""
         if self._quota == 0 or not self._received_challenges or len(self._matches) >= self._hello.matches:
             return []
         return [SendMessage(Accept(self._received_challenges.pop(0)))]
@@ -257,7 +257,7 @@ class ClientStateMachine:
                 return self._handle_end(state, message)
 
     def handle_prepared(self, match_id: str) -> list[Action]:
-        """Handle the report that the bot of `match_id` is prepared."""
+        """Handle the report that the bot of `match_id` is prepared, and return the actions that follow."""
         state = self._matches.get(match_id)
         if state is None or state.phase is not Phase.PREPARING:
             return []
@@ -271,7 +271,10 @@ class ClientStateMachine:
     def handle_move_chosen(
         self, match_id: str, ply: int, move: Any, thinking: Thinking | None, now: float
     ) -> list[Action]:
-        """Handle the move that a bot has chosen for `ply`, at the time `now`. Ignore it if it is no longer needed."""
+        """Handle the move that a bot chose for `ply` at the time `now`, and return the actions that follow.
+
+        A move that is no longer needed is ignored.
+        """
         state = self._matches.get(match_id)
         if state is None or state.phase is not Phase.CHOOSING or ply != len(state.moves):
             return []
@@ -288,7 +291,7 @@ class ClientStateMachine:
         ]
 
     def handle_bot_failed(self, match_id: str, reason: str, *, has_crashed: bool = True) -> list[Action]:
-        """Resign a match because its bot failed or chose to resign.
+        """Resign a match because its bot failed or chose to resign. Return the actions that do so.
 
         reason       one line for the bot's owner and the server
         has_crashed  False if the bot itself chose to resign

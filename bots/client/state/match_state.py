@@ -64,7 +64,7 @@ class MatchState:
     """Message that resigns the match. Once sent, it also answers each further `start` and `turn`, in case it was lost."""
     phase: Phase = Phase.PREPARING
     moves: list[Any] = field(default_factory=list)
-    """Moves that led to `position`, as plain data."""
+    """Moves that led to `position`, in the form that messages carry (numbers, strings and lists)."""
     last_move: Any = None
     """Opponent's move that led to `position`; None at the start, or if the bot moves twice in a row."""
     early_turn: tuple[Turn, float] | None = None
@@ -83,7 +83,7 @@ class MatchState:
     """True if the match counts for the ratings."""
 
     def replay_missed_moves(self, moves: Sequence[Any]) -> None:
-        """Bring the position up to date with `moves`, all moves of the match as plain data.
+        """Bring the position up to date with `moves`, all moves of the match in the form that messages carry.
 
         Only the moves after the known ones are played. If the known moves are not the first of `moves`, all are played from
         the start. Raises GameError for an invalid move.
