@@ -176,7 +176,7 @@ def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Pag
     graph = shown.locator(".plot svg")
     box = box_of(graph)
     graph.hover(position={"x": box["width"] / 3, "y": box["height"] / 2})
-    expect(shown.locator(".plot p").last).to_have_text(re.compile(r"^Move 4 · (Blue|Orange) \d\d %"))
+    expect(shown.locator(".plot p").last).to_have_text(re.compile(r"^Move 4 · (ada|bob) \d\d %"))
     expect(shown.locator(".told")).to_have_text("The start")
 
 

@@ -532,7 +532,7 @@ export class MapBoard {
     this.clearBadges(this.tag, "data-tagged");
     if (!this.shown) return;
     const { pointed } = this;
-    const targets = this.zoom.isHandheld ? [] : this.choice.slice(1);
+    const targets = this.zoom.isHandheld || this.choice.length === 2 ? [] : this.choice.slice(1); // the list names a single one
     const last = this.choice.length || !this.zoom.isWhole ? [] : this.shown[1] ?? []; // the frame would cut the names on a part of the map
     const taken = [...this.fought, ...this.foretold];
     for (const v of new Set([...(pointed === null || pointed === this.choice[0] ? [] : [pointed]), ...targets, ...last])) {

@@ -2,7 +2,7 @@
 
 import { chanceAt, hasChances, percentages } from "../chances.js";
 import { h, say, set, svg } from "../dom.js";
-import { SEATS, SIDES } from "../text.js";
+import { SEATS } from "../text.js";
 import { roundStep } from "./axis.js";
 import { word } from "./rules.js";
 import { percent } from "./values.js";
@@ -174,17 +174,17 @@ export class Plot {
     const isBefore = this.best !== null && !pointed;
     const moment = isBefore ? `Before move ${ply + 1}` : ply ? `Move ${ply}` : "Start";
     const own = this.tried.find(([n]) => n === ply);
-    const text = [own ? `Your move ${ply}` : moment, odds(own ? (own[1] + 1) / 2 : isBefore ? this.best : chanceAt(this.match, ply)), turn].filter(Boolean).join(" · ");
+    const text = [own ? `Your move ${ply}` : moment, odds(own ? (own[1] + 1) / 2 : isBefore ? this.best : chanceAt(this.match, ply), this.match.players), turn].filter(Boolean).join(" · ");
     say(this.words, text);
     set(this.svg, { "aria-label": `The match move by move. ${text}` });
   }
 }
 
-// Return the chance of the player who is ahead, or the result.
-function odds(share) {
+// Return the chance of the player who is ahead, or the result. `players`: their names.
+function odds(share, players) {
   if (share === null) return "";
   const { maxie, minnie } = percentages(share);
   if (maxie === minnie) return "even";
-  const [side, chance] = maxie > minnie ? [SIDES.maxie, maxie] : [SIDES.minnie, minnie];
+  const [side, chance] = maxie > minnie ? [players.maxie, maxie] : [players.minnie, minnie];
   return chance === 100 ? `${side} wins` : `${side} ${chance} %`;
 }

@@ -201,7 +201,7 @@ export class Review {
   // Return the same in a sentence.
   loss(ply) {
     const { best, left } = this.chances(ply);
-    return `${SIDES[this.match.seatOf(ply - 1)]}’s chance falls from ${best} to ${left}`;
+    return `${this.match.players[this.match.seatOf(ply - 1)]}’s chance falls from ${best} to ${left}`;
   }
 
   // Return what a mistake was, in one line.
