@@ -1,1 +1,1 @@
-"""Server of an arena: edge (connections), core (matches), shell (I/O of the core), store and web pages."""
+"""Game server: edge (connections of clients), core (pure logic of matches), shell (I/O of the core), store and web pages."""

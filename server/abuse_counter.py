@@ -1,4 +1,4 @@
-"""Counter of abuse by client address: of wrong tokens, or of misbehaving connections. Too much blocks the address.
+"""Counters of abuse by client address, for wrong tokens or misbehaving connections. An abusive address is refused.
 
 Nothing here reads a clock: time is an argument, in seconds.
 """
@@ -15,18 +15,18 @@ from arena.server.core.bounded_dict import BoundedDict
 @dataclass
 class _AddressAbuse:
     first_time: float
-    """Time of the first abuse in the current window, in seconds."""
+    """Time of the first abuse that `count` includes, in seconds."""
     count: int = 0
     blocked_until: float = float("-inf")
     """Time until which the address is refused, in seconds; -inf if it was never refused."""
 
 
 MAX_WRONG_TOKENS = 10
-"""Number of wrong tokens within `ABUSE_COUNTING_SECONDS` after which an address is refused."""
+"""Number of wrong tokens within `ABUSE_COUNTING_SECONDS` at which an address is refused."""
 ABUSE_COUNTING_SECONDS = 60.0
-"""Period in which the abuse of an address is counted, in seconds."""
+"""Time from the first abuse of an address to the reset of its count, in seconds."""
 MAX_REFUSAL_SECONDS = 60.0
-"""Longest time for which an address is refused, in seconds."""
+"""Maximum time for which connections from an address are refused after too much abuse, in seconds."""
 MAX_REMEMBERED_ADDRESSES = 10_000
 """Maximum number of addresses to remember. The address whose last abuse is oldest is forgotten first."""
 
@@ -34,9 +34,10 @@ MAX_REMEMBERED_ADDRESSES = 10_000
 def compute_refusal_seconds(reconnect_grace_seconds: float) -> float:
     """Return the number of seconds for which to refuse an address with too much abuse.
 
-    reconnect_grace_seconds: time for a disconnected bot to return to its matches; 0 for none
+    reconnect_grace_seconds: time within which a disconnected bot must return to keep its matches; 0 if it cannot return
 
-    The refusal lasts at most half of `reconnect_grace_seconds`, so that no bot loses matches because of others at its address.
+    The refusal lasts at most half of that time. So a disconnected bot can still return if another client at the same address
+    has caused the refusal.
     """
     return (
         min(MAX_REFUSAL_SECONDS, reconnect_grace_seconds / 2)
@@ -46,10 +47,11 @@ def compute_refusal_seconds(reconnect_grace_seconds: float) -> float:
 
 
 class AbuseCounter:
-    """Counter of one kind of abuse by address.
+    """Counter of one kind of abuse by address, which decides whether an address is refused.
 
-    After too much abuse in `ABUSE_COUNTING_SECONDS`, the address is refused for `refusal_seconds`. IPv6 addresses of the
-    same /64 network count as one.
+    refusal_seconds: time for which an address is refused after too much abuse in `ABUSE_COUNTING_SECONDS`
+
+    All IPv6 addresses of a /64 network count as one address.
     """
 
     def __init__(self, refusal_seconds: float = MAX_REFUSAL_SECONDS) -> None:

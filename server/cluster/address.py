@@ -1,4 +1,4 @@
-"""Parser of the setting `bus.url`: addresses of NATS servers, with optional credentials."""
+"""Parser of the setting `bus.url`, which has the addresses of NATS servers, and optional credentials."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ MAX_PAYLOAD_BYTES = 1 << 20
 """Maximum size of a message, in bytes. It is the default limit of NATS."""
 
 PayloadHandler = Callable[[bytes], None]
-"""Function that is called with the payload of each received message. It runs in the event loop, so it must be fast."""
+"""Function called with the payload of each received message. It blocks the event loop while it runs, so it must be fast."""
 
 
 class BusError(Exception):
@@ -26,7 +26,8 @@ class Bus(Protocol):
     def publish(self, subject: str, payload: bytes) -> bool:
         """Publish a message on a subject without waiting.
 
-        Return False if the message is dropped, for example because there is no connection. True does not guarantee delivery.
+        Return False if the message is dropped, for example because there is no connection. Return True if it is queued or sent,
+        which does not guarantee delivery.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Link of a core process to its edges. It sends messages in frames, and passes received messages to the core's shell."""
+"""Link of a core process to the edge processes. It sends and receives messages in frames, for the shell that runs the core."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ log = logging.getLogger("arena.link")
 
 
 class ShellPort(CorePort, Protocol):
-    """Interface of the shell, which runs the core and performs its effects."""
+    """Interface of the shell, which runs the core and carries out its effects (requested I/O)."""
 
     def attach(self, edge_number: int, port: EdgePort) -> None:
         """Send all later messages to the edge with number `edge_number` through `port`."""
@@ -45,7 +45,7 @@ class CoreSuperseded(Exception):
 
 
 class RemoteEdge:
-    """`EdgePort` for an edge in another process. It sends the messages to the edge in frames over the bus."""
+    """Port through which a core sends messages to an edge in another process, as frames over the bus."""
 
     def __init__(self, bus: Bus, subject: str, edge_number: int, fencing_token: int) -> None:
         """Prepare to send to edge `edge_number`, on the bus subject `subject`, as the core with this fencing token."""
@@ -55,7 +55,7 @@ class RemoteEdge:
         self.last_frame_ns = 0
         """Time of the last frame from the edge, in monotonic ns."""
         self.is_synced = False
-        """True once the core knows the edge's clients."""
+        """True once the edge has sent the list of its clients to this core."""
         self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER)
         self._bus = bus
         self._subject = subject
@@ -116,11 +116,11 @@ class CoreLink:
 
         bus: connection to the message bus
         shard_name: name of the shard
-        fencing_token: fencing token of the core, which grows with each takeover
-        shell: shell that gets the messages of the edges
+        fencing_token: fencing token of the core: the number of its lease, which is higher after each takeover
+        shell: receiver of the messages from the edges
         """
         self.edges: dict[int, RemoteEdge] = {}
-        """Edges in contact with this core, by number."""
+        """Edges that have sent frames to this core and are not lost, by number."""
         self.loss_reason = ""
         """Reason why this core no longer leads; empty while it leads."""
         self._bus = bus
@@ -138,7 +138,7 @@ class CoreLink:
     def receive_frame(self, payload: bytes) -> None:
         """Handle a frame from an edge, this core's own heartbeat, or a heartbeat of another core that has taken over.
 
-        Drop an invalid frame.
+        An invalid frame is dropped and logged.
         """
         try:
             frame = decode_frame(payload)
@@ -210,7 +210,7 @@ class CoreLink:
     def send_heartbeat(self) -> None:
         """Send a heartbeat to each edge and to the core itself, and report to the shell the edges that were lost.
 
-        Set `loss_reason` if the heartbeats to itself no longer arrive. The caller must call this every HEARTBEAT_INTERVAL_NS.
+        Set `loss_reason` if the heartbeats to itself no longer arrive. Call it every HEARTBEAT_INTERVAL_NS.
         """
         now = self._now_ns()
         if now - self._last_heartbeat_ns > MAX_SILENCE_BEFORE_LOSS_NS // 2:

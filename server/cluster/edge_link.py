@@ -1,4 +1,4 @@
-"""Link of an edge process to the core. It sends messages in frames, and after a loss repeats the list of clients."""
+"""Link of an edge process to the core. It sends messages in frames. After a loss, it sends the list of all clients again."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ from arena.server.ports import EdgePort, MessageToCore, MessageToEdge, RequestRe
 log = logging.getLogger("arena.link")
 
 MAX_KEPT_FOR_RESEND_NS = 30_000_000_000
-"""Maximum time for which a client's message waits for a core, in ns."""
+"""Maximum time for which an edge without a core keeps a client's message, in ns. Older messages are dropped."""
 MAX_RESENT_MESSAGES = 10_000
-"""Maximum number of clients' messages that an edge keeps for sending again."""
+"""Maximum number of clients' messages that an edge keeps to send them again. The oldest are dropped first."""
 RESEND_WINDOW_NS = 1_000_000_000
-"""Time before the core's last frame from which messages may be lost, in ns.
+"""Period before the core's last frame whose messages may not have reached the core, in ns.
 
-After a loss, the edge resends the messages that its clients sent in this time or later.
+After a loss, the edge resends the messages that its clients sent in this period or later.
 """
 TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
-"""The same as RESEND_WINDOW_NS if a new core has taken over, in ns. The last frame is then that of the old core.
+"""Period used in place of RESEND_WINDOW_NS if a new core has taken over, before the old core's last frame, in ns.
 
-The time is longer, because the old core may have sent frames after it lost its lease.
+It is longer, because the old core may have sent frames after it lost its lease.
 """
 HEARTBEAT_INTERVAL_WITHOUT_CORE_NS = HEARTBEAT_INTERVAL_NS // 3
 """Interval between the heartbeats of an edge while it hears no core, in ns."""
 
 
 class EdgeLink:
-    """Link between an edge (process that holds connections) and the core that leads its shard: the edge's `CorePort`.
+    """Link from an edge (process that holds connections) to the core that leads the edge's shard. Implements `CorePort`.
 
     The link keeps the clients' latest messages, and resends them if messages to the core may have been lost. It does not
-    keep hellos and moves, because the edge repeats them itself: after a loss, the edge lists its clients in
-    `EdgeResynced`, resends unanswered hellos, and resends an unanswered move when the core repeats the turn.
+    keep hellos and moves, because the edge itself resends these. After a loss, the edge lists its clients in
+    `EdgeResynced`, and resends unanswered hellos. It resends an unanswered move when the core repeats the turn.
     """
 
     def __init__(
@@ -66,17 +66,17 @@ class EdgeLink:
         """Prepare the link of the edge with number `edge_number`, which is random and unique in the shard.
 
         bus: connection to the message bus
-        call_soon: calls a function after all messages that have arrived are handled, like an event loop's `call_soon`
+        call_soon: schedules a call after the messages that have already arrived, like an event loop's `call_soon`
         """
         self.number = edge_number
         self.subject = make_edge_subject(shard_name, edge_number)
         """Bus subject on which the edge receives frames."""
         self.port: EdgePort | None = None
-        """Edge of this link, set by the caller. The edge must answer `RequestResync` at once with `EdgeResynced`."""
+        """Receiver of the core's messages, set by the caller. It must answer `RequestResync` at once with `EdgeResynced`."""
         self.fencing_token = 0
         """Fencing token of the core that leads; 0 before the first frame of a core."""
         self.is_synced = False
-        """True while frames from the core arrive and the core knows the clients of this edge."""
+        """True while frames from the core arrive and the edge has sent its list of clients to this core."""
         self._bus = bus
         self._clock = clock
         self._now_ns = clock.now_ns
@@ -84,9 +84,9 @@ class EdgeLink:
         self._core_subject = make_core_subject(shard_name)
         self._stream = 0
         self._resend_ns: int | None = None
-        """RESEND_WINDOW_NS or TAKEOVER_RESEND_WINDOW_NS: the one that applies when the next stream begins.
+        """Period before the core's last frame whose messages the next stream resends, in ns; None if it resends none.
 
-        None if the next stream resends no messages.
+        Either RESEND_WINDOW_NS or TAKEOVER_RESEND_WINDOW_NS.
         """
         self._sent_frame_count = 0
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
@@ -97,7 +97,7 @@ class EdgeLink:
         self._last_frame_ns = self._last_heartbeat_ns = clock.now_ns()
 
     def compute_core_silence_ns(self) -> int:
-        """Return the time since the last frame from a core, in ns; 0 while frames from a core arrive regularly."""
+        """Return the time since the last frame from a core, or since the start of the link, in ns; 0 while `is_synced`."""
         return 0 if self.is_synced else self._now_ns() - self._last_frame_ns
 
     # from the edge
@@ -105,8 +105,8 @@ class EdgeLink:
     def submit(self, message: MessageToCore) -> None:
         """Send a message to the core. `EdgeResynced` begins a new stream.
 
-        While no frames from a core arrive, keep a client's message to send it later. Drop moves and all other messages,
-        because the edge repeats them itself.
+        While no frames from a core arrive, keep a client's message to send it later. Drop a move, because the edge itself
+        resends it. Drop messages of the edge itself, because `EdgeResynced` makes up for them.
         """
         message_type = type(message)
         if message_type is MessageReceived:
@@ -224,9 +224,9 @@ class EdgeLink:
             await self._clock.sleep(wait_ns / 1e9)
 
     def send_heartbeat_and_get_interval_ns(self) -> int:
-        """Send a heartbeat, and begin to hold messages if the core has become silent.
+        """Send a heartbeat. If no frame from the core came in MAX_SILENCE_BEFORE_LOSS_NS, keep clients' messages from now on.
 
-        Return the time until the next call is due, in ns.
+        Return the time after which to call this again, in ns.
         """
         now = self._now_ns()
         if now - self._last_heartbeat_ns > MAX_SILENCE_BEFORE_LOSS_NS // 2:

@@ -15,11 +15,11 @@ from arena.server.ports import MessageToCore, MessageToEdge
 HEARTBEAT_INTERVAL_NS = 300_000_000
 """Interval between the heartbeats of an edge or a core, in ns."""
 MAX_SILENCE_BEFORE_LOSS_NS = 4 * HEARTBEAT_INTERVAL_NS
-"""Time without a frame, in ns, after which the other side counts as lost."""
+"""Time without a frame, in ns, after which an edge or a core regards the other one as lost."""
 NEW_STREAM_REQUEST_FRAME_NUMBER = -1
 """Value of `BusFrame.number` with which a core requests a new stream."""
 MAX_FRAME_BODY_BYTES = MAX_PAYLOAD_BYTES - 256
-"""Maximum size of a frame's body, in bytes. The rest of MAX_PAYLOAD_BYTES is for the other fields."""
+"""Maximum size of a frame's body, in bytes. It leaves room for the frame's other fields within MAX_PAYLOAD_BYTES."""
 MAX_MESSAGE_LIST_BYTES = 64 << 20
 """Maximum size of an encoded list of messages that spans several frames, in bytes. Receivers refuse a larger list."""
 
@@ -32,14 +32,14 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     edge: int
     """Number of the edge; 0 in the heartbeats that a core sends to itself."""
     fencing_token: int
-    """Fencing token of the core that sends or receives the frame; 0 while the edge knows no core."""
+    """Fencing token (lease number) of the core that sends or should receive the frame; 0 while the edge knows no core."""
     stream: int
-    """Number of the edge's stream, a run of consecutive frames. The number grows by one with each resync."""
+    """Number of the edge's stream, a run of consecutive frames. Whenever the edge begins a new stream, it adds one."""
     number: int
-    """Number of the frame among its sender's frames in the stream, from 0; or NEW_STREAM_REQUEST_FRAME_NUMBER.
+    """Sequence number of the frame among its sender's frames in the stream, from 0; or NEW_STREAM_REQUEST_FRAME_NUMBER.
 
-    A heartbeat has the number of its sender's next frame. An edge that has missed a frame begins a new stream, but
-    continues its own numbers, so that the core can still notice a gap in them.
+    A heartbeat has the number of its sender's next frame. If an edge begins a new stream because it missed a frame, it
+    continues its own numbers, so that the core can still notice a lost frame of the edge.
     """
     is_continued: bool = False
     """True if the list of messages continues in the next frame."""
@@ -112,7 +112,7 @@ def encode_into_frame_bodies(
 
 
 class IncomingStream(Generic[M]):
-    """Receiver of one sender's frames in a stream, which reassembles lists of messages from their parts."""
+    """Receiver of the frames of one sender in one stream. It joins the parts of lists of messages that span several frames."""
 
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], first_frame_number: int = 0) -> None:
         """Expect frames from number `first_frame_number` on.

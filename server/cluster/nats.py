@@ -1,8 +1,8 @@
-"""Bus over NATS that opens a new client connection after each loss.
+"""Message bus over NATS. After each loss of the connection, it opens a new one with a new NATS client.
 
-The NATS client can reconnect by itself, but this module does not let it. On some errors, the client gives up for good.
-Before it reconnects, it waits until written data are sent, which takes a quarter of an hour if a cable is cut; after
-that, it sends outdated messages.
+The NATS client could reconnect by itself, but this has three drawbacks. On some errors, the client gives up for good.
+Before it reconnects, it waits until written data are sent: a quarter of an hour if a cable is cut. After it has
+reconnected, it sends the old messages, which are outdated by then.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ from arena.server.cluster.tls import TlsContext
 log = logging.getLogger("arena.bus")
 
 CONNECT_TIMEOUT_SECONDS = 2
-"""Seconds within which a connection to one NATS server must be open; the subscriptions may take as long again."""
+"""Timeout for connecting to one NATS server, in seconds, and then again for making the subscriptions."""
 FLUSH_TIMEOUT_SECONDS = 1
 """Seconds within which NATS must confirm that it has received all earlier messages."""
 CHECK_ANSWER_TIMEOUT_SECONDS = 0.5
-"""Seconds within which the test message of a connection check must return; also the pause between checks."""
+"""Seconds within which the test message of a connection check must come back; also the pause between two checks."""
 MAX_FAILED_CHECKS = 4
 """Number of consecutive checks without an answer after which NATS counts as unavailable.
 
-A single missing answer may be due to a pause of this process.
+A single missing answer may only mean that this process was suspended for a moment.
 """
 RECONNECT_PAUSE_SECONDS = 0.25
 """Pause between attempts to reconnect, in seconds."""
 CLOSE_TIMEOUT_SECONDS = 1
-"""Maximum time to send the queued messages when the bus closes, and then again to close the client, in seconds."""
+"""Timeout for sending the queued messages when the bus closes, in seconds, and then again for closing the NATS client."""
 MAX_QUEUED_BYTES = 16 << 20
 """Maximum number of bytes in the messages queued for sending, and in the queue of each subscription."""
 MAX_QUEUED_MESSAGES = 65_536
 """Maximum number of messages queued for sending, and in the queue of each subscription."""
 MAX_UNSENT_CLIENT_BYTES = 2 << 20
-"""Maximum number of unsent bytes in the NATS client. While it has more, no further messages are passed to it.
+"""Number of unsent bytes in the NATS client above which no further messages are passed to it.
 
-With still more, each call of the client would wait up to a second for the NATS server, also the calls that check the
-connection.
+With many more unsent bytes, each call of the client, also one that checks the connection, would wait up to a second for
+the NATS server.
 """
 FULL_CLIENT_BUFFER_PAUSE_SECONDS = 0.01
-"""Interval, in seconds, between checks of a NATS client that has more than MAX_UNSENT_CLIENT_BYTES unsent."""
+"""Pause before checking again whether the NATS client still has more than MAX_UNSENT_CLIENT_BYTES unsent, in seconds."""
 CLIENT_ERRORS = (nats.errors.Error, OSError)
 """Exceptions by which calls inside `_convert_client_errors` report that NATS is lost or cannot be reached."""
 
@@ -69,8 +69,8 @@ class TlsNotOffered(ConnectionError):
 class _Client(Client):
     """NATS client that drops its unsent data when it closes.
 
-    The library's client sends these data first. If the connection is lost, the sending fails, even in a task of the client
-    itself; if NATS hangs, the sending waits. In both cases, the client's tasks for its subscriptions never end.
+    The library's client tries to send the data before it closes. If the connection is lost, this fails, and if NATS hangs,
+    it waits. In both cases, the tasks that the client runs for its subscriptions never end.
     """
 
     async def _close(self, status: int, do_cbs: bool = True) -> None:  # noqa: FBT001, FBT002  signature of the library
@@ -111,13 +111,13 @@ class _NatsConnection:
             self.disconnected.set()
 
     async def record_error(self, error: Exception) -> None:
-        """Record an error of the NATS client, and log it if the client is connected."""
+        """Store an error of the NATS client as a possible reason for a loss, and log it if the client is connected."""
         if self.client.is_connected:
             log.warning("NATS: %s", describe_nats_error(error))
         self.errors = [*self.errors[-9:], error]
 
     async def record_close(self) -> None:
-        """Mark the connection as lost, because the NATS client has closed it."""
+        """Mark the connection as lost. The NATS client calls this when it has closed the connection."""
         self.mark_lost(describe_nats_error(self.errors[-1]) if self.errors else self.loss_reason)
 
     async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
@@ -238,7 +238,7 @@ class NatsBus:
             await connection.close_client()
 
     async def _connect_to_first_usable_server(self) -> _NatsConnection:
-        """Return a connection to the first usable server. Raises BusError, about the last server, if none is usable."""
+        """Return a connection to the first usable server. Raises BusError if none is usable, with the error of the last one."""
         for server in self._address.servers:
             connection = _NatsConnection()
             why = await self._try_to_connect_and_subscribe(connection, server)
@@ -341,7 +341,7 @@ class NatsBus:
                 await connection.client.publish(subject, payload)
 
     async def _check_connection_until_lost(self, connection: _NatsConnection) -> None:
-        """Send test messages to this process itself. Mark the connection as lost after MAX_FAILED_CHECKS lost ones in a row."""
+        """Send test messages to this process itself. If MAX_FAILED_CHECKS in a row get lost, mark the connection as lost."""
         failed_checks = 0
         while failed_checks < MAX_FAILED_CHECKS:
             if await connection.does_respond_within(CHECK_ANSWER_TIMEOUT_SECONDS):
@@ -355,7 +355,7 @@ class NatsBus:
 async def _mark_lost_on_failure(
     connection: _NatsConnection, job: Callable[[_NatsConnection], Awaitable[None]]
 ) -> None:
-    """Run a job, and mark the connection as lost if the job raises an exception of CLIENT_ERRORS."""
+    """Run `job` on a connection, and mark the connection as lost if the job raises an exception of CLIENT_ERRORS."""
     try:
         await job(connection)
     except CLIENT_ERRORS as error:

@@ -10,10 +10,10 @@ from arena.server.cluster.bus import BusError
 
 
 class TlsContext(ssl.SSLContext):
-    """TLS context that requires a trusted certificate for the requested host. Use it for one connection at a time.
+    """TLS context that requires a trusted certificate for the requested host, and records whether it was used.
 
-    If a server offers no TLS, the NATS client sends plain text to it, even if the server's URL requires TLS. Then
-    `was_used_for_connection` stays False.
+    The record is needed because the NATS client sends plain text to a server that offers no TLS, even if the server's URL
+    requires TLS. Use the context for one connection at a time, so that the record belongs to that connection.
     """
 
     _has_been_used = False
@@ -37,7 +37,7 @@ class TlsContext(ssl.SSLContext):
         return context
 
     def reset_for_new_connection(self) -> None:
-        """Set `was_used_for_connection` to False. Call it before each new connection."""
+        """Set `was_used_for_connection` to False. The caller must do so before each new connection."""
         self._has_been_used = False
 
     @property
