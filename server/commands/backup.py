@@ -62,8 +62,8 @@ def backup_command(
 
     The copy holds matches, journals and ratings, and a hash of each token.
 
-    The file is an SQLite store, whichever database it comes from: `arena serve --db` opens it directly, and `arena
-    restore` copies it into another.
+    The file is an SQLite database, also if the original is PostgreSQL. `arena serve --db` can use it directly, and `arena
+    restore` copies it into another database.
 
     Example: arena backup --db postgresql://arena@db/arena arena-2026-11-20.db
     """
@@ -167,7 +167,7 @@ def export_command(
 
 
 class _WriteFailed(Exception):
-    """Raised instead of OSError when the output cannot be written: an OSError would be taken for a database error.
+    """Raised when the output cannot be written, so that this OSError is not reported as an error of the database.
 
     reason: error of the operating system
     """
@@ -252,7 +252,7 @@ def _open_record_file(file: Path) -> BufferedIOBase:
 
 
 def _require_readable(file_object: BufferedIOBase, file: Path) -> None:
-    """Read a file of records to its end as a check, and seek back to its start. Raises CommandError if it is damaged."""
+    """Read a file of records to its end, and seek back to its start. Raises CommandError if the file is damaged."""
     line_count = 0
     try:
         for _ in read_archive_lines(file_object):

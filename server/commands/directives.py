@@ -25,9 +25,9 @@ from arena.server.store.requests import is_client_connected
 from arena.server.store.tokens import load_all_client_names
 
 ADDRESS_LIKE_PATTERN = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
-"""Pattern of a mistyped address: a name that looks like an IP address or a network.
+"""Pattern of texts that look like an IP address or a network, such as `300.1.2.3`.
 
-A ban on such a text is rejected, because as a name it would ban nobody.
+If such a text is not a valid address, `arena ban` rejects it as a typing error. As a ban of a name, it would ban nobody.
 """
 DurationOption = Annotated[
     str,
@@ -165,7 +165,7 @@ def parse_duration_option(duration_text: str) -> float:
 
 
 def check_directive_text(directive_text: str) -> str:
-    """Return the reason of a ban or the text of a notice unchanged. Raises UsageError if it is too long or unprintable."""
+    """Check the reason of a ban or the text of a notice, and return it. Raises UsageError if it is too long or unprintable."""
     if len(directive_text) > MAX_DIRECTIVE_TEXT_LENGTH or not directive_text.isprintable():
         raise UsageError(f"the text must be at most {MAX_DIRECTIVE_TEXT_LENGTH} printable characters")
     return directive_text

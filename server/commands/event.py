@@ -140,8 +140,8 @@ def new(
 
     Bots enter with `arena bot --enter NAME`. The entered bots that are connected at the start play.
 
-    In a round, two bots that meet play a pair of matches on each map. A weekly event keeps its local time when daylight
-    saving time begins or ends.
+    In a round, two bots that meet play two matches on each map, with swapped seats. A weekly event keeps its local time
+    when daylight saving time begins or ends.
 
     Example: arena event new weekly --at "Fri 20:00" --zone Europe/Berlin --every week --rounds 7 --map italy,world
     """
@@ -346,7 +346,7 @@ def _print_request_answer(answer: RequestAnswer | None, confirmation: str) -> No
     """Print a server's answer to a request. Raises CommandError if the server refused the request.
 
     answer        answer; None if no server has answered yet
-    confirmation  text to print after the answer, unless the request was refused; may be empty
+    confirmation  text to add to the printed line, unless the server refused the request; may be empty
     """
     if answer is None:
         err.print(

@@ -61,7 +61,7 @@ from arena.server.store.pruning import BadRetention
 log = logging.getLogger("arena.settings")
 
 PAUSE_BEFORE_STANDBY_SECONDS = 0.25
-"""Pause after which a core that no longer leads stands by to replace the new leader, in seconds."""
+"""Pause after a core has lost the lead or failed, before it tries again to become the leader, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def read_server_configuration(
 
 
 class ReloadableHost:
-    """Host that reloads its settings on SIGHUP: a whole server, an edge or a core."""
+    """Runner of a whole server, or of the edge or the core of a cluster. It reloads the settings on SIGHUP."""
 
     def __init__(
         self, file: Path | None, options: Sequence[CommandLineSetting], configuration: ServerConfiguration
@@ -128,7 +128,7 @@ class ReloadableHost:
         self._tls = configuration.tls
         self._host: Host | None = None
         self._failed_outputs: frozenset[str] = frozenset()
-        """Names of the outputs, such as the record file, to which the last match result could not be written."""
+        """Outputs (standard output, or the path of the record file) to which the last match result could not be written."""
 
     async def serve(self, stop: StopSignals) -> None:
         """Serve until stopped.
@@ -169,7 +169,7 @@ class ReloadableHost:
             stop.close()  # from now on another signal ends the process immediately
 
     async def serve_core(self, stop: StopSignals) -> None:
-        """Serve as a core of a cluster until stopped: lead (run the matches), or stand by to replace the leader.
+        """Serve as a core of a cluster until stopped. One core leads and runs the matches; the others wait to replace it.
 
         Raises HouseEngineError if one of the server's own engines cannot be started, and CannotListen if an address cannot
         be used. Raises BusError or StoreError if NATS or the store is unavailable at the start; later, the core tries again.
@@ -266,7 +266,7 @@ class ReloadableHost:
     async def write_result(self, record: Record) -> None:
         """Print the result of a match, and append its record to the file named by the setting `store.record`, if any.
 
-        If an output fails, for example because the disk is full, log it once: the store has the record.
+        If an output fails, for example because the disk is full, log it once. The record is not lost, because the store has it.
         """
         result, players = record.result, record.players
         winner = f"{result.winner} wins" if result.winner else "draw"
@@ -309,7 +309,7 @@ def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:
 
 
 def load_tls_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
-    """Use the certificate in `tls` for new connections. Raises CommandError if a file is missing or unusable."""
+    """Load the certificate and key of `tls` into `context`, for new connections. Raises CommandError if a file is unusable."""
     try:
         for file in (tls.cert, tls.key):  # the errors of load_cert_chain do not say which file is missing
             Path(file).open("rb").close()
@@ -347,7 +347,7 @@ def _make_house_engine_plan(house: HouseSettings) -> HouseEnginePlan:
 
 
 def _require_usable_adjudication(settings: ArenaSettings, pool: Pool) -> None:
-    """Raise BadSetting if the adjudication rules are invalid, or one cannot apply to a game of the pool."""
+    """Raise BadSetting if a rule for ending matches early is invalid, or cannot be applied to a game of the pool."""
     try:
         adjudication = settings.matches.adjudication
     except BadAdjudication as error:

@@ -60,9 +60,9 @@ def invite_command(
 ) -> None:
     """Create links with which people register bots.
 
-    A person who opens a link chooses free names on the page, and gets a token for each, for up to --bots bots at a
-    time. Links are shown only once. In the pool, owners take turns, not bots, so an owner gets no more matches with two
-    bots than with one.
+    A person who opens a link chooses names that are still free, for up to --bots bots, and gets a token for each. Links
+    are shown only once. The matchmaker serves owners in turn, so an owner gets no more matches with two bots than with
+    one.
 
     Example: arena invite --roster roster.csv --bots 2 --url https://arena.example --csv links.csv
     """

@@ -15,7 +15,8 @@ from arena.server.host import Host
 class StopSignals:
     """Receiver of SIGINT and SIGTERM, with which the host asks the server to stop.
 
-    Before the first wait, and after `close`, these signals end the process immediately. In between, no signal is lost.
+    Before the first wait, and after `close`, these signals end the process immediately. Between the two, each signal is kept
+    until a call waits for it.
     """
 
     def __init__(self) -> None:
@@ -25,12 +26,12 @@ class StopSignals:
         self._signals: AsyncIterator[signal.Signals] | None = None
 
     async def wait_until_stop_was_signalled(self) -> None:
-        """Wait for the first signal. Return immediately if it was received before."""
+        """Wait for a signal, unless an earlier call has already received one."""
         if not self.was_received:
             await self.wait_for_next_stop_signal()
 
     async def wait_for_next_stop_signal(self) -> None:
-        """Wait for a signal that no earlier call has received. Each signal wakes one call."""
+        """Wait for the next signal. A signal that came between two calls ends the later call at once."""
         if self._signals is None:
             receiver = anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM)
             self._signals = self._exit_stack.enter_context(receiver)

@@ -31,11 +31,14 @@ from arena.server.store.errors import StoreError
 log = logging.getLogger("arena.processes")
 
 FIRST_RESTART_PAUSE_SECONDS = 0.5
-"""Pause before a process that has ended is restarted, in seconds. The pause doubles if the process soon ends again."""
+"""Pause before restarting a process that ran longer than `UPTIME_SECONDS_TO_RESET_PAUSE`, in seconds.
+
+Each shorter run doubles the pause.
+"""
 MAX_RESTART_PAUSE_SECONDS = 15.0
 """Maximum pause before a restart, in seconds."""
 UPTIME_SECONDS_TO_RESET_PAUSE = 10.0
-"""Uptime of a process, in seconds, after which the pause before its next restart is `FIRST_RESTART_PAUSE_SECONDS` again."""
+"""Uptime after which a process is restarted after `FIRST_RESTART_PAUSE_SECONDS` again, in seconds."""
 START_TIMEOUT_SECONDS = 60.0
 """Maximum time to wait until an edge listens, in seconds."""
 START_POLL_INTERVAL_SECONDS = 0.05
@@ -52,7 +55,7 @@ class ServerProcess:
     process: anyio.abc.Process | None = None
 
     async def start(self) -> None:
-        """Start the process under a supervisor process, so that it never outlives this process."""
+        """Start the process. A supervisor process kills it if this parent process ends, even by a crash."""
         command = make_supervised_command(*self.command, niceness=0)
         self.process = await anyio.open_process(
             command, stdin=subprocess.PIPE, stdout=None, stderr=None, env=self.environment
@@ -75,7 +78,7 @@ class ServerProcess:
         return await self.process.wait()
 
     async def close(self) -> None:
-        """Close the supervisor's pipe, which kills the process, and wait for the end of the process, even if cancelled."""
+        """Kill the process by closing its supervisor's pipe, and wait for its end. Cancellation does not interrupt this."""
         if self.process is not None:
             with anyio.CancelScope(shield=True):
                 await self.process.aclose()
@@ -84,8 +87,8 @@ class ServerProcess:
 def serve_processes(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
     """Run the core and the edges as child processes until stopped.
 
-    forward_sighup: True to forward SIGHUP, so that the child processes reload their settings; if False, SIGHUP ends
-    this process
+    forward_sighup: True to forward SIGHUP to the child processes, which then reload their settings; False to let SIGHUP
+    end this process
 
     Raises typer.Exit when all processes have ended, and CommandError if the cluster cannot start.
     """
@@ -185,7 +188,7 @@ def _choose_metrics_port(settings: ServerSettings, process_number: int) -> int:
 
 
 def _make_child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) -> list[str]:
-    """Return the command line of a child process: this process's own, with options for the child's role, ports and NATS URL."""
+    """Return this process's own command line, with options added for the role, ports and NATS URL of a child process."""
     role_settings = {
         "server.role": role.value,
         "server.processes": 1,

@@ -30,7 +30,7 @@ from arena.server.web.credentials import make_basic_header
 from arena.server.web.match_log import LogNotFound, MatchLog, load_log
 
 MAX_LOG_RESPONSE_BYTES = 64 * 1024 * 1024
-"""Maximum size of the match log that the server at --url may send, in bytes."""
+"""Maximum size of a match log that `arena log --url` accepts from a server, in bytes."""
 
 MAX_SHOWN_REASON_LENGTH = 60
 """Maximum number of characters of a reason in the table; `--json` shows all of it."""
@@ -83,9 +83,9 @@ def log(
 
     The table shows why a bot lost.
 
-    For each move: the time that the bot had, used and was credited, and its remaining time, in ms; the received
-    message; and the error, if any. The engines are shown above the table, with options and threads, if the bots reported
-    them. A host can read any match from the database. The owner of a bot can ask the server for that bot's matches.
+    Each row has the times of a move in ms (available, used, credited and remaining), the received message, and any
+    error. The engines that the bots reported are shown above the table, with options and threads. A host can read any
+    match from the database. The owner of a bot can ask the server for that bot's matches.
 
     Example: arena log 3f2a --bot my-bot --db sqlite:///arena.db
 
@@ -128,7 +128,8 @@ def log(
 def _fetch_match_log(server_url: str, match_id: str, bot_name: str, token: str) -> MatchLog:
     """Ask the server at `server_url` for the log of a match, as the bot `bot_name` with its token.
 
-    Raises CommandError if there is no usable answer, and UsageError for an invalid URL or an empty name.
+    Raises CommandError if the server cannot be reached or does not return the log, and UsageError for an invalid URL or an
+    empty name.
     """
     scheme, colon, server = server_url.partition("://")
     if scheme not in ("ws", "wss") or not colon or not server:

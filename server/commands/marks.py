@@ -1,4 +1,4 @@
-"""`arena marks`: show the table of an event, from which a teacher can give marks."""
+"""`arena marks`: show the table of an event, from which a teacher can derive marks (grades)."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class MarksRow(Struct, frozen=True):
     points: float
     games: int
     elo: float
-    """Elo difference to the anchor, the bot that all others are compared with."""
+    """Elo difference to the anchor (bot that all others are compared with); positive if this bot is stronger."""
     error: float
     """Half the width of the 95 % confidence interval of `elo`, in Elo."""
     above: float
-    """Probability, 0 to 1, that the bot is stronger than the anchor, the bot that all others are compared with."""
+    """Probability, 0 to 1, that the bot is stronger than the anchor (bot that all others are compared with)."""
     forfeits: int
     """Number of matches lost by a crash, on time, by an illegal move, or by absence."""
 
@@ -68,7 +68,7 @@ def marks(
 ) -> None:
     """Show an event as ranks, points and Elo against an anchor.
 
-    Elo is computed from all matches of the event. A walkover counts only for points.
+    Elo is computed from all matches of the event. A match for which a bot did not appear counts only for points.
 
     Example: arena marks --event weekly --against house-greedy --csv marks.csv
     """

@@ -126,7 +126,7 @@ def forget_bot_command(
 ) -> None:
     """Delete a name's token, sessions and logs; its records get a random name.
 
-    With the last bot of an owner, invitations and bans of the owner are deleted too. NAME may be an owner without bots.
+    If it is the last bot of an owner, the owner's invitations and bans are deleted too. NAME may be an owner without bots.
     Ratings and tables stay, under the random name. Backups, archives and record files are not changed.
 
     Example: arena forget my-bot

@@ -1,4 +1,4 @@
-"""Build the matchmaker's pool from its settings: games on maps, with time controls and openings."""
+"""Build the matchmaker's pool, which is the list of games (with map, time control and openings) that it may choose."""
 
 from __future__ import annotations
 

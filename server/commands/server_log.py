@@ -1,4 +1,4 @@
-"""Log of a server as text or JSON: one line per event, with the match, the bot and the address that it concerns."""
+"""Log of a server as text or JSON. Each line reports one event, with the match, the bot and the address concerned."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def configure_logging(log_format: Literal["text", "json"], *, verbose: bool, wir
     """Send the server's log to stderr.
 
     verbose  True to log at level INFO, as the format `json` always does; False for warnings and errors only
-    wire     True to log every message too, as `>` (from a client) and `<` (to a client)
+    wire     True to log every message too, with `>` before a message from a client, and `<` before one to a client
     """
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLogFormatter() if log_format == "json" else TextLogFormatter())
@@ -74,7 +74,7 @@ def _log_uncaught_exception(
 
 
 def _log_unraisable_exception(unraisable: sys.UnraisableHookArgs) -> None:
-    """Log an exception that cannot be caught, for example in a destructor."""
+    """Log an exception that Python cannot raise to a caller, for example in a destructor (see `sys.unraisablehook`)."""
     error = unraisable.exc_value
     description = unraisable.err_msg or "an exception was ignored"
     log.error(

@@ -24,7 +24,7 @@ EXAMPLE_FILE_HEADER = """\
 
 
 class BadSetting(ValueError):
-    """Raised when a setting's key is unknown or its value invalid; the message is a one-line reason."""
+    """Raised when the key of a setting is unknown, or its value is invalid. The message is a one-line reason."""
 
     def __init__(self, key: str, reason: str) -> None:
         super().__init__(f"{key}: {reason}")
@@ -38,10 +38,10 @@ class BadSettingsFile(Exception):
 
 @dataclass(frozen=True)
 class CommandLineSetting:
-    """Setting given on the command line: the option, the key that it sets, and the text of the value."""
+    """Setting given on the command line: the option's name, the key of the setting, and the value as typed."""
 
     option: str
-    """Option as errors name it: `--port`, or `--set server.port`."""
+    """Name of the option for error messages, such as `--port` or `--set server.port`."""
     key: str
     text: str
 
@@ -54,10 +54,10 @@ class LoadedSettings:
     file: TomlFile | None
     """Settings file; None without one."""
     options: Mapping[str, str]
-    """For the key of each setting that the command line set: its option, as errors name it."""
+    """Option that set each setting of the command line, by the setting's key, such as `--port` for `server.port`."""
 
     def make_error_at_setting(self, bad_setting: BadSetting) -> BadSettingsFile:
-        """Return `bad_setting` as an error that also names the place of the key: file and line, or option."""
+        """Return an error with the reason of `bad_setting`, and the place of the setting: file and line, or option."""
         if bad_setting.key in self.options:
             return BadSettingsFile(f"{self.options[bad_setting.key]}: {bad_setting.why}")
         line = self.file.find_line_number(bad_setting.key.split(".")) if self.file else 0
@@ -161,7 +161,7 @@ def _require_known_key(setting_key: str) -> None:
 def _describe_unknown_key(name: str, known_keys: Sequence[str]) -> str:
     """Return the reason for rejecting the unknown key `name`, with the most similar known key as a suggestion.
 
-    known_keys: keys of the same section, which are searched before those of all sections
+    known_keys: keys of the same section; if none is similar, the keys of all sections are searched
     """
     full_keys = {key.partition(".")[2]: key for key in SETTING_TYPES}
     similar_name = None if find_most_similar(name, known_keys) else find_most_similar(name, full_keys)
@@ -175,8 +175,8 @@ def _convert_setting_value(setting_key: str, value: Any, type: Any, *, strict: b
 
     Raises BadSetting for a value that does not fit.
 
-    type    type of the setting, with its range: the value of `SETTING_TYPES`
-    strict  True to reject numbers written as text
+    type    type of the setting, with its range, from `SETTING_TYPES`
+    strict  True to reject a number that is written as text; False to convert it
     """
     base_type = get_args(type)[0]
     choices = list(map(str, base_type)) if isinstance(base_type, EnumType) else list(get_args(base_type))

@@ -58,8 +58,8 @@ def prune_command(
 ) -> None:
     """Remove the oldest finished matches, or move them to files that `arena import` can read.
 
-    The oldest matches are those that the store received first. Ratings and tables are not changed. A server may use the
-    store meanwhile. The setting `store.keep` of `arena serve` does the same every hour.
+    The oldest matches are those that were stored first. Ratings and tables do not change. A server may use the database
+    meanwhile. With the setting `store.keep`, `arena serve` itself does the same every hour.
 
     Example: arena store prune --keep 90d --archive old
     """
@@ -90,7 +90,7 @@ def _parse_retention(keep_option: str, archive_folder: Path | None) -> Retention
 def vacuum_command(db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
     """Compress all finished matches, and give the space of removed ones back to the disk.
 
-    No server may use the store meanwhile. SQLite needs free space for a second copy of the store while it works.
+    No server may use the database meanwhile. SQLite needs free disk space for a second copy of the database.
 
     Example: arena store vacuum --db sqlite:///arena.db
     """

@@ -22,7 +22,7 @@ T = TypeVar("T")
 def run_on_store(db: str | None, operation: Callable[[Engine], Awaitable[T]], *, create: bool = False) -> T:
     """Open the store, run `operation` on it, and return its result.
 
-    Raises CommandError if the store cannot be used or the operation is refused.
+    Raises CommandError if the store cannot be used, or if `operation` raises OperationRefused.
 
     db      URL of the database; None or empty for `DEFAULT_DATABASE_URL`
     create  True to create a missing SQLite file; False to reject it, because its name may be mistyped

@@ -44,8 +44,8 @@ def create(
 
     Only its hash is stored, so it is never shown again.
 
-    Servers on the same database accept the token immediately. Owners take turns in the pool, and bots of one owner never
-    meet in a rated match.
+    Servers on the same database accept the token immediately. The matchmaker serves owners in turn. Bots of one owner
+    never meet in a rated match.
 
     Example: arena token create my-bot --db sqlite:///arena.db
     """
