@@ -19,22 +19,22 @@ from arena.server.core.settings import PoolGame
 MAX_REMEMBERED_RECENT_MATCHES = 32
 """Maximum number of recently finished matches remembered for each bot, to resend their results."""
 MAX_RESENT_RESULT_AGE_NS = 15_000_000_000
-"""Age up to which the result of a finished match is resent to its bots after a failure, in ns.
+"""Age up to which the result of a finished match is resent to its bots after the failure of a server process, in ns.
 
-If a server process fails, bots may not have received the results of the last seconds.
+The bots may not have received the results of the last seconds before the failure.
 """
 CHALLENGE_ANSWER_PERIOD_NS = 2_000_000_000
-"""Time that a challenged bot gets to answer before the matchmaker may pair it, in ns."""
+"""Time in which a challenged bot can answer the challenge, before the matchmaker may give it a match, in ns."""
 MIN_INTERVAL_BETWEEN_CHALLENGE_ANSWER_PERIODS_NS = 20_000_000_000
-"""Shortest time between two starts of a `CHALLENGE_ANSWER_PERIOD_NS` of the same bot, in ns.
+"""Minimum time between the starts of two periods of `CHALLENGE_ANSWER_PERIOD_NS` for the same bot, in ns.
 
-Without it, repeated challenges could keep the matchmaker from ever pairing a bot.
+Without this minimum, repeated challenges could keep a bot from ever getting a match from the matchmaker.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Names of the games, maps and time controls that a bot plays. An empty set means all."""
+    """Games, maps and time controls that a bot accepts, by name. An empty set accepts all."""
 
     games: frozenset[str] = frozenset()
     maps: frozenset[str] = frozenset()
@@ -48,9 +48,9 @@ class Preferences:
         return self.find_decline_reason(pool_game.game, pool_game.time_control) is None
 
     def find_decline_reason(self, game: AnyGame, time_control: TimeControl) -> str | None:
-        """Return the reason why the bot does not play this game at this time control, such as `it plays chess only`.
+        """Return the reason why the bot does not accept this game at this time control, such as `it plays chess only`.
 
-        Return None if the bot plays it.
+        Return None if the bot accepts it.
         """
         if self.games and game.name not in self.games:
             return f"it plays {', '.join(sorted(self.games))} only"
@@ -82,7 +82,7 @@ class LobbyBot:
     """Number of the bot's connection; None while the bot is disconnected."""
     address: str = ""
     owner: str = ""
-    """Owner of the bot's token; without an owner, the bot's address (its /64 network for IPv6)."""
+    """Owner of the bot's token; if no owner is known, the bot's IP address (the /64 network for IPv6)."""
     is_owner_address: bool = False
     program: str = ""
     engine: EngineInfo | None = None
@@ -100,7 +100,7 @@ class LobbyBot:
     keeps_session: bool = False
     """True if the session outlives the connection: the bot was ready for a match, or the session was restored after a restart.
 
-    While False, the session ends with the connection, so that names made up by strangers leave no trace.
+    If False, the session ends with the connection, so that names which strangers make up are not kept in memory.
     """
     matches: dict[str, Player] = field(default_factory=dict)
     """Seat of the bot in each of its matches in progress, by match id."""
@@ -109,7 +109,7 @@ class LobbyBot:
     disconnect_time: int = 0
     """Time at which the bot last disconnected, or at which its session was restored, in ns."""
     answer_period_start: int | None = None
-    """Start of the latest period in which the matchmaker left the bot free to answer challenges, in ns.
+    """Start of the latest period in which the matchmaker gave the bot no match, so that it could answer challenges, in ns.
 
     None if the bot was not challenged on this connection.
     """
@@ -125,7 +125,7 @@ class LobbyBot:
 
     @property
     def can_accept_match(self) -> bool:
-        """True while the bot is connected and accepts another match."""
+        """True while the bot is connected, and neither its capacity nor its quota is used up."""
         return self.client is not None and self.has_capacity_for_match and self.quota != 0
 
     def is_session_secret(self, session_secret: str, stored_hash: bytes) -> bool:
@@ -167,9 +167,9 @@ class LobbyBot:
         self.owner, self.is_owner_address = owner_name, False
 
     def has_same_owner_as(self, other: LobbyBot) -> bool:
-        """Return True if both bots have the same owner. Such bots play no rated matches with each other.
+        """Return True if both bots have the same known owner. Such bots play no rated matches with each other.
 
-        Bots that share only an address do not count as having the same owner.
+        The result is False for bots without an owner that share only an address.
         """
         return self.owner == other.owner and not (self.is_owner_address or other.is_owner_address)
 
@@ -203,7 +203,7 @@ class LobbyBot:
         self.matches[match_id] = player
 
     def move_match_to_recent(self, match_id: str, now_ns: int) -> None:
-        """Leave the seat in a match that ended at `now_ns`, and remember the match as recently finished."""
+        """Remove a match that ended at `now_ns` from the matches in progress, and remember it as recently finished."""
         self.matches.pop(match_id, None)
         self.recent_matches = [*self.recent_matches[1 - MAX_REMEMBERED_RECENT_MATCHES :], (now_ns, match_id)]
 
@@ -214,7 +214,7 @@ class LobbyBot:
         ]
 
     def was_end_sent_after(self, match_id: str, time_ns: int) -> bool:
-        """Return True if the bot's match with this id has finished recently, and its `end` was sent after `time_ns`."""
+        """Return True if the bot's match `match_id` has finished recently, and its `end` message was sent after `time_ns`."""
         return any(
             match_id == recent_id and time_ns < end_time for end_time, recent_id in self.recent_matches
         )
@@ -233,7 +233,7 @@ class LobbyBot:
     def make_listing_entry(self, suspension_reason: str, *, is_house_engine: bool) -> ListedBot:
         """Return the bot's entry in the `listing` message.
 
-        suspension_reason  reason for the bot's suspension; empty if the bot is not suspended
+        suspension_reason  reason why the matchmaker has suspended the bot; empty if it has not
         is_house_engine    True for one of the server's own engines
         """
         return ListedBot(

@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 
 class BoundedDict(OrderedDict[K, V]):
-    """Dict that forgets the key that was set least recently, once it has more than `max_size` keys."""
+    """Dict of at most `max_size` keys. A further key replaces the one that was set least recently."""
 
     def __init__(self, max_size: int) -> None:
         super().__init__()

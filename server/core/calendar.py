@@ -13,7 +13,7 @@ from arena.server.core.event_state import EventPlan, Recurrence
 
 WEEKDAY_ABBREVIATIONS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DAYS_BY_RECURRENCE_INTERVAL = {"day": 1, "week": 7}
-"""Length of each interval at which an event may repeat, in days."""
+"""Length of an interval between two repetitions of an event, in days, by the interval's name."""
 
 _START_TIME_PATTERN = re.compile(
     r"(?:(?P<date>\d{4}-\d{2}-\d{2})|(?P<day>[A-Za-z]{3,9}))?\s*(?P<time>\d{1,2}:\d{2})"
@@ -37,8 +37,9 @@ def find_time_zone(zone_name: str) -> ZoneInfo:
 def find_next_start_time(local_time: str, zone: str, after_unix_s: int) -> int:
     """Return the first Unix time after `after_unix_s`, in seconds, at which clocks in the time zone `zone` show `local_time`.
 
-    `local_time` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. A full date is returned even if it lies before
-    `after_unix_s`. Raises BadStartTime if `local_time` or `zone` is invalid, or if daylight saving time skips that time.
+    `local_time` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. If it has a date, return its time even if that lies
+    before `after_unix_s`. Raises BadStartTime if `local_time` or `zone` is invalid, or if clocks never show that time
+    because daylight saving time begins.
     """
     parts = _START_TIME_PATTERN.fullmatch(local_time.strip())
     day = (parts["day"] or "")[:3].lower() if parts else ""
@@ -73,7 +74,7 @@ def _compute_unix_time_s(day: date, time_of_day: time, time_zone: ZoneInfo) -> i
 def find_last_occurrence_until(local_time: str, zone: str, end_unix_s: int) -> int:
     """Return the latest Unix time, no later than `end_unix_s`, at which clocks in the time zone `zone` show `local_time`.
 
-    Raises BadStartTime as `find_next_start_time` does.
+    `local_time` is written as for `find_next_start_time`. Raises BadStartTime for the same reasons.
     """
     # Search from eight days earlier: `local_time` may name a day of the week, and a day may have 25 hours.
     last_time = find_next_start_time(local_time, zone, end_unix_s - 8 * 24 * 3600)
@@ -85,8 +86,8 @@ def find_last_occurrence_until(local_time: str, zone: str, end_unix_s: int) -> i
 def plan_next_event(plan: EventPlan, after_unix_s: int) -> EventPlan | None:
     """Return the plan of the event that follows `plan` in its series.
 
-    Return None if `plan` does not repeat, or if its start time has a full date, which comes only once. The next event
-    begins after the event of `plan`, and after Unix time `after_unix_s`, in seconds.
+    The next event begins after the start of `plan`, and after Unix time `after_unix_s`, in seconds. Return None if `plan`
+    does not repeat, or if its start time has a date, so that it occurs only once.
     """
     if plan.recurrence is None:
         return None

@@ -1,4 +1,4 @@
-"""Challenges, which bots open, accept, decline and withdraw. A challenge that nobody answers expires."""
+"""Challenges (requests for a match) between bots: open, accept, decline, withdraw. An unanswered challenge expires."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import DEFAULT_EVENT_NAME, HOUSE_ENGINE_NAME_PREFIX
 
 MAX_NAMES_COMPARED_FOR_SUGGESTION = 100
-"""Maximum number of bots whose names are compared with an unknown opponent's, to suggest the nearest one.
+"""Maximum number of names that are compared with the unknown name of an opponent, to suggest the most similar one.
 
 A comparison takes about 10 µs.
 """
@@ -45,8 +45,8 @@ SAME_OWNER_REASON = "both bots have the same owner, so their matches are not rat
 def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
     """Return the game that a challenge names, on the challenge's map.
 
-    Raises RequestRefused if the game or the map is unknown, if the map is a file, or if it is a generated map with more
-    than `max_territories` territories.
+    Raises RequestRefused if the game or the map is unknown, if the map is a path (only the host may name files of the
+    server), or if it is a generated map with more than `max_territories` territories.
     """
     # Only the host's own command line may give a path as the name of a map.
     if challenge.map.endswith(".toml") or "/" in challenge.map or "\\" in challenge.map:
@@ -81,8 +81,8 @@ class ChallengeHandler:
         """Create the handler.
 
         house       the server's own engines
-        history     earlier matches of the bots, which decide who plays Maxie
-        ids         source of the ids of matches
+        history     earlier matches of the bots, by which the seats are assigned if a challenge names none
+        ids         source of ids for new matches
         open_match  function that begins the match of an accepted challenge
         """
         self._lobby = lobby
@@ -93,7 +93,7 @@ class ChallengeHandler:
         self._open_match = open_match
 
     def handle(self, bot: LobbyBot, message: Challenge | Accept | Decline | Withdraw) -> None:
-        """Handle a bot's message about a challenge. Raises RequestRefused if the bot's request is not allowed now."""
+        """Handle a bot's message about a challenge. Raises RequestRefused if the message is invalid or not allowed now."""
         match message:
             case Challenge():
                 self._handle_challenge(bot, message)
@@ -136,7 +136,7 @@ class ChallengeHandler:
                 )
 
     def close_all_involving(self, bot_name: str, reason: str) -> None:
-        """Close all challenges from or to a bot, and send `reason` to the bots concerned as the reason."""
+        """Close all challenges from or to a bot, and send the bots concerned the outcome with this reason."""
         for challenge in self._open_challenges.list_involving(bot_name):
             self._send_challenge_outcome(
                 self._open_challenges.close_challenge(challenge.id), "withdrawn", reason
@@ -272,7 +272,7 @@ class ChallengeHandler:
         match_id: str | None = None,
         accepter: str = "",
     ) -> None:
-        """Send the outcome of a closed challenge to the challenger, the opponent and `accepter`.
+        """Send the outcome of a closed challenge to the challenger, to the challenged bot if there is one, and to `accepter`.
 
         detail    reason for the outcome, for people; may be empty
         match_id  id of the match that an accepted challenge leads to; None for any other outcome

@@ -114,9 +114,9 @@ class Core:
             lobby, matches.rooms, house, open_challenges, suspensions, events.make_listing_entries
         )
         self.next_deadline_ns: int | None = None
-        """Time at which the core needs a `Tick` if no other input comes first, in ns; None if nothing is due."""
+        """Time at which the caller must pass a `Tick` if no other input comes first, in ns; None if no time is set."""
         self._handled_change_count = 0
-        """Number of changes of the lobby (`lobby.change_count`) to which the core has reacted."""
+        """Value of `lobby.change_count` at the last call of `_handle_lobby_changes`, which is needed again if it differs."""
         self._input_handlers: dict[type, Callable[[Any], None]] = {
             MessageReceived: self._handle_message,
             TurnSent: self._handle_turn_sent,
@@ -197,7 +197,7 @@ class Core:
     # consequences of changes
 
     def _handle_lobby_changes(self) -> None:
-        """Begin the requested matches whose bots are now free, and schedule checks of the pool, the events and the listing."""
+        """Begin requested matches (`MatchRequested`) whose bots are free now, and schedule the checks that the change needs."""
         lobby = self._lobby
         self._matches.begin_requested_matches()
         self._events.schedule_check()
@@ -225,7 +225,7 @@ class Core:
                     self._events.begin_due_events_and_matches()
 
     def _recheck_bot(self, bot_name: str) -> None:
-        """Let the matchmaker check a bot again, for example after a suspension. Forget the bot if its session has expired."""
+        """Tell the matchmaker that a bot may be free, for example after a suspension. Forget a bot with an expired session."""
         bot = self._lobby.bots.get(bot_name)
         if bot is not None:
             self._lobby.mark_listing_changed(bot)
@@ -289,9 +289,9 @@ class Core:
         self._matches.handle_bot_disconnection(bot, disconnection.fault)
 
     def _handle_edge_disconnection(self, disconnection: EdgeDisconnected) -> None:
-        """Disconnect the clients of an edge (a process that holds connections) that was lost.
+        """Disconnect the clients of a lost edge (process that holds connections).
 
-        The current turns of their matches restart once the players to move have reconnected.
+        In each of their matches, the current turn begins anew once the player to move has reconnected.
         """
         clients = [
             client for id, client in self._lobby.clients.items() if get_edge_number(id) == disconnection.edge
@@ -316,7 +316,7 @@ class Core:
                 self._resend_matches_and_results(client.bot)
 
     def _admit_resynced_client(self, admission: ClientAdmitted) -> None:
-        """Admit a client that an earlier core had welcomed.
+        """Admit a client that the previous core had admitted, before this core took over.
 
         Close the connection of a bot if its session is unknown, or if it has another connection.
         """
@@ -336,7 +336,7 @@ class Core:
         self._resend_matches_and_results(self._lobby.add_bot(admission, resumes_session=True))
 
     def _resend_matches_and_results(self, bot: LobbyBot) -> None:
-        """Send a bot again the state of its matches in progress, and the results that it may have missed."""
+        """Resend to a bot its matches in progress, the results that it may have missed, and the open challenges to it."""
         self._matches.apply_event_to_matches_of_bot(bot, PlayerReconnected)
         if bot.client is not None:
             for match in bot.list_recent_match_ids(self._lobby.now):

@@ -1,4 +1,4 @@
-"""Deadlines of an arena's matches, challenges, bots and other parts, in one heap."""
+"""One heap of all deadlines in the core: those of matches, challenges and bots, and of the matchmaker and the events."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 DeadlineKind = Literal["match", "challenge", "bot", "matchmaker", "listing", "event"]
 DeadlineKey = tuple[DeadlineKind, str]
-"""Kind of an object with a deadline, and the object's id or name.
+"""Key of an object that has a deadline: the kind of the object (such as `match` or `bot`), and its id or name.
 
 The name is empty for the matchmaker, the listing and the events, each of which has a single deadline.
 """
@@ -33,7 +33,7 @@ class Deadlines:
         return len(self._times)
 
     def schedule_check(self, key: DeadlineKey, check_time_ns: int) -> None:
-        """Schedule the next check of an object at `check_time_ns` (ns), unless an earlier check is scheduled."""
+        """Schedule the next check of an object at `check_time_ns`. Do nothing if its next check comes earlier anyway."""
         scheduled_time = self._times.get(key)
         if scheduled_time is None or check_time_ns < scheduled_time:
             self._times[key] = check_time_ns
@@ -60,7 +60,7 @@ class Deadlines:
         self.next_check_time = heap[0][0] if heap else None
 
     def pop_due_keys(self, now_ns: int) -> list[DeadlineKey]:
-        """Return the keys of the objects whose checks are due at `now_ns`, earliest first, and forget these checks."""
+        """Remove all checks scheduled for `now_ns` or earlier, and return the keys of their objects, earliest check first."""
         due: list[DeadlineKey] = []
         while self.next_check_time is not None and self.next_check_time <= now_ns:
             key = heapq.heappop(self._heap)[1]

@@ -19,7 +19,7 @@ from arena.protocol.values import Players
 from arena.server.core.event_state import EventState
 
 LISTING_TOPIC = "listing"
-"""Topic of the listing, which all browsing clients follow. Any other topic is the id of a match."""
+"""Topic for updates of the listing, followed by all clients that sent `browse`. Any other topic is the id of a match."""
 
 
 class SendToClient(Struct, frozen=True, gc=False, tag="send"):
@@ -28,14 +28,14 @@ class SendToClient(Struct, frozen=True, gc=False, tag="send"):
     client: int
     message: ServerMessage
     clock_ran_ns: int = 0
-    """Time for which the clock of a `Turn` has already run, in ns; 0 for other messages.
+    """For a `Turn` that is sent again: time that the mover has already used for the move, in ns; 0 for other messages.
 
-    The edge adds the time that it measures itself.
+    The edge adds it to the time that it measures between sending the turn and receiving the move.
     """
 
 
 class CloseClient(Struct, frozen=True, tag="close"):
-    """Fatal `error` message to a client, whose connection is then closed."""
+    """Request to send a client an `error` message, and then to close its connection."""
 
     client: int
     code: ErrorCode
@@ -43,7 +43,7 @@ class CloseClient(Struct, frozen=True, tag="close"):
 
 
 class PublishToTopic(Struct, frozen=True, gc=False, tag="publish"):
-    """Message to all followers of a topic. Each edge (process that holds connections) in `edges` gets one copy.
+    """Message to all clients that follow a topic. Each edge (process that holds connections) in `edges` gets one copy.
 
     A client follows a match from its `view` until it sends `unwatch` or the match's `end` is published. A client
     follows the listing from its first `browse` on.
@@ -90,8 +90,8 @@ class AppendMatchEvent(Struct, frozen=True, gc=False):
 class CloseMatch(Struct, frozen=True):
     """Request to close a finished match in the store, with its record.
 
-    Once the record is stored, other parts of the server react to this effect: for example, the ratings are updated, and
-    the caller that requested the match gets the record.
+    Once the record is stored, the server updates the ratings, for example, and returns the record to the caller that
+    requested the match.
     """
 
     record: Record
@@ -113,7 +113,7 @@ class DeleteSession(Struct, frozen=True):
 
 
 class SaveEvent(Struct, frozen=True):
-    """Request to store the current state of an event, without its results."""
+    """Request to store the current state of an event. Its results are not included, because finished matches hold them."""
 
     state: EventState
 
@@ -144,7 +144,7 @@ class RoundPaired(Struct, frozen=True, tag_field="type", tag="round_paired"):
     rounds: int
     """Number of rounds of the event."""
     pairs: tuple[tuple[str, str], ...]
-    """Pairs of bots that meet in this round, by name."""
+    """Names of the two bots of each pair that meet in this round."""
 
 
 class EventMatchFinished(Struct, frozen=True, tag_field="type", tag="match_over"):
@@ -165,7 +165,7 @@ class FinalEventRank(Struct, frozen=True):
 
 
 class EventFinished(Struct, frozen=True, tag_field="type", tag="event_over"):
-    """News that an event has ended or was cancelled."""
+    """News that an event (a tournament) has ended or was cancelled."""
 
     state: EventPhase
     places: tuple[FinalEventRank, ...]
@@ -195,7 +195,7 @@ class LogLine(Struct, frozen=True):
 
 
 class AnalysisLinesCut(Struct, frozen=True):
-    """Number of moves that were cut from a bot's analysis because its lines of play were too long; for the metrics."""
+    """News for the metrics that invalid or too many moves were removed from the main line of a bot's analysis."""
 
     move_count: int
 

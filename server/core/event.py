@@ -1,7 +1,8 @@
 """One event of a server: a pure state machine over its entries, its schedule and its results.
 
 Pairings follow from the event's state and results alone, so a restarted server continues with the same pairings.
-`server.core.events` tracks the connected bots: it asks an event for due matches, and reports their starts and results.
+`server.core.events` tracks the connected bots. It asks an event for the matches that may begin, and reports their starts
+and results to the event.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class Event:
 
     @property
     def _known_knockout_rounds(self) -> list[list[tuple[str, str]]]:
-        """Pairs of bots in each knockout round, from the first round to the last whose pairs are all known.
+        """Pairs of bots in each round of a knockout, up to the last round for which all pairs are known.
 
         Empty in other formats.
         """
@@ -126,7 +127,7 @@ class Event:
     # entries
 
     def enter_bot(self, bot_name: str, rating: float, *, by_host_or_owner: bool = False) -> None:
-        """Enter a bot, or let it return after a withdrawal. Do nothing if the bot is already in the event.
+        """Enter a bot in the event, also after it was withdrawn. Do nothing if the bot has already entered.
 
         rating            rating of the bot in the game of the event
         by_host_or_owner  True if the host or the bot's owner enters the bot, False if the bot enters itself
@@ -215,7 +216,7 @@ class Event:
             self.state = replace(self.state, changes=(*self.state.changes, change))
 
     def rename_bot(self, bot_name: str, new_name: str) -> None:
-        """Rename a bot, before the event begins. If the new name is empty, remove the bot."""
+        """Rename an entered bot before the event begins. An empty `new_name` removes the bot."""
 
         def replace_bot_name(names: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(
@@ -278,7 +279,7 @@ class Event:
     # matches
 
     def list_due_matches(self) -> list[Pairing]:
-        """Return the matches that may begin, in order: the next match of each pair of bots.
+        """Return the matches that may begin, in schedule order: for each two bots with matches left, their next match.
 
         Empty for the format `arena`, and before the start of the event.
         """
@@ -291,7 +292,7 @@ class Event:
         get_rating: Callable[[str], float],
         may_meet: Callable[[str, str], bool],
     ) -> list[Pairing]:
-        """Choose new matches among the free bots, for the format `arena`. Bots that have waited longest come first.
+        """Pair free bots for new matches of the format `arena`. The bots that have waited longest are paired first.
 
         free_bot_names  names of bots that can begin a match now; those that are not in the event are ignored
         get_rating      function that returns the rating of a bot, by its name
@@ -328,7 +329,7 @@ class Event:
         return match
 
     def adopt_matches_in_progress(self, players_by_match: dict[str, Players]) -> None:
-        """Record the event's matches in progress when a restarted server resumes the event.
+        """Record the matches that were in progress when the server stopped. A restarted server calls this to resume the event.
 
         players_by_match  players of each match, by match id
         """
@@ -350,7 +351,7 @@ class Event:
             self._record_meeting(players.maxie, players.minnie)
 
     def _record_meeting(self, maxie_name: str, minnie_name: str) -> None:
-        """Record a new match of two bots. In the format `arena`, later pairings depend on it."""
+        """Record that two bots begin a match, because later pairings in the format `arena` depend on earlier matches."""
         self._service_order.record_service(maxie_name, minnie_name)
         self._history.record_match_start(maxie_name, minnie_name)
 

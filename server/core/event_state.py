@@ -39,11 +39,11 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     format: str
     """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots until `minutes` are over."""
     rounds: int = 1
-    """Number of rounds; in a knockout, number of pairs of matches per game when two bots meet. Unused by `arena`."""
+    """Number of rounds; in a knockout, number of pairs of matches that two bots play per game. Unused by `arena`."""
     minutes: int = 0
-    """Length of an event of the format `arena`, in minutes."""
+    """Duration of an event of the format `arena`, in minutes; unused by other formats."""
     games: tuple[PoolGame, ...] = field(name="starts")
-    """Games to play, with maps and openings. Bots that meet play a pair of matches of each; in `arena`, one match."""
+    """Games with maps and openings. Bots that meet play two matches of each, with swapped seats; in `arena`, one match."""
     margin_ms: int = 100
     """Extra time allowed on each move for network delay, in ms."""
     ready_ms: int = 30_000
@@ -82,13 +82,13 @@ class EventState(Struct, frozen=True):
     excluded: tuple[str, ...] = ()
     """Bots that the host or the bot's owner has withdrawn. Only the host or the owner can enter them again."""
     changes: tuple[RosterChange, ...] = ()
-    """Changes to the pairings: each includes or excludes a bot from some round on."""
+    """Late entries and withdrawals in a Swiss: each includes or excludes a bot from some round on."""
     cancel_reason: str = ""
     """Reason why a cancelled event was cancelled; empty for other events, and if an older version cancelled it."""
 
     @property
     def round_count(self) -> int:
-        """Number of rounds; 0 for the format `arena`. Before a knockout begins, the number follows from the entries."""
+        """Number of rounds; 0 for the format `arena`. For a knockout, computed from the number of entered bots."""
         if self.plan.format == KNOCKOUT_FORMAT:
             return max(1, (len(self.bots) - 1).bit_length())
         return 0 if self.plan.is_arena else self.plan.rounds

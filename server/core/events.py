@@ -1,8 +1,8 @@
 """Events of an arena: their entries, their start times, and the matches of events in progress.
 
-`server.core.event` holds the rules of a single event. This module adds the connected bots: a due match begins as soon
-as both bots are free, before the matchmaker can pair them. A bot forfeits a due match if it stays away for
-`MAX_WAIT_FOR_ABSENT_BOT_NS`.
+`server.core.event` holds the rules of a single event. This module adds the connected bots. A match is due when the rules
+allow it to begin. It begins as soon as both bots are free, before the matchmaker can pair them. A bot that stays away
+from a due match for `MAX_WAIT_FOR_ABSENT_BOT_NS` forfeits the match.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ from arena.server.core.matchmaker import RATING_OF_UNRATED_BOT
 from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX
 
 MAX_WAIT_FOR_ABSENT_BOT_NS = 45_000_000_000
-"""Time that a due match waits for a disconnected bot before the bot forfeits it, in ns."""
+"""Time that a match of an event waits for a disconnected bot, before the bot forfeits the match, in ns."""
 RECONNECT_TIME_AFTER_START_NS = 45_000_000_000
 """Time after a core's start in which no event begins, in ns, so that bots can reconnect first."""
 DUE_MATCH_CHECK_DELAY_NS = 5_000_000
-"""Time from a change to the check for due matches, in ns.
+"""Delay from a change, such as a bot that becomes free, to the check which matches of events can begin, in ns.
 
-It is shorter than `matchmaker.DELAY_FROM_CHANGE_TO_PAIRING_NS`, so that matches of events come before matches of the pool.
+It is shorter than `matchmaker.DELAY_FROM_CHANGE_TO_PAIRING_NS`, so that events get free bots before the matchmaker.
 """
 MAX_LISTED_EVENTS = 100
 """Maximum number of events in a `listing` message."""
@@ -65,7 +65,7 @@ NS_PER_SECOND = 1_000_000_000
 
 
 class HostedEvent(Event):
-    """Event that the server runs, with its progress that is not stored, such as waiting bots and sent notifications."""
+    """Event that the server runs, with data that are not stored, such as the waiting bots and the notifications sent."""
 
     def __init__(self, stored_event: StoredEvent) -> None:
         super().__init__(stored_event)
