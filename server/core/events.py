@@ -70,16 +70,22 @@ class HostedEvent(Event):
     def __init__(self, stored_event: StoredEvent) -> None:
         super().__init__(stored_event)
         self.are_entries_closed = False
-        """True once the closing time of the entries has passed, and the matchmaker has been told to check the entered bots."""
-        self.waiting_bots: frozenset[str] = frozenset()
-        """Names of the bots that have a match in this event that is due but has not begun."""
-        self.due_times: dict[tuple[int, frozenset[str]], int] = {}
-        """Time at which a due match first had to wait for an absent bot, in ns, by its round number and its two bots' names.
+        """True once the time for entries is over and the event's bots are marked for a new check by the matchmaker.
 
-        Kept until both bots are connected and accept matches.
+        From that time on, the event may keep its bots from other matches (`EventPlan.hold_pool`).
+        """
+        self.waiting_bots: frozenset[str] = frozenset()
+        """Names of the bots with a match in this event that may begin by the schedule, but has to wait."""
+        self.due_times: dict[tuple[int, frozenset[str]], int] = {}
+        """Time since which each due match waits for an absent bot, in ns, by the round number and the two bots' names.
+
+        A match is due when it may begin by the schedule. Its entry is removed when both bots are available.
         """
         self.last_status: tuple[str, int] | None = None
-        """Phase and round number of the event that its bots were last notified of; None before the first check."""
+        """Phase and round number at the last check for news to the event's bots; None before the first check.
+
+        `HostedEvents.begin_due_events_and_matches` does the check.
+        """
         self.last_reported_round = 0
         """Number of the latest round that was reported to the host's webhook; 0 before the first."""
 
@@ -93,7 +99,10 @@ class HostedEvents:
         self._house = house
         self._events: dict[str, HostedEvent] = {}
         self._earliest_start = 0
-        """Earliest time at which an event may begin, in ns: after a restart, bots have to reconnect first."""
+        """Earliest time at which an event may begin, in ns of the core's clock; 0 if the server has restored no events.
+
+        After a restart, bots need time to reconnect.
+        """
         matches.set_event_match_end_handler(self.record_result)
 
     # for the shell, the matchmaker and listings
@@ -104,7 +113,7 @@ class HostedEvents:
         return [event.state for event in self._events.values()]
 
     def is_reserved(self, bot_name: str) -> bool:
-        """Return True if an event keeps a bot out of the pool, in which the matchmaker pairs waiting bots."""
+        """Return True if an event keeps a bot for its own matches, so that the matchmaker must not pair the bot."""
         now = self._lobby.now_unix_ns() // NS_PER_SECOND
         return any(
             bot_name in event.waiting_bots
@@ -115,7 +124,7 @@ class HostedEvents:
     def describe_entry_of_bot(self, bot_name: str) -> str:
         """Return a phrase about the first event that a bot has entered and not left, such as `in the event NAME: …`.
 
-        Return an empty string if there is none.
+        Return an empty string if the bot is in no event.
         """
         for event in self._events.values():
             if event.state.has_entered(bot_name):
@@ -162,7 +171,7 @@ class HostedEvents:
     # requests
 
     def handle_command(self, command: HostCommand) -> None:
-        """Carry out a host's command about events, and answer it with the effect `CommandAnswered`."""
+        """Carry out a host's command about events. The answer is a `CommandAnswered` among the effects of the current input."""
         try:
             match command.request:
                 case AnnounceEvent():
@@ -220,7 +229,10 @@ class HostedEvents:
         return confirmation
 
     def _require_house_engine(self, bot_name: str) -> None:
-        """Raise EventRefused for a name that is reserved for the server's own engines (`house-…`), but is none of them."""
+        """Raise EventRefused if a name begins with `house-`, but no engine of this server has this name.
+
+        The prefix is reserved for the engines that the server itself runs.
+        """
         if bot_name.startswith(HOUSE_ENGINE_NAME_PREFIX) and bot_name not in self._house:
             names = [entry.name for entry in self._house.make_listing_entries()]
             raise EventRefused(
@@ -263,14 +275,17 @@ class HostedEvents:
     def _find_event(
         self, name: str, action: EventAction, bot_name: str, *, by_host_or_owner: bool = False
     ) -> Event:
-        """Return the event that an action names, directly or by its series. Raises EventRefused if there is none.
+        """Return the event called `name`. If `name` is a series, return the event of the series that the action concerns.
 
-        The name of a series stands for the next event of the series. It stands for the event in progress instead if a
-        bot returns to that event or is withdrawn from it, or if the action applies only to events in progress.
+        This is usually the next event of the series. It is the event in progress if a bot returns to that event or is withdrawn
+        from it, or if the action is to pause, resume or cancel.
 
         name              name of the event or of its series
+        action            action to carry out on the event
         bot_name          bot to enter or withdraw; empty for other actions
         by_host_or_owner  True if the host or the bot's owner acts, False if the bot itself does
+
+        Raises EventRefused if there is no such event.
         """
 
         def accepts_requested_action(event: Event) -> bool:
@@ -315,12 +330,12 @@ class HostedEvents:
     def _find_rating_for_event(
         self, event: Event, bot_name: str, fallback: float = RATING_OF_UNRATED_BOT
     ) -> float:
-        """Return a bot's rating in the game of an event; `fallback` if the lobby does not know the bot."""
+        """Return a bot's rating in the game of an event; `fallback` if the bot is away (not in `Lobby.bots`)."""
         bot = self._lobby.bots.get(bot_name)
         return fallback if bot is None else bot.get_rating(event.plan.game)
 
     def _save_event(self, event: Event) -> None:
-        """Store the state of an event, and mark its bots as changed, so that they are checked for due matches."""
+        """Store the state of an event. Mark its bots as changed too, so that the next check looks for their due matches."""
         self._lobby.effects.append(SaveEvent(event.state))
         self._mark_bots_changed(event)
 
@@ -382,7 +397,7 @@ class HostedEvents:
                 del self._events[event.name]
 
     def _reserve_waiting_bots(self, event: HostedEvent, pairings: list[Pairing]) -> None:
-        """Reserve the bots of an event's due matches (`pairings`), so that the matchmaker does not pair them."""
+        """Reserve the bots of an event's waiting matches (`pairings`), so that the matchmaker gives them no other match."""
         waiting_before = event.waiting_bots
         event.waiting_bots = frozenset(
             name for pairing in pairings for name in (pairing.maxie, pairing.minnie)
@@ -448,7 +463,10 @@ class HostedEvents:
         return bot is not None and bot.client is not None and bot.quota != 0
 
     def _begin_due_matches_and_list_waiting(self, event: HostedEvent) -> list[Pairing]:
-        """Begin the due matches whose bots are free, and return those that have to wait; none for the format `arena`."""
+        """Begin the due matches whose bots are free, and return the due matches that have to wait.
+
+        In an event of the format `arena`, free bots are paired at once, so no match has to wait.
+        """
         if event.plan.is_arena:
             if self._lobby.now_unix_ns() < self._compute_end_unix_s(event) * NS_PER_SECOND:
                 self._schedule_check_at_unix(self._compute_end_unix_s(event))
@@ -523,9 +541,11 @@ class HostedEvents:
         return f"{bot_name} {'took no more matches' if is_connected else 'did not connect in time'}"
 
     def _compute_forfeit_time_ns(self, event: Event, bot_name: str, due_time_ns: int) -> int:
-        """Return the time until which a match that became due at `due_time_ns` waits for an absent bot, in ns.
+        """Return the time at which an absent bot forfeits a match that became due at `due_time_ns`, in ns of the core's clock.
 
-        The time is 0 for a bot that is withdrawn from the event.
+        The bot has `MAX_WAIT_FOR_ABSENT_BOT_NS` from the due time or, if later, from its disconnection. Return 0 for a
+        bot that is
+        withdrawn from the event.
         """
         if bot_name in event.state.withdrawn:
             return 0
@@ -598,7 +618,7 @@ class HostedEvents:
         event.last_status = status
 
     def _report_to_webhook(self, event: HostedEvent) -> None:
-        """Queue the news of an event's new phase or round for the webhook, a URL that the host has set."""
+        """Queue the news of an event's new phase or round, to be posted to the URL that the host has set (webhook)."""
         news: list[EventStarted | RoundPaired | EventFinished] = []
         state, plan, last_status = event.state, event.plan, event.last_status
         if (

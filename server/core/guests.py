@@ -10,9 +10,9 @@ from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import TimeControl
 
 MAX_GUEST_TIME_CONTROL = TimeControl(900_000, 10_000)
-"""Longest time control of a guest's match against one of the server's own engines.
+"""Longest time control of a guest's match: 15 minutes for all moves of a player, plus 10 s for each move.
 
-The limit exists because each of these engines plays only a few matches in parallel.
+The limit exists because each of the server's own engines plays only a few matches in parallel.
 """
 MAX_GUEST_MS_PER_MOVE = 60_000
 """Longest time per move, in ms, of a guest's match with a fixed time for each move."""
@@ -21,7 +21,7 @@ MAX_GUEST_TOTAL_MS = 900_000
 GUEST_START_INTERVAL_NS, GUEST_START_BURST = 1_000_000_000, 10
 """Rate limit on the matches that all guests together begin: average interval in ns, and number that may begin at once.
 
-The limit exists because each match is stored.
+The limit keeps guests from filling the store with matches.
 """
 GUEST_REQUEST_INTERVAL_NS, GUEST_REQUEST_BURST = 5_000_000_000, 4
 """Rate limit on match requests of all guests at one IP address: average interval in ns, and number allowed at once."""

@@ -15,13 +15,14 @@ from arena.server.core.settings import PoolGame
 
 
 def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[PoolGame]]) -> None:
-    """Check that the games, maps and time controls of a bot exist.
+    """Check that the games, maps and time controls in a bot's hello exist.
 
-    Raises RequestRefused, with the nearest valid name, if one of them does not exist or is not in canonical form.
+    Of the games, it is enough that one is known. A time control must be in its shortest form, such as `10+0.1`.
 
-    A bot may support more games than this server: one known game is enough.
-
+    hello               first message of the bot
     list_offered_games  function that returns the games of the pool and of events, whose maps may be the host's own
+
+    Raises RequestRefused, with the nearest valid name, if a check fails.
     """
     if hello.games and not any(map(CATALOGUE.is_known, hello.games)):
         game = hello.games[0]

@@ -24,7 +24,7 @@ from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import MAX_MATCHES_PER_HOUSE_ENGINE
 
 MAX_CHALLENGE_WAIT_MS = 1_800_000
-"""Time that a challenge may wait for a free engine, in ms: the longest duration of a guest's match."""
+"""Time that a challenge may wait for a free engine, in ms. The longest match of a guest takes this time."""
 MAX_THINKING_MS_AGAINST_HOUSE = 1_800_000
 """Longest thinking time of each player in a match between one of the server's own engines and a bot with a token, in ms."""
 QUEUE_CHECK_INTERVAL_NS = 500_000_000
@@ -46,7 +46,7 @@ class HouseEngines:
         self._start_limit = RateLimit(GUEST_START_BURST * GUEST_START_INTERVAL_NS)
         self._request_limit = RateLimit(GUEST_REQUEST_BURST * GUEST_REQUEST_INTERVAL_NS)
         self._offers: dict[str, str] = {}
-        """Name of the engine that has yet to accept each offered challenge, by challenge id."""
+        """Challenges that were offered to an engine and are not answered yet: name of the engine, by challenge id."""
         self._sent_places: dict[str, int] = {}
         """Place in the queue of each waiting challenge, as last sent to its challenger, by challenge id."""
 
@@ -69,7 +69,7 @@ class HouseEngines:
         return entries
 
     def request_engine_start(self, name: str) -> None:
-        """Request the start of an engine, which has no effect if the engine is running."""
+        """Request the start of an engine. The request has no effect if the engine is running."""
         self._lobby.effects.append(StartHouseEngine(name))
 
     # challenges
@@ -106,20 +106,26 @@ class HouseEngines:
         self._sent_places.pop(challenge_id, None)
 
     def pass_slot_to_match(self, challenge_id: str, match_id: str) -> None:
-        """Transfer the slot of an accepted challenge to its match. Both arguments are ids.
+        """Let the match of an accepted challenge take over the slot of the challenge. Both arguments are ids.
 
-        Do nothing unless the challenge was to one of the server's own engines.
+        A slot stands for one match that the server's own engines may play in parallel. Do nothing unless the challenge
+        was to one
+        of these engines.
         """
         self._queue.pass_slot_to_match(challenge_id, match_id)
 
     def free_slot_of_match(self, match_id: str) -> None:
-        """Free the slot of a finished match, if it had one."""
+        """Free the slot of a finished match with one of the server's own engines. Do nothing for other matches.
+
+        A slot stands for one match that these engines may play in parallel.
+        """
         self._queue.forget_challenge_or_match(match_id)
 
     def take_slot_for_resumed_match(self, terms: MatchTerms) -> None:
         """Take a slot for a match that continues after a restart, if one of the server's own engines plays in it.
 
-        The slot counts for the engine's opponent alone, because the opponent's owner is not known.
+        A slot stands for one match that these engines may play in parallel. It usually counts for the owner of the engine's
+        opponent. Here it counts for the opponent itself, because the owner is not known yet.
         """
         names = (terms.players.maxie, terms.players.minnie)
         engines = [name for name in names if name in self]
@@ -133,7 +139,7 @@ class HouseEngines:
             )
 
     def compute_match_load(self, terms: MatchTerms) -> int:
-        """Return the load of a resumed match, which counts against the limit `CoreSettings.concurrency`.
+        """Return the load that a match resumed after a restart puts on this machine (limit: `CoreSettings.concurrency`).
 
         Return 0 for a match without any of the server's own engines; otherwise 1 or, if `CoreSettings.counts_threads`
         is True, the number of search threads that the match needs.
@@ -149,7 +155,7 @@ class HouseEngines:
             self._queue.requeue_challenge(challenge, engine_name)
 
     def compute_max_thinking_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
-        """Return each player's maximum total thinking time for a challenge, in ms; 0 if only the clock limits it."""
+        """Return each player's maximum total thinking time for a challenge, in ms; 0 without a limit beside the clock."""
         if challenge.request.opponent not in self:
             return 0
         return MAX_GUEST_TOTAL_MS if challenger.is_guest else MAX_THINKING_MS_AGAINST_HOUSE

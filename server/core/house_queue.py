@@ -17,14 +17,17 @@ from arena.server.core.guests import MAX_GUEST_MATCHES_PER_ADDRESS
 from arena.server.core.service_order import ServiceOrder
 
 MAX_SLOT_SHARE_PER_REQUESTER_GROUP = Fraction(3, 4)
-"""Largest share of the slots (parallel matches of house engines) for all guests, and also for all bots with a token."""
+"""Largest share of the slots (parallel matches of house engines) for all guests together.
+
+All bots with a token together may take the same share.
+"""
 MAX_SLOT_SHARE_PER_OWNER = Fraction(1, 2)
 """Largest share of the slots (parallel matches of house engines) for the bots of one owner.
 
 Guests at one address get `MAX_GUEST_MATCHES_PER_ADDRESS` instead.
 """
 MAX_QUEUED_CHALLENGES = 200
-"""Maximum number of waiting challenges. If one more arrives, the challenge that is last in service order is refused."""
+"""Maximum number of waiting challenges. If one more arrives, the challenge that would be offered last is refused."""
 
 
 class SlotRequester(NamedTuple):
@@ -89,7 +92,7 @@ class HouseQueue:
     def pop_next_offers(
         self, total_slots: int, free_slots: Mapping[str, int], may_begin: Callable[[str], bool]
     ) -> list[tuple[str, str]]:
-        """Take slots for the challenges whose turn has come, and return these as pairs (challenge id, engine name).
+        """Take slots for the challenges that can be offered to their engines now, and return their (challenge id, engine name).
 
         total_slots  maximum number of matches that all house engines together play in parallel
         free_slots   number of further matches that can be offered to each engine, by name; unanswered offers are
@@ -142,7 +145,7 @@ class HouseQueue:
     def _list_challenges_in_service_order(self) -> list[str]:
         """Return the ids of the waiting challenges in the order in which they will be offered.
 
-        A requester's second challenge is ranked as if its first one already had a slot.
+        Requesters with few slots come first. A requester's second challenge is ranked as if the first one already had a slot.
         """
         slots = Counter(self._used_slots.values())
         ranks: dict[str, tuple[int, int]] = {}

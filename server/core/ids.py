@@ -6,14 +6,14 @@ import hashlib
 
 
 class RandomIds:
-    """Generator of unguessable values: hashes of a seed and a counter."""
+    """Generator of unguessable ids. Each id is a hash of a secret seed and a counter."""
 
     def __init__(self, seed: bytes) -> None:
         self._seed = seed
         self._count = 0
 
     def make_next_hex_id(self, digit_count: int = 32) -> str:
-        """Return `digit_count` hexadecimal digits; `digit_count` is even and at most 128."""
+        """Return the next id, of `digit_count` hexadecimal digits. `digit_count` is even and at most 128."""
         self._count += 1
         key = self._seed + self._count.to_bytes(8, "big")
         return hashlib.blake2b(key, digest_size=digit_count // 2).hexdigest()

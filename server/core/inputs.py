@@ -1,4 +1,7 @@
-"""Inputs of the core: messages from edges and their clients, commands of the host, and deadlines."""
+"""Inputs of the core, the state machine that pairs bots and decides matches.
+
+The inputs are messages from clients and from edges (processes that hold connections), commands of the host, and deadlines.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.settings import CoreSettings
 
 EDGE_NUMBER_SHIFT_BITS = 40
-"""Number of low bits of a client's number that distinguish the clients of one edge. The higher bits number the edge."""
+"""Number of low bits of a client's number that distinguish the clients of one edge. The higher bits number the edge.
+
+An edge is the part of the server, often a process of its own, that holds connections.
+"""
 
 
 def get_edge_number(client_number: int) -> int:
@@ -28,7 +34,7 @@ class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
     """Admission of a client, whose `hello` message has been authenticated."""
 
     client: int
-    """Number of the client's connection, never reused. `get_edge_number` extracts the number of its edge."""
+    """Number of the client's connection, never reused. Its high bits are the number of the edge that holds the connection."""
     hello: Hello
     address: str
     owner: str
@@ -37,7 +43,7 @@ class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
     The matchmaker lets owners take turns.
     """
     secret: str
-    """New session secret, which the bot gets if its hello does not resume a session."""
+    """Secret for a new session. The bot gets it, unless its hello resumes an earlier session."""
     role: Role = "bot"
     """Role that the token grants; without a token, the role that the client requests."""
     guest: bool = False
@@ -62,8 +68,8 @@ class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=T
     elapsed_ns: int | None = None
     """Time from sending a turn to the arrival of the move that answers it, in ns, as the edge measured it.
 
-    The time includes `SendToClient.clock_ran_ns`, and excludes stalls of the edge itself. None for other messages, and
-    for a move that answers no turn known to the edge.
+    For a turn that was sent again, the time includes what the clock showed then (`SendToClient.clock_ran_ns`). Stalls, in which
+    the edge could do no work, are left out. None for other messages, and for a move that answers no turn known to the edge.
     """
 
 
@@ -84,18 +90,18 @@ class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=Tru
     at: int
     """Time at which the message was written, in ns of the core's clock. The mover's clock runs from then on."""
     lag: int = 0
-    """Shortest recent ping time of the connection, in ns; 0 if unknown."""
+    """Shortest recent round-trip time of a ping on the connection, in ns; 0 if unknown."""
 
 
 class Tick(Struct, frozen=True):
     """Signal that a deadline may have passed. The core has already handled all inputs that arrived before the deadline."""
 
     stalled_ns: int = 0
-    """Time for which the server itself was stalled just before the tick, in ns."""
+    """Time just before the tick for which the server itself was stalled (could do no work), in ns."""
 
 
 class MatchRequested(Struct, frozen=True):
-    """Request from outside the core to play a match of an event (tournament), such as a ladder that another process schedules.
+    """Request from outside the core to play a match of an event, for example of a ladder (tournament) in another process.
 
     The match begins once both bots have capacity for another match. A bot that is disconnected may connect later.
     """
@@ -128,7 +134,7 @@ class BotCrashed(Struct, frozen=True):
 
 
 class HouseEngineFailed(Struct, frozen=True):
-    """Report that one of the server's own engines (a house engine) cannot be started any more."""
+    """Report that one of the server's own engines (a house engine) is not started again: it cannot run, or fails too often."""
 
     name: str
 
@@ -152,7 +158,7 @@ class UnfinishedMatch(Struct, frozen=True):
 
 
 class RestoreMatches(Struct, frozen=True):
-    """Matches, sessions and events of an earlier core, for a new core to continue: the first input of each core."""
+    """Matches, sessions and events of an earlier core, for a new core to continue. It is the first input of each core."""
 
     matches: list[UnfinishedMatch]
     sessions: dict[str, bytes] = {}
@@ -164,13 +170,13 @@ class RestoreMatches(Struct, frozen=True):
 
 
 class AnnounceEvent(Struct, frozen=True, tag="announce"):
-    """Request to announce an event, which accepts entries from then on."""
+    """Request to announce an event. From then on, bots may enter the event."""
 
     plan: EventPlan
 
 
 EventAction = Literal["pause", "resume", "cancel", "stop", "enter", "withdraw"]
-"""Action on an event. `stop` cancels the next event of a series and announces no further one."""
+"""Action on an event. `enter` and `withdraw` concern one bot. `stop` cancels the next event of a series and ends the series."""
 
 
 class EventCommand(Struct, frozen=True, tag="steer"):
@@ -223,8 +229,8 @@ class EdgeDisconnected(Struct, frozen=True):
 class EdgeResynced(Struct, frozen=True, tag="edge_here"):
     """List of all clients of an edge (process that holds connections).
 
-    The edge sends the list to a new core, and after messages to or from the core were lost. The edge then repeats the
-    `watch` and `browse` messages of its clients.
+    The edge sends the list to each new core, and after messages between edge and core were lost. Then it repeats the `watch`
+    and `browse` messages of its clients.
     """
 
     edge: int

@@ -1,4 +1,4 @@
-"""Listings of matches, bots, challenges and events, for all clients that browse, published at most four times a second."""
+"""Listings: overviews of matches, bots, challenges and events, sent to all clients that browse, at most four times a second."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from arena.server.core.suspensions import BotSuspensions
 MIN_LISTING_INTERVAL_NS = 250_000_000
 """Shortest time between two publications of the listing, and maximum age of an answer to `browse`, in ns."""
 MAX_LISTED_CHALLENGES = 1000
-"""Maximum number of challenges in a listing, which must fit into a frame even if strangers open many challenges."""
+"""Maximum number of challenges in a listing. The `listing` message must fit into one websocket frame of limited size."""
 LISTING_DEADLINE: DeadlineKey = ("listing", "")
-"""Key under which the core's deadlines hold the time of the next call of `ListingPublisher.publish_listing`."""
+"""Key of the listing in the core's table of deadlines. When this deadline passes, `ListingPublisher.publish_listing` is called.
+"""
 
 
 class ListingPublisher:
-    """Builder and publisher of the `listing` messages: an overview of the arena for the clients that browse it."""
+    """Sender of the `listing` messages: overviews of the arena for the clients that browse it."""
 
     def __init__(
         self,

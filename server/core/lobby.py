@@ -1,4 +1,7 @@
-"""The lobby: connected clients, known bots, and the effects of the current input."""
+"""The lobby: connected clients, known bots, and the effects of the input that the core is handling.
+
+Effects are the messages to clients and the changes to the store that an input causes.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,7 @@ class LobbyClient:
             followers.add_follower(self.id)
 
     def unfollow_topic(self, topic: str) -> None:
-        """Stop counting the client as a follower of a topic. Do nothing if it does not follow the topic."""
+        """Stop counting the client as a follower of a topic. Do nothing if the client does not follow the topic."""
         followers = self.topics.pop(topic, None)
         if followers is not None:
             followers.remove_follower(self.id)
@@ -87,7 +90,8 @@ class LobbyClient:
 class Lobby:
     """Connected clients and known bots, shared by all parts of the core.
 
-    `now` is the time of the input that is being handled, in ns, and `effects` collects its effects.
+    While the core handles an input, `now` is the time of the input, in ns. `effects` collects the messages to clients and the
+    changes to the store that the input causes.
     """
 
     def __init__(self, settings: CoreSettings, now_ns: int) -> None:
@@ -114,7 +118,7 @@ class Lobby:
         return format_unix_time_as_utc(self.now_unix_ns() // 1_000_000_000)
 
     def start_collecting_effects(self, now_ns: int) -> list[Effect]:
-        """Start handling an input at `now_ns`. Return the list that collects its effects."""
+        """Set the time to `now_ns` for the next input, and return the new list that will collect the effects of that input."""
         self.now, self.effects = now_ns, []
         return self.effects
 
@@ -130,7 +134,7 @@ class Lobby:
         return [bot for bot in self.bots.values() if bot.client is not None]
 
     def send_to_bot(self, bot: LobbyBot | None, message: ServerMessage) -> None:
-        """Send a message to a bot if it is known and connected."""
+        """Send a message to a bot. Do nothing if the bot is not connected or is unknown (None)."""
         if bot is not None and bot.client is not None:
             self.effects.append(SendToClient(bot.client, message))
 
@@ -156,10 +160,10 @@ class Lobby:
             self.mark_listing_changed(bot)
 
     def compute_match_load(self, *bots: LobbyBot) -> int:
-        """Return the load of a match of these bots, which counts against the limit `CoreSettings.concurrency`.
+        """Return the load that a match of these bots puts on the server's machine. `CoreSettings.concurrency` limits the total.
 
-        Return 0 if none of the bots runs on the server's own machine; otherwise 1 or, if `CoreSettings.counts_threads` is
-        True, the largest number of search threads of any bot that runs there, because only one bot thinks at a time.
+        Return 0 if none of the bots runs on that machine; otherwise 1 or, if `CoreSettings.counts_threads` is True, the largest
+        number of search threads of any bot that runs there, because only one bot thinks at a time.
         """
         local_bots = [bot for bot in bots if bot.is_local]
         if not self.settings.counts_threads:

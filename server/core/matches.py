@@ -42,9 +42,9 @@ class CurrentMatches:
         suspensions: BotSuspensions,
     ) -> None:
         self.rooms: dict[str, Room] = {}
-        """Rooms of the matches in progress, by match id."""
+        """State of each match in progress (a `Room`), by match id."""
         self.load = 0
-        """Total load of the matches in progress, which counts against the limit `CoreSettings.concurrency`."""
+        """Total load that the matches in progress put on this machine. `CoreSettings.concurrency` limits it."""
         self._lobby = lobby
         self._house = house
         self._challenges = challenges
@@ -52,9 +52,9 @@ class CurrentMatches:
         self._suspensions = suspensions
         self._handle_event_match_end: Callable[[Record], None] = lambda _record: None
         self._pending_terms: list[MatchTerms] = []
-        """Terms of the requested event matches that have not begun."""
+        """Terms of the matches that an event has requested and that have not begun."""
         self._stalls: deque[tuple[int, int]] = deque(maxlen=MAX_RECENT_STALLS)
-        """Recent stalls of the server itself: end time and length of each, in ns."""
+        """Recent stalls, in which the server could do no work: end time and length of each, in ns."""
 
     # matches of events
 
@@ -74,8 +74,8 @@ class CurrentMatches:
     def begin_requested_matches(self) -> None:
         """Begin the requested event matches whose bots have capacity for another match. The others wait.
 
-        A match begins even if a bot is disconnected: the bot then has until the match's `ready` deadline to connect. No
-        match begins if the server is about to stop.
+        A match begins even if a bot is disconnected: the bot then has the time of `MatchTerms.ready_ms` to connect. No match
+        begins if the server is about to stop.
         """
         if self._lobby.is_draining:
             return
@@ -130,7 +130,10 @@ class CurrentMatches:
     def _close_as_void(
         self, terms: MatchTerms, bots: Iterable[LobbyBot], start_time: str, error: Exception
     ) -> None:
-        """Close as void a match that could not be set up, because `error` was raised."""
+        """Close a match as void (without a result that counts), because its set-up raised `error`.
+
+        start_time  start of the match in UTC, in ISO 8601
+        """
         why = f"the server failed: {type(error).__name__}: {error}"
         self._lobby.effects.append(LogLine("error", why, match=terms.match))
         record = terms.make_record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))
@@ -155,14 +158,17 @@ class CurrentMatches:
     # in progress
 
     def apply_referee_event(self, room: Room, event: RefereeEvent, event_time_ns: int | None = None) -> None:
-        """Apply an event to a match at `event_time_ns` (ns; None for now), and close the match if the event ends it."""
+        """Let the referee of a match handle an event, such as a move. Close the match if the event ends it.
+
+        event_time_ns  time of the event, in ns of the core's clock; None for now
+        """
         room.handle(event, self._lobby.now if event_time_ns is None else event_time_ns)
         self.close_or_schedule_deadline(room)
 
     def apply_event_to_matches_of_bot(
         self, bot: LobbyBot, make_event: Callable[[Player], RefereeEvent]
     ) -> None:
-        """Apply an event to each match of a bot. `make_event` returns the event for the bot's seat in the match."""
+        """Let the referee of each match of a bot handle an event. `make_event` returns the event for the bot's seat."""
         for match, player in list(bot.matches.items()):
             self.apply_referee_event(self.rooms[match], make_event(player))
 

@@ -29,11 +29,14 @@ EARLIER_MATCH_COST_IN_RATING_POINTS = 200.0
 RATING_OF_UNRATED_BOT = 1500.0
 """Assumed rating of a bot without a rating."""
 MAX_COMPARED_BOTS = 50
-"""Maximum number of waiting bots compared with each other. Comparing thousands would delay every match."""
+"""Maximum number of waiting bots compared with each other. Comparing thousands would keep the server from handling moves."""
 DELAY_FROM_CHANGE_TO_PAIRING_NS = 20_000_000
-"""Time from a change to the next pairing, in ns. Bots that become free at about the same time are paired together."""
+"""Delay from a change, such as a bot that becomes free, to the next pairing, in ns.
+
+Thanks to the delay, bots that become free at about the same time can be paired with each other.
+"""
 DELAY_TO_NEXT_PAIRING_ROUND_NS = 1_000_000
-"""Time to the next pairing while bots still wait, in ns. Inputs that have arrived by then are handled first."""
+"""Delay from one pairing to the next, in ns, while bots may still wait. Messages that arrive in between are handled first."""
 
 
 def choose_pairs(
@@ -122,7 +125,7 @@ def find_pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
 
 
 class Matchmaker:
-    """Matchmaker of one arena, with the bots that wait."""
+    """Matchmaker of one arena, with the bots that wait for a match."""
 
     def __init__(
         self,
@@ -180,7 +183,7 @@ class Matchmaker:
     def pair_waiting_bots(self, current_load: int) -> list[MatchTerms]:
         """Pair waiting bots, and return the terms of their matches.
 
-        current_load  total load of the matches in progress, which counts against the limit `CoreSettings.concurrency`
+        current_load  total load that the matches in progress put on this machine, limited by `CoreSettings.concurrency`
         """
         self.update_waiting_bots()
         lobby, pool = self._lobby, self._lobby.settings.pool
@@ -198,9 +201,11 @@ class Matchmaker:
     def _choose_matches(
         self, pool: Pool, waiting_bot_names: Sequence[str], current_load: int
     ) -> tuple[list[MatchTerms], bool]:
-        """Choose matches between the waiting bots `waiting_bot_names`. `current_load`: total load of the matches in progress.
+        """Choose matches between the waiting bots `waiting_bot_names`. `pool`: games and settings of these matches.
 
         Return the terms of the matches, and True if a further match waits because this machine is fully loaded.
+
+        current_load  total load that the matches in progress put on this machine
         """
         lobby = self._lobby
         games = {
