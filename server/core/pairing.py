@@ -34,9 +34,9 @@ class _PairHistory:
     maxie_counts: dict[str, int] = field(default_factory=dict)
     """Number of matches in which each of the two bots was Maxie (the first player), by name of the bot."""
     pair_count: int = 0
-    """Number of pairs of matches that the two bots have begun."""
+    """Number of pairs of matches (same opening, swapped seats) that the two bots have begun."""
     first_match: NextMatch | None = None
-    """First match of the current pair of matches, until the second one begins; None between pairs."""
+    """First match of two that belong together, until the second one begins (same opening, swapped seats); otherwise None."""
     last_end: int | None = None
     """End time of the last match of the two bots, in ns; None if none has ended."""
 
@@ -83,9 +83,11 @@ class PairingHistory:
     def choose_next_match(self, maxie_name: str, minnie_name: str, games: Sequence[PoolGame]) -> NextMatch:
         """Choose the next match of two bots, record the choice, and return the match.
 
-        If the two have played only the first match of a pair, and its game is one of `games`, the next match is the
-        second of that pair, with the same opening and swapped seats. Otherwise, it is the first of a new pair, with
-        `maxie_name` and `minnie_name` in these seats, the next game of `games` in turn, and the next opening of that game.
+        Two matches belong together: the second has the same opening and swapped seats. If a second match is
+        outstanding, and its
+        game is one of `games`, it is chosen. Otherwise a new first match is chosen: `maxie_name` and `minnie_name` have
+        these seats,
+        and the next game of `games` and its next opening are used in turn.
 
         games  games that both bots play, in a fixed order
         """

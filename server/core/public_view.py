@@ -37,7 +37,7 @@ class PublicMatchView:
         self._map = str(terms.game.setup().get("map", ""))
 
     def make_messages_after_move(self, now_ns: int) -> Iterator[Update | Thought]:
-        """Yield an `update` with the latest move, and a `thought` for the analysis that is no longer hidden after it."""
+        """Yield an `update` with the latest move, and a `thought` for each analysis that this move makes public."""
         ply = self._referee.ply - 1
         move = self._referee.moves[ply]
         yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.get_clocks(now_ns))
@@ -58,7 +58,7 @@ class PublicMatchView:
         }
 
     def reveal_hidden_thoughts(self) -> Iterator[Thought]:
-        """Yield the analysis that was hidden until the match ended."""
+        """Yield a `thought` for each analysis that was hidden until the match ended."""
         ply = self._referee.ply
         yield from self._list_thoughts(find_first_hidden_ply(self._visibility, ply), ply)
 

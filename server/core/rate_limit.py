@@ -1,11 +1,11 @@
-"""Rate limits by key: the generic cell rate algorithm (GCRA), which stores one number per key."""
+"""Rate limits for many keys, such as addresses, by the generic cell rate algorithm (GCRA). It stores one number per key."""
 
 from __future__ import annotations
 
 from arena.server.core.bounded_dict import BoundedDict
 
 MAX_RATE_LIMITED_KEYS = 10_000
-"""Maximum number of keys to remember. The key that was charged least recently is forgotten first."""
+"""Maximum number of keys, such as addresses, to remember. The key that was charged least recently is forgotten first."""
 
 
 class RateLimit:
@@ -23,8 +23,8 @@ class RateLimit:
     def charge_or_compute_wait(self, key: str, cost: float, now: float) -> float:
         """Charge `cost` to a key and return 0.
 
-        If the key's allowance is too small, charge nothing, and return the time to wait. A cost above the burst is
-        allowed if the allowance is full.
+        If the key's allowance is too small, charge nothing, and return the time until it suffices. A cost above the largest
+        possible allowance (`burst`) is accepted once the allowance is full.
         """
         unpaid = max(0, self._paid_until.get(key, now) - now)
         excess = unpaid + min(cost, self._burst) - self._burst

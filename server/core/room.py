@@ -1,8 +1,8 @@
-"""A room: the core's state of one match. No other code calls the match's referee.
+"""A room: the core's state of one match, with the referee, which applies the rules. No other code calls the referee.
 
-The referee handles each event. An event that changed the match becomes an `AppendMatchEvent`, and its effects are sent to
-the players and published to spectators. The shell sends these messages only after the events are durable, so a room's
-state may be ahead of the store.
+The referee handles each event of the match, such as a move. An event that changes the match is stored (as an
+`AppendMatchEvent`), and the messages that it causes go to the players and the spectators. These messages are sent only after
+the event is stored. A room's state may therefore be ahead of the store.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from arena.server.core.lobby import FollowerCountsByEdge, Lobby
 from arena.server.core.public_view import PublicMatchView
 
 TURN_SENT_REPORT_TIMEOUT_NS = 10_000_000_000
-"""Time in ns for an edge, the process that holds a player's connection, to report that it has sent a turn.
+"""Longest wait for the report that a turn was sent to its player, in ns. After that, the clock starts without a report.
 
-After that, the clock starts without a report.
+The report comes from the edge: the process that holds the player's connection.
 """
 
 
@@ -63,14 +63,14 @@ class Room:
         load: int,
         is_event_match: bool,
     ) -> None:
-        """Set up a match that has not begun. Raises games.core.GameError if its opening is invalid.
-
-        A game that a user wrote may raise any exception.
+        """Set up a match that has not begun.
 
         bots            bot in each seat
         start_time      start of the match in UTC, in ISO 8601
-        load            load of the match, which counts against the limit `CoreSettings.concurrency`
+        load            load that the match puts on this machine; `CoreSettings.concurrency` limits the total
         is_event_match  True if an event requested the match, False if it comes from the pool or a challenge
+
+        Raises games.core.GameError if the opening is invalid. A game that a user wrote may raise any exception.
         """
         self.terms = terms
         self.bots = bots
@@ -86,12 +86,15 @@ class Room:
         self._seq = 0
         """Number of this match's last event in the journal; 0 before the first."""
         self._unsaved_turn: tuple[int, TurnStarted] | None = None
-        """Start of the current turn, with its time in ns, until it is in the journal.
+        """Start of the current turn, with its time in ns, while it is not yet stored in the journal; otherwise None.
 
         If the server crashes before that, the turn restarts.
         """
         self.turn_report_deadline: int | None = None
-        """Time until which an edge must report that it has sent the turn, in ns; None if no report is expected."""
+        """Time until which the report that the turn was sent must arrive, in ns; None if no report is expected.
+
+        The report comes from the edge: the process that holds the player's connection.
+        """
         self._clock_ran_ns = 0
         """Time that the clock had already run when the current turn was last sent, in ns; 0 unless it was sent again."""
 
@@ -113,9 +116,9 @@ class Room:
         self.handle(MoveReceived(player, move.ply, move.move, thinking), arrival_time_ns)
 
     def handle(self, event: RefereeEvent, event_time_ns: int) -> None:
-        """Apply `event` at `event_time_ns`, and send its effects. An exception raised by the game voids the match.
+        """Let the referee handle `event` at `event_time_ns`, and send the resulting messages.
 
-        An event that changes the match is appended to the journal.
+        An event that changes the match is stored in the journal. An exception raised by the game makes the match void.
         """
         referee = self.referee
         revision_before, ply = referee.revision, len(referee.moves)
@@ -147,8 +150,9 @@ class Room:
     def start_turn_clock(self, ply: int, lag_ns: int, sent_time_ns: int) -> None:
         """Start the clock of the turn of ply `ply`, sent at `sent_time_ns`. If the turn was sent again, its clock continues.
 
-        Do nothing if the turn is not the current one, or if its clock runs and the turn was not sent again. The start
-        of the turn is written to the journal later, together with the next event.
+        Do nothing if the turn is not the current one, or if its clock runs already and the turn was not sent again. The
+        start of the
+        turn is stored together with the next event, so that it needs no write of its own.
 
         lag_ns  shortest recent ping time of the mover's connection, in ns; 0 if unknown
         """
@@ -167,7 +171,7 @@ class Room:
     def handle_player_disconnection(
         self, player: Player, cause: PlayerDisconnected | ProtocolViolated
     ) -> None:
-        """Apply the loss of a player's connection.
+        """Let the referee handle the loss of a player's connection. `cause`: event that describes the loss.
 
         If it is the player's turn, and no edge has reported yet that the turn was sent, the turn counts as sent now.
         """
@@ -176,7 +180,7 @@ class Room:
             self.start_turn_clock(self.referee.ply, 0, self._lobby.now)
 
     def restart_current_turn(self) -> None:
-        """Restart the current turn, because the players could not be reached for a while."""
+        """Restart the current turn with its clock, because the players could not be reached for a while."""
         now = self._lobby.now
         self._unsaved_turn = self.turn_report_deadline = None
         self.handle(ServerRecovered(), now)
@@ -185,7 +189,7 @@ class Room:
                 self.handle(PlayerReconnected(player), now)
 
     def replay_stored_events(self, unfinished: UnfinishedMatch) -> None:
-        """Bring this new room to the state of an unfinished match, by applying the match's stored events without effects."""
+        """Bring this new room to the state of an unfinished match, by its stored events. No messages are sent."""
         for event_time, event in unfinished.events:
             self.referee.handle(
                 self._trimmer.trim_move(event.player, event) if type(event) is MoveReceived else event,

@@ -1,4 +1,4 @@
-"""Order in which keys, such as owners of bots, are served: the least recently served key comes first."""
+"""Service order: keys, such as owners of bots, are served in turn. The least recently served key comes first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ServiceOrder(Generic[K]):
 
     def __init__(self) -> None:
         self.service_count = 0
-        """Number of services so far; they are numbered from 1."""
+        """Number of services so far. It is also the number of the last service: the first one has number 1."""
         self._last_services = BoundedDict[K, int](MAX_REMEMBERED_KEYS)
 
     def get_last_service_number(self, key: K) -> int:

@@ -1,4 +1,4 @@
-"""Settings of an arena, as plain data."""
+"""Settings of the core, the state machine that pairs the bots of an arena and decides their matches. They are plain data."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class PoolGame(Struct, frozen=True):
     game: AnyGame
     time_control: TimeControl
     openings: tuple[Opening, ...] = ((),)
-    """Openings, used in this order.
+    """Openings (moves that are played before the bots begin), in the order of their use.
 
-    Both matches of a pair use the same opening. An empty opening is the start position of the game.
+    Two bots play two matches with each opening, and swap seats in between. An empty opening is the start position of the game.
     """
 
     def __str__(self) -> str:
@@ -48,11 +48,14 @@ class Pool(Struct, frozen=True, kw_only=True):
     """Settings of the matches that the matchmaker arranges for waiting bots."""
 
     games: tuple[PoolGame, ...]
-    """Games of the pool: every two bots play them in turn. Bots are paired by their ratings in the first game."""
+    """Games of the pool, the group of bots that wait for a match. Every two bots play these games in turn.
+
+    Bots are paired by their ratings in the first game.
+    """
     margin_ms: int = 100
     """Extra time allowed on each move for network delay, in ms."""
     ready_ms: int = 30_000
-    """Time for a bot to get ready for a match, in ms."""
+    """Time for a bot to confirm the start of a match with a `ready` message, in ms."""
     rated: bool = True
     pause_ms: int = 0
     """Shortest time between two matches of the same two bots, in ms."""
@@ -66,7 +69,7 @@ class HouseEngine(Struct, frozen=True):
 
 
 class CoreSettings(Struct, frozen=True, kw_only=True):
-    """Settings of the core of an arena."""
+    """Settings of the core, the state machine that pairs the bots of an arena and decides their matches."""
 
     program: str
     """Name and version of the server, as sent in `welcome`."""
@@ -75,7 +78,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     grace_ms: int = 5_000
     """Time for a disconnected bot to return to its matches, in ms."""
     limits: HostLimits = field(default_factory=HostLimits)
-    """Limits on what clients may use."""
+    """Limits on what clients may use of the server."""
     pool: Pool | None = None
     """Settings of the matches that the matchmaker arranges; None if bots play only by challenge."""
     concurrency: int = 1
@@ -92,7 +95,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     house: tuple[HouseEngine, ...] = ()
     """Engines that the server itself runs."""
     event: str = ""
-    """Event that runs here but is controlled from outside the core, such as an `arena ladder`; empty if there is none."""
+    """Name of an event that runs here but is controlled from outside the core, such as an `arena ladder`; empty if none."""
     entrants: tuple[str, ...] | None = None
     """Names of the bots that play in `event`; None before that event begins."""
     transit_ns: int = 0

@@ -14,7 +14,7 @@ REASON_BY_LISTEN_ERROR = {
     errno.EADDRNOTAVAIL: "this machine does not have that address; write one of its own, or 0.0.0.0 for all of them",
     errno.EACCES: "this user may not use that port; choose one above 1023",
 }
-"""Reason and remedy, by error number, why a server cannot listen on an address."""
+"""One-line reason why a server cannot listen on an address, with a remedy, by error number (`errno`)."""
 
 
 def make_websocket_url(host: str, port: int, tls: SSLContext | None = None) -> str:
@@ -39,10 +39,7 @@ def make_loopback_url(bound_address: tuple[Any, ...], tls: SSLContext | None) ->
 
 
 def choose_reachable_host(host: str) -> str:
-    """Return an address at which this machine reaches a listener on `host`.
-
-    For all interfaces, this is the loopback address.
-    """
+    """Return an address at which this machine reaches a listener on `host`: a loopback address if `host` means all interfaces."""
     return {"0.0.0.0": LOOPBACK_ADDRESS, "::": "::1", "": LOOPBACK_ADDRESS}.get(host, host)  # noqa: S104
 
 

@@ -21,9 +21,9 @@ from arena.server.edge.token_bucket import TokenBucket
 log = logging.getLogger("arena.admission")
 
 ADDRESS_BURST_SECONDS = 0.2
-"""Burst of an address, as a time: the address may send at once the chunks that its rate allows in so many seconds."""
+"""Number of seconds whose whole allowance of chunks (reads from a socket) an address may send at once."""
 MIN_READ_CHUNKS_PER_BURST = 8
-"""Minimum burst of an address: number of chunks (reads from a socket) that any address may send at once."""
+"""Minimum number of chunks (reads from a socket) that any address may send at once, even if its allowance is smaller."""
 MIN_CONNECTION_SHARE_FOR_ADDRESS_LIMIT = 0.25
 """Share of the allowed connections that must be open before the limit per address applies.
 
@@ -35,13 +35,13 @@ MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE = 0.5
 A plain request is an HTTP request that opens no websocket.
 """
 MAX_REFUSED_CONNECTIONS_HELD_OPEN = 256
-"""Maximum number of refused connections that are held open for a while. Further ones are closed immediately."""
+"""Maximum number of refused connections that are held open, to slow down their clients. Further ones are closed immediately."""
 REFUSED_CONNECTION_HOLD_SECONDS = 1.0
-"""Time for which a refused connection is held open, in seconds. It slows down a client that reconnects immediately."""
+"""Time for which a refused connection is held open, in seconds. The wait slows down a client that reconnects immediately."""
 
 
 class ConnectionAdmission:
-    """Admission control of one edge, which counts connections and limits their number."""
+    """Admission control of one edge (process that holds connections), which counts connections and limits their number."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class ConnectionAdmission:
         self._abuse_counts = AbuseCounter(abuse_refusal_seconds)
         self._buckets: dict[str, TokenBucket] = {}
         self._last_log = float("-inf")
-        """Time at which a refusal was last logged, in monotonic seconds."""
+        """Time at which a refusal was last logged, in monotonic seconds; -inf before the first."""
         self._is_closed = False
         self._refused_transports: set[asyncio.Transport] = set()
         self.open_counts: Counter[str] = Counter()
@@ -71,7 +71,9 @@ class ConnectionAdmission:
     def find_token_bucket(self, address: str) -> TokenBucket:
         """Return the token bucket that all connections of an address share.
 
-        Each chunk of received bytes takes a token. A chunk that finds no token waits in the fair queue.
+        Each chunk of received bytes takes a token. A chunk that finds no token waits in the fair queue, which serves
+        one address
+        after another.
         """
         key = make_address_or_network_key(address)
         bucket = self._buckets.get(key)
@@ -98,7 +100,10 @@ class ConnectionAdmission:
         return any(parsed in network for network in self._proxies)
 
     def may_connection_stay_open(self, address: str) -> bool:
-        """Return True if a connection from this address may stay open for another request, because few others are open."""
+        """Return True if a connection from this address may stay open for another request, because few connections are open.
+
+        The limit is `MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE` of the allowed connections, in total and for the address.
+        """
         limits = self.limits
         if (
             self._is_closed
@@ -148,7 +153,10 @@ class ConnectionAdmission:
             log.warning(message_format, connection_number, extra={"address": address})
 
     def hold_and_close_refused(self, transport: asyncio.Transport) -> None:
-        """Close a refused connection after a while, without reading from it."""
+        """Close a refused connection after `REFUSED_CONNECTION_HOLD_SECONDS`, without reading from it.
+
+        Close it at once if `MAX_REFUSED_CONNECTIONS_HELD_OPEN` connections are held open already.
+        """
         if self._is_closed or len(self._refused_transports) >= MAX_REFUSED_CONNECTIONS_HELD_OPEN:
             transport.abort()
             return
@@ -175,7 +183,10 @@ class ConnectionAdmission:
             self._buckets.pop(key, None)
 
     def record_misbehaving_connection(self, address: str) -> None:
-        """Count a connection that was closed for misbehaviour. After many of them, its address is refused for a while."""
+        """Count a connection closed for misbehaviour. After `HostLimits.cut_offs` in a minute, its address is refused for a while.
+
+        Connections of a trusted proxy are not counted.
+        """
         if self.is_trusted_proxy(address):
             return
         self._abuse_counts.record_abuse(address, self._now_seconds, self.limits.cut_offs)

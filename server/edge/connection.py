@@ -43,7 +43,7 @@ log = logging.getLogger("arena.connection")
 OPEN_WEBSOCKET_STATE = State.OPEN
 """State `OPEN` of a websocket, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
 BYTES_PARSED_PER_SLICE = 128
-"""Number of bytes of a websocket that are parsed in one slice of the fair queue: about six short messages."""
+"""Number of bytes of a websocket that are parsed in one turn of its connection in the fair queue: about six short messages."""
 HEADER_END_BYTES = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
 RESPONSE_TIMEOUT_SECONDS = 310.0
@@ -57,23 +57,22 @@ SLOW_PEER_MAX_UNSENT_BYTES = 128 * 1024
 MAX_BYTES_READ_AFTER_CLOSE = 4096
 """Maximum number of bytes to read after the close frame was sent. An honest client has only a few in transit."""
 MAX_BYTES_DISCARDED_AFTER_END = 16 * 1024 * 1024
-"""Maximum number of bytes to read and discard after this side has ended its stream."""
+"""Maximum number of bytes to read and discard after the server has ended its side of a connection."""
 CONNECTION_COST_US = 150.0
-"""Estimated CPU time to accept and close a connection, in µs, not counting its slices in the fair queue."""
+"""Estimated CPU time to accept and close a connection, in µs, in addition to the measured time of its work in the fair queue.
+"""
 HELLO_COST_US = 600.0
-"""Estimated CPU time of a client's `hello` message, in µs, not counting its slice in the fair queue.
+"""Estimated CPU time of a client's `hello` message, in µs, in addition to the measured time of its work in the fair queue.
 
-It covers the lookup of the name, the core's work, the store's commit, and the same again for the client's departure.
+The estimate covers the lookup of the name, the core's work and the store's commit, each for the client's arrival and for
+its departure.
 """
 MESSAGE_COST_US = 300.0
-"""Estimated CPU time of a message other than a hello, in µs, not counting its slice in the fair queue."""
+"""Estimated CPU time of a message other than a hello, in µs, in addition to the measured time of its work in the fair queue."""
 MAX_CLOSE_REASON_BYTES = 120
-"""Maximum size of the reason in a close frame, in bytes.
-
-The frame allows 125, but it also contains a code, and truncation may split a character.
-"""
+"""Maximum size of the reason in a close frame, in bytes. The frame has room for 123 bytes beside the close code."""
 POLL_HANG_UP_EVENT = getattr(select, "POLLRDHUP", 0)
-"""Event of `poll` for a peer that has ended its stream; 0 on systems without it, which always report POLLHUP."""
+"""Event by which `poll` reports that the peer has ended its stream; 0 on systems without this event."""
 PROTOCOL_ERROR_CLOSE_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Websocket close codes that this side sends for protocol errors of the client."""
 
@@ -108,11 +107,12 @@ class Connection(asyncio.BufferedProtocol):
         "transport",
     )
     address: str
-    """Address of the client, under which the connection is counted."""
+    """Address of the client, under which the connection is counted. Behind a trusted proxy, it is the one that the proxy names.
+    """
     pings: UnansweredPings
-    """Pings of the websocket. Set when the websocket opens."""
+    """Pings that the server has sent on the websocket, and their round-trip times. Set when the websocket opens."""
     address_bucket: TokenBucket
-    """Token bucket that limits how many chunks the address may send. Set when the websocket opens."""
+    """Token bucket that limits how many chunks (reads from a socket) the address may send. Set when the websocket opens."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
@@ -142,23 +142,25 @@ class Connection(asyncio.BufferedProtocol):
         self._is_queued = False
         """True while the connection waits in the fair queue."""
         self._request_tail = b""
-        """Last three bytes of an incomplete request, because the end of its headers may be split between two chunks."""
+        """Last three bytes of an incomplete request. They may be the beginning of `HEADER_END_BYTES`, split between two reads.
+        """
         self._is_reading_request = False
         """True from the first byte of a request to its end."""
         self._is_answering = False
-        """True while a response to a plain request is being prepared, and after the last response."""
+        """True while no further request is parsed, because a response is being prepared or the last one was sent."""
         self._response_count = 0
         """Number of plain requests answered so far."""
         self.is_slow = False
-        """True while so many bytes are unsent that the peer counts as slow."""
+        """True while more than `SLOW_PEER_THRESHOLD_BYTES` are unsent."""
         self._is_closing = False
         """True once the connection is about to end, by the closing handshake or after its last response."""
         self._bytes_after_close = 0
-        """Number of bytes received since the closing began."""
+        """Number of bytes received since this side began to close the connection."""
         self._has_ended_stream = False
-        """True once this side has ended its stream."""
+        """True once the server has ended its side of the connection. Whatever arrives afterwards is discarded."""
         self.has_peer_ended_stream = False
-        """True once the peer is known to have ended its stream. From then on, only its moves and resignations count."""
+        """True once the peer is known to send nothing more. Of the messages still waiting, only moves and resignations count.
+        """
         self._ping_timer: asyncio.TimerHandle | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self.transport.set_write_buffer_limits(high=SLOW_PEER_THRESHOLD_BYTES)
@@ -232,9 +234,9 @@ class Connection(asyncio.BufferedProtocol):
             self._edge.fair_queue.enqueue(self._address_key, self)
 
     def run_work_slice_and_get_cost_us(self) -> float:
-        """Do one slice of work in the fair queue: parse buffered bytes, or handle a waiting message.
+        """Do one piece of work, because it is the connection's turn in the fair queue: parse some bytes, or handle a message.
 
-        Return the cost in µs: the CPU time of the slice, plus an estimate for the further work that it causes.
+        Return the cost in µs: the CPU time of the work, plus an estimate for the further work that it causes.
         """
         self._is_queued = False
         if not self._is_admitted or self._has_ended_stream:
@@ -250,7 +252,10 @@ class Connection(asyncio.BufferedProtocol):
         return cost + (self._edge.clock.cpu_time_ns() - start_ns) / 1000
 
     def _do_waiting_work(self) -> float:
-        """Do one slice of waiting work. Return the estimated cost of the further work that the slice causes, in µs."""
+        """Do the next piece of waiting work: parse some bytes, or handle a message.
+
+        Return the estimated cost of the further work that this causes, in µs.
+        """
         session = self.session
         if session is None:
             data, self._unparsed = self._unparsed, b""
@@ -274,7 +279,10 @@ class Connection(asyncio.BufferedProtocol):
         return cost_per_message * (session.submitted_count - submitted_before)
 
     def _parse_websocket_frames(self, data: bytes, arrived_ns: int) -> int:
-        """Parse a chunk of frames, and pass the frames to the session. Return the number of frames."""
+        """Parse received bytes as websocket frames, and pass the frames to the session. Return the number of frames.
+
+        arrived_ns  arrival time of the bytes, in monotonic ns
+        """
         if self._is_closing:
             self._bytes_after_close += len(data)
             if self._bytes_after_close > MAX_BYTES_READ_AFTER_CLOSE:
@@ -345,7 +353,7 @@ class Connection(asyncio.BufferedProtocol):
         vars(self._protocol).clear()
 
     def _handle_remaining_bytes(self) -> None:
-        """Handle the last received bytes, because a player's last move counts, however the connection ends."""
+        """Handle the last received bytes, because a player's last move counts even if the connection then breaks."""
         self.has_peer_ended_stream = True
         session = self.session
         if session is None:
@@ -357,7 +365,7 @@ class Connection(asyncio.BufferedProtocol):
     # requests
 
     def _parse_request_bytes(self, data: bytes) -> float:
-        """Parse a chunk of a request, and keep the bytes after the request.
+        """Parse received bytes of an HTTP request, and keep the bytes after the request for later.
 
         Return the estimated cost of the further work that the request causes, in µs.
         """
@@ -486,7 +494,7 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def unsent_bytes(self) -> int:
-        """Number of bytes not yet sent, not counting the kernel's buffers."""
+        """Number of bytes that wait in this process to be sent. Bytes in the buffers of the operating system are not counted."""
         return self.transport.get_write_buffer_size()
 
     def write_or_disconnect_slow_client(self, data: bytes) -> None:
@@ -510,8 +518,8 @@ class Connection(asyncio.BufferedProtocol):
         """Write frames that the `websockets` library generates itself, such as pongs.
 
         outgoing_frames  frames; empty bytes stand for the end of the stream
-        closed_by_peer   True if the frames answer the peer's close frame, and so repeat the peer's close code; if False, a
-                         close code among `PROTOCOL_ERROR_CLOSE_CODES` reports a fault of the peer
+        closed_by_peer   True if the peer has sent a close frame, whose code the library repeats. If False, a close code among
+                         `PROTOCOL_ERROR_CLOSE_CODES` means that the peer has violated the protocol
         """
         for data in outgoing_frames:
             if self.transport.is_closing():

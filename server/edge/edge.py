@@ -1,4 +1,7 @@
-"""The edge: listening sockets, connections, and the clients that the core knows by number."""
+"""The edge, the part of the server that holds connections: listening sockets, connections and clients.
+
+The core, which decides matches, knows the clients by their numbers.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +45,11 @@ log = logging.getLogger("arena.connection")
 MAX_READ_CHUNK_BYTES = 1024
 """Maximum size of a chunk read from a connection, in bytes: a move with its analysis, or 170 of the smallest frames."""
 MAX_DISCARDED_CHUNK_BYTES = 64 * 1024
-"""Maximum size of a chunk read from a connection whose input is discarded, in bytes."""
+"""Maximum size of a chunk read from a connection that is ending, in bytes. Its content is discarded."""
 SOCKET_BUFFER_BYTES = 32 * 1024
-"""Size of the kernel's buffer of a connection, in each direction (Linux doubles it)."""
+"""Size of the operating system's send buffer, and of its receive buffer, of each connection. Linux reserves twice as much."""
 LISTEN_BACKLOG = 100
-"""Maximum number of connections that the kernel queues until they are accepted."""
+"""Maximum number of connections that the operating system queues until the server accepts them."""
 
 
 class CannotListen(Exception):
@@ -68,6 +71,9 @@ async def _bind(
     **options: Any,
 ) -> asyncio.Server:
     """Return a server whose sockets are bound to `host`:`port`, but do not listen yet.
+
+    make_protocol  function that makes the protocol of each connection
+    options        further arguments for `loop.create_server`
 
     Raises CannotListen if the address cannot be used.
     """
@@ -155,7 +161,7 @@ class Edge:
         self.is_cut_off = False
         """True while the edge receives nothing from any core. Its clients must then connect through another edge."""
         self.lag = lag
-        """Meter of the event loop's lag. The time of a stall is not charged to the clocks of players."""
+        """Meter of the event loop's delays (stalls). The time of a stall is not charged to the clocks of players."""
         self.lag.add_measurement_condition(lambda: bool(self.connections))
 
     async def __aenter__(self) -> Self:
@@ -194,7 +200,7 @@ class Edge:
         return address
 
     def make_connection(self) -> Connection:
-        """Return a new connection: an asyncio protocol, for any transport."""
+        """Return a new connection: an asyncio protocol that works with any transport."""
         return Connection(self)
 
     async def close(self, reason_code: ErrorCode = ErrorCode.SHUTTING_DOWN) -> None:
@@ -292,7 +298,7 @@ class Edge:
         self._clients.pop(client_number, None)
 
     def find_or_add_topic(self, topic_name: str) -> Topic:
-        """Return the topic of that name, and create it if it is new."""
+        """Return the topic of that name, and create it if it is new. A topic is a match, or the listing, that clients follow."""
         topic = self._topics.get(topic_name)
         if topic is None:
             topic = self._topics[topic_name] = Topic(topic_name, self.clock)

@@ -1,11 +1,12 @@
 """Fair queue for all work except players' answers to turns. It serves the addresses in rotation.
 
 The queue holds handshakes, plain requests, messages with a cost, input from clients that play no match, and input from
-addresses that send a lot. The work is done in slices. A slice is one small piece of work, followed by a pause several
-times as long. All slices together therefore take at most `MAX_SLICE_TIME_SHARE` of the process's time, however many clients
-wait, and they rarely delay a player's move. While moves are being stored, a slice is put off for at most
-`MAX_SLICE_DELAY_NS`, because the thread that writes the journal would have to wait for the interpreter lock until the slice
-ends.
+addresses that send a lot. The work is done in slices: small pieces of work, each followed by a pause several times as long.
+All slices together therefore take at most `MAX_SLICE_TIME_SHARE` of the process's time, however many clients wait, and
+they rarely delay a player's move.
+
+While moves are being stored, a slice is put off for at most `MAX_SLICE_DELAY_NS`. Otherwise the thread that writes the moves
+to the journal would have to wait for the interpreter lock until the slice ends.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from typing import Protocol
 from arena.clock import TimeSource
 
 MAX_SLICE_TIME_SHARE = 0.2
-"""Largest share of the process's time that all slices (pieces of queued work) together may take, from 0 to 1."""
+"""Largest share of the process's time that all queued work together may take, from 0 to 1."""
 MOVE_STORING_CHECK_INTERVAL_SECONDS = 0.001
-"""Interval between checks whether moves are still being stored, while a slice of work is put off, in seconds."""
+"""Interval between checks whether moves are still being stored, in seconds, while a piece of queued work is put off."""
 MAX_SLICE_DELAY_NS = 3_000_000
-"""Longest time for which a slice (a piece of queued work) is put off while moves are being stored, in ns.
+"""Longest time for which a piece of queued work is put off while moves are being stored, in ns.
 
-Without a limit, slices would wait forever on a busy server, which stores moves almost all the time.
+Without this limit, a busy server would never do the work, because it stores moves almost all the time.
 """
 
 
@@ -49,7 +50,7 @@ class FairQueue:
         """Time at which the next slice may run, in monotonic ns: the end of the pause after the previous slice."""
 
     def enqueue(self, address: str, client: QueuedClient) -> None:
-        """Queue a client that has work for one slice of work, after the clients of its address that wait already."""
+        """Queue a client for one piece of work, after the clients of the same address that wait already."""
         self._waiters_by_address.setdefault(address, deque()).append(client)
         if not self._is_running:
             self._is_running = True

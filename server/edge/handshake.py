@@ -15,7 +15,7 @@ TOO_MANY_CONNECTIONS_RESPONSE = make_text_response("too many connections", HTTPS
 NO_CORE_RESPONSE = make_text_response(
     "this server has no contact with its core: retry later", HTTPStatus.SERVICE_UNAVAILABLE
 )
-"""Response to every websocket request while the edge is cut off from its core."""
+"""Response to every websocket request while this process receives nothing from a core, the process that decides matches."""
 
 
 def make_banned_response(reason: str) -> Response:

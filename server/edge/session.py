@@ -482,7 +482,7 @@ class Session:
 
     @property
     def unsent_bytes(self) -> int:
-        """Number of bytes not yet sent, not counting the kernel's buffers."""
+        """Number of bytes that wait in this process to be sent. Bytes in the buffers of the operating system are not counted."""
         return self._connection.unsent_bytes
 
     def try_spend_work_budget(self, cost_us: int) -> bool:
