@@ -84,7 +84,7 @@ from arena.server.web.pages import ServerInfo, WebApp
 log = logging.getLogger("arena.host")
 
 LOCAL_EDGE_NUMBER = 1
-"""Number of the edge in the same process as the core."""
+"""Number of the edge (part that holds connections) in the same process as the core (part that decides matches)."""
 DIRECTIVE_POLL_INTERVAL_SECONDS = 1.0
 """Interval between checks of the store for new directives (bans and notices) and requests, in seconds."""
 RATING_UPDATE_INTERVAL_SECONDS = 1.0
@@ -96,7 +96,10 @@ ADDRESS_STORING_INTERVAL_SECONDS = 10.0
 PRUNING_INTERVAL_SECONDS = 3600.0
 """Interval between checks for old matches and expired personal data to remove, in seconds."""
 STANDBY_LEASE_SECONDS = 2.0
-"""Duration of a core's lease if it has standbys, in seconds. It is short, so that a standby takes over quickly."""
+"""Duration of a core's lease on the server's name, in seconds, if other cores stand by to take over.
+
+A core that fails cannot renew its lease. The short duration lets a standby take over quickly.
+"""
 
 
 def make_core_settings(
@@ -164,7 +167,7 @@ class Host:
         On exit, clients are notified that it will restart or, if False, that the event is over.
         """
         self.lease_lost: LeaseLost | None = None
-        """Error with which the server stops when another process has taken its lease; None until then."""
+        """Error with which the server stops when another process has taken over its name (its lease); None until then."""
         self._clock = clock
         self._lag = EventLoopLag(clock, metrics.loop_seconds.observe)
         self._authenticator = Authenticator(
@@ -238,7 +241,10 @@ class Host:
         return [partial(run_periodically, self.engine, self._clock, *job) for job in jobs]
 
     async def start_shell_and_jobs(self, stack: AsyncExitStack) -> None:
-        """Start the shell and the background jobs, to run until `stack` closes. Return once the core is restored."""
+        """Start the shell, which runs the core, and the background jobs. They run until `stack` closes.
+
+        Return once the core has its state from the store.
+        """
         tasks = await stack.enter_async_context(open_background_tasks())
         serving_scope = anyio.CancelScope()
         stack.callback(serving_scope.cancel)
@@ -310,11 +316,11 @@ class Host:
     def apply_changed_settings(self, pool: Pool | None) -> None:
         """Apply changed values in `self.settings`. `settings.RELOADABLE_SETTING_KEYS` lists the keys that may change.
 
-        The edge and the store's jobs need no notice of a change, because they read their settings at each use.
+        pool  matches for the matchmaker to arrange from now on; None for no matchmaking
 
-        pool: matches for the matchmaker to arrange from now on; None for no matchmaking
-
-        Raises BadAdjudication if the adjudication rules in the settings are invalid.
+        Raises BadAdjudication if the adjudication rules in the settings are invalid. The edge and the store's jobs need
+        no call:
+        they read their settings at each use.
         """
         self.shell.apply_settings(
             msgspec.structs.replace(
@@ -344,9 +350,9 @@ class Host:
         return bot is not None and bot.client is not None
 
     def set_played_event(self, event_name: str, entrants: Sequence[str] | None) -> None:
-        """Set the event that is played on this server. `standing` messages tell the bots about it.
+        """Set the event that is played on this server. Bots learn of the event by `standing` messages (their status here).
 
-        entrants: names of the bots that play in the event; None before it begins
+        entrants  names of the bots that play in the event; None before it begins
         """
         entrant_names = None if entrants is None else tuple(entrants)
         self.shell.apply_settings(
@@ -368,7 +374,7 @@ class Host:
         await self.shell.wait_for_next_batch()
 
     async def wait_until_connected(self, name: str, seconds: float) -> bool:
-        """Wait until a bot is connected, and return True; return False if it is not connected after `seconds`."""
+        """Wait until a bot is connected, and return True. If the bot is not connected after `seconds`, return False."""
         with anyio.move_on_after(seconds):
             while not self.is_connected(name):
                 await self.shell.wait_for_next_batch()
@@ -376,7 +382,7 @@ class Host:
         return False
 
     def list_available_bots(self, game: str) -> set[str]:
-        """Return the names of the connected bots that play the game `game`, and that accept more matches."""
+        """Return the names of the connected bots that play the game `game` and have not used up their quota of matches."""
         return {
             bot.name
             for bot in self.shell.core.connected_bots
@@ -389,21 +395,21 @@ class Host:
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
     def report_bot_exit(self, name: str, exit_text: str) -> None:
-        """Report to the core that the process of a bot run by this host has ended. The bot loses its matches by a crash.
+        """Report to the core that the process of a bot run by this host has ended. The bot then loses its matches.
 
-        exit_text: description of how the process ended, for the matches' records
+        exit_text  description of how the process ended, for the matches' records
         """
         self.shell.submit(BotCrashed(name, exit_text))
 
     async def play_match(self, terms: MatchTerms) -> Record:
         """Play one match to its end, once both bots accept another match, and return its record.
 
-        Once the server is about to stop, a match that has not begun waits until the caller is cancelled.
+        If the server is about to stop, a match that has not begun never begins: the call then waits until it is cancelled.
         """
         return await self.shell.play_match(terms)
 
     async def store_record(self, terms: MatchTerms, record: Record) -> None:
-        """Store the record of a match that was not played on this server, or was a walkover."""
+        """Store the record of a match that was not played on this server, or that was decided because a bot did not appear."""
         await self.shell.store_match(terms, record)
 
     def announce_restart(self) -> None:
@@ -609,9 +615,10 @@ async def _load_and_apply_directives(edge: Edge, pages: WebApp, store: Engine) -
 async def listen(
     edge: Edge, settings: ServerSettings, tls: SSLContext | None, *, has_house_engines: bool
 ) -> tuple[str, str]:
-    """Make an edge listen. Return the URL for bots and the URL for the server's own engines; empty if there is none.
+    """Make an edge listen. Return the URL for bots, and the URL for the server's own engines; each is empty if there is none.
 
-    has_house_engines: True if the server runs engines of its own
+    tls                certificate of the server; None for connections without TLS
+    has_house_engines  True if the server runs engines of its own
 
     A core in a process of its own has no URL for bots: they connect through edges. Raises CannotListen if an address is
     in use or invalid.

@@ -30,19 +30,19 @@ class EventLoopLag:
         self._clock = clock
         self._observe = observe
         self._needs: list[Callable[[], bool]] = []
-        """Functions given to `add_measurement_condition`. Each returns True while one part of the server needs the lag."""
+        """Functions given to `add_measurement_condition`. The lag is measured while at least one of them returns True."""
         self.due_ns = NEVER_TIME_NS
         """Time at which the next measurement is due, in ns; NEVER_TIME_NS if none is scheduled."""
         self._timer: asyncio.TimerHandle | None = None
         self._longest_lag_ns = 0
         self.stalled_ns = 0
-        """Total time of all stalls up to the last measurement, in ns.
+        """Total time of all stalls up to the last measurement, in ns. A lag above MIN_STALL_LAG_NS counts as a stall.
 
-        A stall in progress is not included. During such a stall, `due_ns` is more than MIN_STALL_LAG_NS in the past.
+        A stall in progress is not included. It shows as a `due_ns` that is more than MIN_STALL_LAG_NS in the past.
         """
 
     def add_measurement_condition(self, is_needed: Callable[[], bool]) -> None:
-        """Add a function that returns True while it needs the lag. Measuring ends when all added functions return False.
+        """Add a function that returns True while the lag is needed. Measuring ends when all added functions return False.
 
         The caller must call `start_measuring` whenever its function `is_needed` becomes True.
         """

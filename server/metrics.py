@@ -26,7 +26,7 @@ GARBAGE_COLLECTOR_PAUSES = _make_histogram(
 
 
 class _MessageCounter(Collector):
-    """Counter of messages from clients by type, for use in one thread."""
+    """Counter of messages from clients by type. It takes no lock, so only one thread may use it."""
 
     def __init__(self) -> None:
         self.counts_by_type: Tally[type] = Tally()

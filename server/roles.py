@@ -44,7 +44,7 @@ MAX_CORE_SILENCE_BEFORE_CUT_OFF_NS = 5_000_000_000
 The clients can then connect through other edges, which may still reach a core.
 """
 CORE_CONTACT_CHECK_INTERVAL_SECONDS = 0.25
-"""Time between two checks of an edge whether it still hears from the core, in seconds."""
+"""Interval at which an edge checks whether it still hears from the core, in seconds."""
 
 
 def _open_bus(settings: ArenaSettings) -> AbstractAsyncContextManager[Bus]:
@@ -83,7 +83,7 @@ async def open_edge(
     tls: SSLContext | None,
     clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[tuple[EdgeLink, str]]:
-    """Run an edge (process that holds connections) during the block, for the core that leads the shard named `server.name`.
+    """Run an edge (process that holds connections) during the block. Its core is the one that leads under `server.name`.
 
     Yield the link to the core, and the URL for bots.
 
@@ -146,11 +146,11 @@ async def open_leader(
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[Host]:
-    """Wait for the lease of the shard named `server.name`, and run the core that leads the shard during the block.
+    """Wait until this core may lead under the name `server.name`, and run it during the block.
 
-    `open_host` describes the arguments.
-
-    An additional edge on a loopback address serves the server's own engines and the metrics.
+    Of several cores with the same name, the one that holds the lease in the store leads. The others stand by to take over.
+    `open_host` describes the arguments. An additional edge on a loopback address serves the server's own engines and
+    the metrics.
 
     Raises HouseEngineError if one of the server's own engines cannot be started, CannotListen if an address cannot be
     used, and BusError or StoreError if NATS or the store is unavailable. Raises LeaseLost or CoreSuperseded, after

@@ -1,6 +1,7 @@
-"""Settings of a server, one struct for each section of `arena.toml`; `arena serve --example-config` prints them all.
+"""Settings of a server, one struct for each section of `arena.toml`. `arena serve --example-config` prints them all.
 
-Each field's description is its comment in that file, and its name ends in its unit. An empty text means *none*.
+The description of a field is its comment in that file. The name of a field with a unit ends in this unit. An empty text
+stands for *none*.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class LogFormat(StrEnum):
 
 
 class ProcessRole(StrEnum):
-    """Part of a server that a process runs."""
+    """Part of a server that a process runs: an edge (connections), a core (matches), or all parts."""
 
     ALL = "all"
     EDGE = "edge"
@@ -304,7 +305,7 @@ def make_private_host_settings(
 
 
 def _format_adjudication(rules: Adjudication | None) -> str:
-    """Return rules as text for `Adjudication.parse`.
+    """Return adjudication rules (rules for ending matches early) as a text that `Adjudication.parse` accepts.
 
     The text names the repetition rule even if it is off, since `parse` turns on this rule by default.
     """

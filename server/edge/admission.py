@@ -183,9 +183,9 @@ class ConnectionAdmission:
             self._buckets.pop(key, None)
 
     def record_misbehaving_connection(self, address: str) -> None:
-        """Count a connection closed for misbehaviour. After `HostLimits.cut_offs` in a minute, its address is refused for a while.
+        """Count a connection closed for misbehaviour. Connections of a trusted proxy are not counted.
 
-        Connections of a trusted proxy are not counted.
+        After `HostLimits.cut_offs` such connections in a minute, the address is refused for a while.
         """
         if self.is_trusted_proxy(address):
             return

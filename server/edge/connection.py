@@ -494,7 +494,7 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def unsent_bytes(self) -> int:
-        """Number of bytes that wait in this process to be sent. Bytes in the buffers of the operating system are not counted."""
+        """Number of bytes that wait in this process to be sent, without those in the buffers of the operating system."""
         return self.transport.get_write_buffer_size()
 
     def write_or_disconnect_slow_client(self, data: bytes) -> None:

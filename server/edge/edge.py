@@ -298,7 +298,7 @@ class Edge:
         self._clients.pop(client_number, None)
 
     def find_or_add_topic(self, topic_name: str) -> Topic:
-        """Return the topic of that name, and create it if it is new. A topic is a match, or the listing, that clients follow."""
+        """Return the topic (a match, or the listing, that clients follow) of that name, and create it if it is new."""
         topic = self._topics.get(topic_name)
         if topic is None:
             topic = self._topics[topic_name] = Topic(topic_name, self.clock)

@@ -1,7 +1,7 @@
-"""Cost of each kind of message, which is taken from the work budget of its sender's address.
+"""Cost of each kind of message in CPU time, which is taken from the work budget of its sender's address.
 
-Every kind of message from clients has an entry. `tests/server/edge/test_message_costs.py` compares the entries with the
-protocol and with the table in SECURITY.md.
+The work budget limits the CPU time that the server spends for an address. Every kind of message from clients has a cost:
+`tests/server/edge/test_message_costs.py` compares the costs with the protocol and with the table in SECURITY.md.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MESSAGE_COSTS: dict[type[ClientMessage], int] = {
     Browse: 1_000,
     Ping: 300,
 }
-"""Cost of each message for its sender's address, in µs of `server.edge.work_budget.WorkBudget`.
+"""Cost of each kind of message, in µs. It is taken from the `WorkBudget` of the sender's address.
 
 A message of cost 0 is limited in another way: a connection sends one hello, a move answers a turn, a `ready` answers a
 `start`, and a resignation ends a match. When such a message is not expected, `OUT_OF_PLACE_COSTS` applies.
@@ -56,6 +56,5 @@ OUT_OF_PLACE_COSTS: dict[type[ClientMessage], int] = {
 }
 """Cost, in µs, of a normally free message that arrives when it is not expected, such as a second hello.
 
-A `ready` or `resign` for a finished match costs more: its answer is the match's `end`, which may be read from the
-store.
+A `ready` or `resign` for a finished match costs more, because the server may have to read the result from the store.
 """

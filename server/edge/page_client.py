@@ -1,7 +1,7 @@
 """Internal client through which the server's own web page sees the arena.
 
-Like any spectator, the client sees matches in progress and the listing (matches, bots, open challenges and events). It
-has no socket.
+To the core, this client is a spectator without a socket. Like any spectator, it sees matches in progress and the listing
+(matches, bots, open challenges and events).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 PAGE_CLIENT_HELLO = Hello("page", role="spectator", program="page")
 """Hello message with which the web page's internal client asks the core for admission, as a spectator."""
 CORE_ANSWER_TIMEOUT_SECONDS = 2.0
-"""Longest time to wait for the core's answer, in seconds."""
+"""Longest time to wait for the core to answer a request of the web page, in seconds."""
 IDLE_SECONDS_BEFORE_DISCONNECT = 30.0
 """Time without a request after which the web page's client disconnects from the core, in seconds."""
 PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS = 10.0
-"""Time for which the core is not asked for a listing again after it has not answered, in seconds."""
+"""Time, in seconds, for which the core is not asked for a listing again after it has left a request unanswered."""
 MAX_LISTING_AGE_SECONDS = 0.25
 """Age up to which a received listing is returned again without a request, in seconds."""
 
@@ -63,7 +63,7 @@ class PageClient:
         self._admission: asyncio.Future[None] | None = None
         """Future that is done once the core has admitted the client; None before the first request."""
         self._requests: dict[str, asyncio.Future[ServerMessage | None]] = {}
-        """Future answer to each open request, by match id, or by an empty key for the listing.
+        """Future for the answer to each open request, by match id, or by an empty key for the listing.
 
         The answer is None if there is no such match.
         """
@@ -107,7 +107,7 @@ class PageClient:
         return reply if isinstance(reply, Listing) else None
 
     def list_admitted_clients(self) -> list[ConnectedClient]:
-        """Return the admitted clients of this edge, longest connected first."""
+        """Return the clients of this process that the core has admitted, longest connected first."""
         now = self._edge.now()
         clients = [
             ConnectedClient(
@@ -121,10 +121,14 @@ class PageClient:
         return sorted(clients, key=lambda client: (-client.connected_seconds, client.name))
 
     async def _request_from_core(self, request_key: str, message: ClientMessage) -> ServerMessage | None:
-        """Return the core's answer to a request; None if there is no such match, or if the core does not answer in time.
+        """Return the core's answer to a request; None if there is no such match.
 
-        Concurrent calls with one key share an answer. `request_key`: match id, or empty for the listing. The time limit
-        is `CORE_ANSWER_TIMEOUT_SECONDS`.
+        Return None too if the core does not answer within `CORE_ANSWER_TIMEOUT_SECONDS`. Concurrent calls with the same
+        key send
+        one request and share its answer.
+
+        request_key  match id; empty for the listing
+        message      message that makes the request
         """
         self._restart_idle_timer()
         try:
@@ -199,7 +203,7 @@ class PageClient:
         return ClientAdmitted(self._client, PAGE_CLIENT_HELLO, "", owner="", secret="", role="spectator")
 
     def resubscribe_to_core(self) -> None:
-        """Send a new core all unanswered requests again, and the hello too if no core has answered it."""
+        """Send a new core all unanswered requests again. If no core has answered this client's hello, send the hello first."""
         if self._admission is None or not self._admission.done():
             self._edge.core.submit(AdmissionRequest(self._client, PAGE_CLIENT_HELLO, ""))
         for key in self._requests:

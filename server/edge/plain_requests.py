@@ -38,9 +38,11 @@ HANDLER_FAILURE_LOG_LINE = "a request could not be answered"
 def make_page_response(
     pages: PageHandler, request: Request, address: str
 ) -> Response | Callable[[], Awaitable[Response]]:
-    """Return the response to a plain request from an address, or a coroutine function that makes it, if that takes a while.
+    """Return the response to a plain request, or a coroutine function that makes the response.
 
-    pages  function that makes the response, or the coroutine function
+    pages    function that makes either of them
+    request  request that opens no websocket
+    address  IP address of the client
 
     The response has status 404 if there is no such page. If `pages` or the coroutine function raises an exception, the
     exception is logged, and the response has status 500.

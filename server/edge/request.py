@@ -18,7 +18,7 @@ class Request:
     protocol: str = "HTTP/1.1"
     """HTTP version, as sent in the request line."""
     is_abandoned: Callable[[], bool] = lambda: False
-    """Function that returns True once the client has stopped waiting for the response."""
+    """Function that returns True once the client has disconnected, so that a slow response is no longer needed."""
 
     def list_header_values(self, header_name: str) -> list[str]:
         """Return the elements of a list header: its values, split at commas and stripped."""
@@ -33,7 +33,8 @@ class Request:
     def allows_another_request(self) -> bool:
         """True if another request may follow on the same connection (RFC 9112, section 9.3).
 
-        Only a GET allows one, because the server does not read the body that another request may have.
+        Only a GET in HTTP/1.1 without `Connection: close` allows one. Other methods may have a body, which the server
+        does not read.
         """
         asks_to_close = "close" in map(str.lower, self.list_header_values("Connection"))
         return self.method == "GET" and self.protocol == "HTTP/1.1" and not asks_to_close

@@ -33,7 +33,7 @@ class Response:
 
 
 MakeResponse = Callable[[], Awaitable[Response | None]]
-"""Function that makes the response to a request."""
+"""Coroutine function that makes the response to a request. Its result is None if there is no such page."""
 PageHandler = Callable[[Request, str], Response | MakeResponse | None]
 """Function that answers a plain request (an HTTP request that opens no websocket).
 
@@ -93,7 +93,7 @@ def make_bad_request_response(reason: str) -> Response:
 
 
 def make_too_many_requests_response(retry_after_seconds: float) -> Response:
-    """Return a 429 for a client whose address has used up its work budget, with a `Retry-After` header."""
+    """Return a 429 with a `Retry-After` header, for a client whose address has used up its share of the server's CPU time."""
     line = "too many requests from your address: try again in a moment"
     return replace(
         make_text_response(line, HTTPStatus.TOO_MANY_REQUESTS),

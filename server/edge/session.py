@@ -62,15 +62,15 @@ While a session is BACKLOGGED, nothing is read from its client.
 STATES_THAT_IGNORE_MESSAGES = frozenset({AWAITING_ADMISSION, CLOSED})
 """States of a session in which no message is handled: in AWAITING_ADMISSION, messages are kept for later, in CLOSED dropped."""
 MAX_MESSAGES_IN_FAIR_QUEUE = 256
-"""Number of messages waiting in the fair queue at which reading is paused."""
+"""Number of a client's messages in the fair queue at which the server stops reading from the client."""
 CONTROL_OPCODES = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
 BINARY_OPCODE = Opcode.BINARY
 TEXT_OPCODE = Opcode.TEXT
 PONG_OPCODE = Opcode.PONG
 CLOSE_CODES_OF_ORDERLY_ENDS = {ErrorCode.SHUTTING_DOWN: 1001, ErrorCode.EVENT_OVER: 1000}
-"""Websocket close code by the reason for an orderly end: the server stops, or the event is over.
+"""Websocket close code for each orderly end: the server stops, or the event is over.
 
-For other reasons the code is 1008, except for invalid frames: 1007 or 1009.
+A session that ends for any other reason has the code 1008, or 1007 or 1009 after an invalid frame.
 """
 END_CODES_WITHOUT_MISBEHAVIOUR = frozenset(
     {ErrorCode.REPLACED, ErrorCode.NAME_TAKEN, *CLOSE_CODES_OF_ORDERLY_ENDS}
@@ -80,7 +80,7 @@ END_CODES_WITHOUT_MISBEHAVIOUR = frozenset(
 The bot has reconnected, its name is taken, the server stops, or the event is over.
 """
 MESSAGE_BURST_SECONDS = 4
-"""Time in which a client's unused allowance of messages grows to its maximum, in seconds."""
+"""Time without messages in which a client's allowance of messages grows from nothing to its maximum, in seconds."""
 ADMISSION_TIMEOUT_SECONDS = 60.0
 """Longest time for the core to answer a hello, in seconds, for example while a new core takes over."""
 CONTROL_FRAMES_PER_SECOND = 10.0
@@ -98,7 +98,7 @@ MAX_QUOTED_FRAME_BYTES = 24
 
 
 class OwnMatchState:
-    """State of a client in one match that it plays: the turn that it has to answer, and the time used for the turn."""
+    """State of a client in one match that it plays: the turn that it has yet to answer, and the time used for this turn."""
 
     __slots__ = (
         "answer",
@@ -112,19 +112,25 @@ class OwnMatchState:
 
     def __init__(self) -> None:
         self.unanswered_start_count = 0
-        """Number of `start` messages that the bot has not answered with `ready`. A bot answers a repeated `start` too."""
+        """Number of `start` messages that the bot has not answered with `ready`. A repeated `start` counts too."""
         self.ply = -1
-        """Ply of the open turn; -1 if none is open."""
+        """Ply of the turn that the client has yet to answer; -1 if there is none."""
         self.turn_sent_ns = 0
         """Time at which the turn was written, in monotonic ns."""
         self.clock_ran_ns = 0
-        """Time that the turn's clock had already run when the turn was written, in ns."""
+        """Time that the turn's clock had already run when the turn was written, in ns; 0 unless the turn was sent again."""
         self.stalled_ns = 0
-        """Total time of all stalls of the event loop before the turn was written, in ns."""
+        """Total time of all stalls of the event loop since its start, in ns, as it was when the turn was written.
+
+        A stall is a long delay of the event loop. Only later stalls are left out of the client's thinking time.
+        """
         self.has_match_ended = False
-        """True if the match ended during an open turn. The answer may be in transit, and will be dropped."""
+        """True if the match ended while the client had a turn to answer. The answer may still arrive, and is then dropped."""
         self.answer: MessageReceived | None = None
-        """Answer to the open turn, until the core accepts or rejects it. If the core is replaced, it is sent to the new one."""
+        """Client's answer to the turn, until the core accepts or rejects the answer; otherwise None.
+
+        If the core is replaced in between, the new core gets the answer too.
+        """
 
 
 class Session:
@@ -156,9 +162,12 @@ class Session:
         self._connection = connection
         limits, now = edge.limits, edge.now()
         self.client = 0
-        """Number by which the core knows the client; 0 before its hello."""
+        """Number by which the core knows the client; 0 until the client has sent its hello."""
         self.hello: Hello | None = None
-        """Hello of the client. After the core's welcome, it holds the current session secret and the remaining match quota."""
+        """Hello of the client; None before it arrives.
+
+        Messages of the core update the session secret and the quota (number of matches still wanted) in the hello.
+        """
         self.state = AWAITING_HELLO
         """One of the states AWAITING_HELLO to CLOSED."""
         self.connected_since_ns = now
@@ -175,7 +184,7 @@ class Session:
         self._message_bucket = TokenBucket(
             limits.messages_per_second, MESSAGE_BURST_SECONDS * limits.messages_per_second, now
         )
-        """Token bucket of the client's unrequested messages: all but answers to a turn or a `start`."""
+        """Token bucket that limits the client's unrequested messages: all but answers to a `turn` or a `start`."""
         self._control_bucket = TokenBucket(CONTROL_FRAMES_PER_SECOND, CONTROL_FRAME_BURST, now)
         self._fragment_bucket: TokenBucket | None = None
         """Token bucket of message fragments; None until the first fragment."""
@@ -186,11 +195,11 @@ class Session:
         self.waiting_messages: list[tuple[ClientMessage, int, int]] = []
         """Messages that wait in the fair queue, with their arrival times in ns and their costs in µs."""
         self._early_frames: list[tuple[Frame, int]] = []
-        """Frames that arrived after the hello and before the core's answer, each with its arrival time in ns."""
+        """Frames that arrived after the hello and before the core has answered the hello, each with its arrival time in ns."""
         self._has_sent_welcome = False
         """True once the core's `welcome` and the messages that belong to it are written.
 
-        A `start` before that repeats a match in progress. A later one begins a new match.
+        A `start` message before that time repeats a match that is already in progress. A later one begins a new match.
         """
         self._is_traced = wire_log.isEnabledFor(logging.DEBUG)
 
@@ -313,7 +322,7 @@ class Session:
 
     @property
     def _is_exempt_from_message_limits(self) -> bool:
-        """True for the server's own bots. Other programs on this machine share their address, and so its limits."""
+        """True for the server's own bots, known by their names. Other programs at the same address have limits."""
         hello = self.hello
         return hello is not None and hello.role == "bot" and hello.name in self._edge.rate_exempt_names
 
@@ -444,7 +453,7 @@ class Session:
         )
 
     def close_slow_client(self) -> None:
-        """Close the connection of a client that has left too many bytes unread. A bot catches up when it reconnects."""
+        """Close the connection of a client with too many unread bytes. A bot that reconnects gets the missed messages."""
         if self.state == CLOSED:
             return
         log.warning(
@@ -482,11 +491,11 @@ class Session:
 
     @property
     def unsent_bytes(self) -> int:
-        """Number of bytes that wait in this process to be sent. Bytes in the buffers of the operating system are not counted."""
+        """Number of bytes that wait in this process to be sent, without those in the buffers of the operating system."""
         return self._connection.unsent_bytes
 
     def try_spend_work_budget(self, cost_us: int) -> bool:
-        """Take `cost_us` µs from the work budget of the client's address and return True; False if less is left."""
+        """Take `cost_us` µs from the CPU time that the client's address may use. Return False if less is left."""
         return (
             self._edge.work_budget.spend_or_compute_wait(
                 self._connection.address, cost_us, self._edge.now() / 1e9
@@ -495,7 +504,7 @@ class Session:
         )
 
     def write_frames(self, encoded_frames: bytes) -> None:
-        """Write encoded frames of a topic that the client follows."""
+        """Write encoded frames about a match or the listing that the client follows."""
         if self._is_traced:
             wire_log.debug("< %s %s", self.name, encoded_frames.hex())
         self._connection.write_or_disconnect_slow_client(encoded_frames)
@@ -603,7 +612,10 @@ class Session:
             self.hello = replace(self.hello, quota=UNSET if standing.quota is None else standing.quota)
 
     def _handle_frames_kept_during_admission(self) -> None:
-        """Handle the frames that came after the hello, once all messages that follow the welcome are written."""
+        """Handle the frames that the client has sent since its hello.
+
+        The messages that the core sends with the welcome must be written before.
+        """
         self._has_sent_welcome = True
         if self._edge.directives.notice.text and self.state != CLOSED:
             self._send_message_now(self._edge.directives.notice)
@@ -631,11 +643,11 @@ class Session:
             self._edge.forget_topic_without_followers(topic)
 
     def handle_topic_end(self, topic_name: str) -> None:
-        """Forget the topic `topic_name`, a match that the client followed, because the match has ended."""
+        """Forget a match that the client followed, because the match has ended. `topic_name`: id of the match."""
         self._topics.pop(topic_name, None)
 
     def request_whole_match_again(self, match_id: str) -> None:
-        """Ask the core to send the client the whole match so far again, after the client has missed messages."""
+        """Ask the core for the match so far (`view` message), because the client has missed messages about it."""
         self._edge.core.submit(MessageReceived(self.client, Watch(match_id), self._edge.now()))
 
     # resync
@@ -650,7 +662,10 @@ class Session:
         )
 
     def resubscribe_to_core(self) -> None:
-        """Tell a new core which topics the client follows. If no core has answered the hello, repeat the hello."""
+        """Send a new core the client's requests to follow topics (matches, or the listing).
+
+        If no core has answered the client's hello yet, send only the hello.
+        """
         if self.state == AWAITING_ADMISSION:
             self.send_hello_to_core()
             return

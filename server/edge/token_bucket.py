@@ -32,5 +32,5 @@ class TokenBucket:
         return True
 
     def take_tokens_with_debt(self, token_count: float) -> None:
-        """Take `token_count` tokens, even if that leaves a debt. The debt is at most a full bucket."""
+        """Take `token_count` tokens, even if fewer are left. The debt is at most the number of tokens in a full bucket."""
         self._tokens = max(-self._burst, self._tokens - token_count)

@@ -1,8 +1,10 @@
 """Topics that clients of this edge follow: matches, and the listing (matches in progress, bots, challenges, events).
 
-A message is encoded once for all followers. Messages are gathered for `GATHERING_DELAY_SECONDS`, and then sent to a few
-followers at a time, spread over the next `GATHERING_DELAY_SECONDS`, so that a player's move waits only for a few followers. A
-follower that reads slowly, or whose address exceeds its work budget, misses messages, and later gets the whole match again.
+A message is encoded once for all followers. Messages are gathered for `GATHERING_DELAY_SECONDS`. They are then sent to a few
+followers at a time, spread over another `GATHERING_DELAY_SECONDS`, so that a player's move waits only for a few followers.
+
+A follower that reads slowly misses messages, and later gets the whole match again. So does a follower whose address has
+used up its work budget, the CPU time that the server spends for it.
 """
 
 from __future__ import annotations
@@ -27,15 +29,18 @@ GATHERING_DELAY_SECONDS = 0.05
 SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS = 1.0
 """Interval between checks whether a follower that has missed messages can receive again, in seconds."""
 MATCH_UPDATE_COST_US = 20
-"""Cost of sending a follower the latest messages of a match, in µs of its address's work budget."""
+"""Cost of sending a follower the latest messages of a match, in µs of the work budget (CPU time) of the follower's address."""
 WHOLE_MATCH_COST_US = 100
-"""Cost of sending a follower the whole match again, in µs of its address's work budget."""
+"""Cost of sending a follower the whole match again, in µs of the work budget (CPU time) of the follower's address."""
 FOLLOWERS_PER_BATCH = 4
-"""Number of followers that get messages in one iteration of the event loop."""
+"""Number of followers to which messages are sent without a pause. Moves of players can be handled in each pause."""
 CURSOR_AFTER_MISSED_MESSAGE = -1
-"""Value in place of the number of a follower's next message, if the follower has missed a message."""
+"""Value in `Topic._followers` for a follower that has missed a message, and must get the whole match again."""
 CURSOR_AWAITING_VIEW = -2
-"""The same, once the core has been asked for the whole match (`view` message) for the follower."""
+"""Value in `Topic._followers` for a follower that has missed a message, while the core is asked for the whole match.
+
+The core answers with a `view` message.
+"""
 
 
 def encode_server_frame(message: ServerMessage) -> bytes:
@@ -52,10 +57,10 @@ class Topic:
         self._followers: dict[Session, int] = {}
         """Number of the next message to send to each follower.
 
-        CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW for a follower that has missed a message.
+        For a follower that has missed a message, the value is CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW.
         """
         self._frames: list[bytes] = []
-        """Frames of the latest messages, from the first one that some follower has yet to be sent."""
+        """Frames of the latest messages. Older ones are dropped once they were sent to all followers that keep up."""
         self._frame_count = 0
         """Number of the next message to be published; the first message has number 0."""
         self._is_delivering = False
@@ -72,7 +77,7 @@ class Topic:
         return self._end_frame is not None
 
     def add_follower(self, follower: Session) -> None:
-        """Add a follower that has just received the current state. It gets all messages from now on."""
+        """Add a client that has just received the match so far, or the listing. The client gets all messages from now on."""
         self._followers[follower] = self._frame_count
 
     def remove_follower(self, follower: Session) -> None:
@@ -80,7 +85,7 @@ class Topic:
         self._followers.pop(follower, None)
 
     def publish_to_followers(self, message: ServerMessage) -> None:
-        """Send a message, after a short delay, to all followers that keep up."""
+        """Send a message to all followers after a short delay. Followers that read too slowly may miss it."""
         if type(message) is Update:
             message = replace(message, watching=len(self))
         frame = encode_server_frame(message)
@@ -105,10 +110,10 @@ class Topic:
         self._send_to_next_followers(list(self._followers), self._frame_count, self.is_over)
 
     def _send_to_next_followers(self, followers: list[Session], end_number: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
-        """Send the messages that they lack to the first `FOLLOWERS_PER_BATCH` of `followers`, and later to the others.
+        """Send the first `FOLLOWERS_PER_BATCH` of `followers` the messages that they lack. After a pause, go on with the rest.
 
-        end_number  number that the next new message had when this round of sending began; messages from this number on
-                    are kept for the next round
+        end_number  number of messages that were published before this round of sending began; later ones wait for the
+                    next round
         is_last     True if the match was over when the round began, so that the round also sends the `end` message
         """
         for follower in followers[:FOLLOWERS_PER_BATCH]:
@@ -138,10 +143,11 @@ class Topic:
     def _send_latest_messages(self, follower: Session, first_number: int) -> None:
         """Send a follower the messages from number `first_number` on. If the topic is the listing, send only the latest one.
 
-        `first_number` may be CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW instead, as in `_followers`.
+        first_number  number of a message; or CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW, as in `_followers`
 
-        A follower that reads slowly, or whose address has used up its work budget, misses these messages. Once the
-        follower can receive again, the topic requests the whole match from the core, and sends that instead.
+        A follower that reads slowly, or whose address has used up its work budget (CPU time), gets nothing now. Once
+        the follower
+        can receive again, the core is asked for the whole match, which is sent instead of the missed messages.
         """
         is_slow = follower.unsent_bytes > MAX_UNSENT_BYTES_PER_FOLLOWER
         if self.name == LISTING_TOPIC:
@@ -162,9 +168,11 @@ class Topic:
             self._followers[follower] = CURSOR_AFTER_MISSED_MESSAGE
 
     def _send_end_message(self, follower: Session, first_number: int) -> None:
-        """Send a follower the messages from number `first_number` on and the `end`, even if it is slow, and remove it.
+        """Send a follower the messages from number `first_number` on, and the `end`. Then remove the follower.
 
-        If `first_number` is CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW, as in `_followers`, send the `end` alone.
+        If `first_number` is CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW, as in `_followers`, send the `end`
+        alone. Even a
+        slow follower gets it.
         """
         self.remove_follower(follower)
         follower.handle_topic_end(self.name)

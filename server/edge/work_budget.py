@@ -11,13 +11,13 @@ from arena.server.core.limits import HostLimits
 from arena.server.core.rate_limit import RateLimit
 
 BUDGET_REFILL_SECONDS = 20.0
-"""Time in which an unused budget grows to its maximum, in seconds. An address may use a full budget in one burst."""
+"""Time in which an unused work budget grows to its maximum, in seconds. An address may use a full budget in one burst."""
 
 
 class WorkBudget:
-    """Limit on the server's work for the clients of one address (for IPv6, of one /64 network), in CPU time per second.
+    """Limit on the CPU time per second that the server spends for the clients of one address.
 
-    `spend_or_compute_wait` takes constant time.
+    For IPv6, all addresses of a /64 network count as one. `spend_or_compute_wait` takes constant time.
     """
 
     def __init__(self, limits: HostLimits) -> None:

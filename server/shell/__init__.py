@@ -1,5 +1,4 @@
-"""The shell around the core: one task passes inputs to the core, commits the durable effects, and only then releases
-messages and other effects.
+"""The shell, which does the core's I/O: it passes inputs to the core, stores the resulting changes, and then sends messages.
 
 shell             the task: inputs that have arrived -> core -> one commit -> effects
 authenticator     check of each client's name and token

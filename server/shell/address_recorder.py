@@ -1,4 +1,4 @@
-"""Recorder of the hashed addresses from which bots play, for `arena audit`."""
+"""Recorder of the hashed addresses from which bots play. `arena audit` finds owners whose bots play from the same address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class AddressRecorder:
     """Recorder of the hashed addresses of bots that finish matches: one `AddressUse` for each bot, address and day.
 
-    Bots without an owner in the store are left out.
+    Only bots whose owner is stored are recorded, because the addresses of different owners are compared.
     """
 
     def __init__(self, engine: Engine, shell: Shell) -> None:
@@ -29,9 +29,9 @@ class AddressRecorder:
         self._day, self._key = "", b""
         """Current day (UTC), as YYYY-MM-DD, and the random key with which its addresses are hashed."""
         self._unstored_uses: set[AddressUse] = set()
-        """Uses of addresses by bots that must still be stored."""
+        """Combinations of bot, hashed address and day that must still be stored."""
         self._stored_uses: set[AddressUse] = set()
-        """Uses of addresses by bots on the current day that are stored already."""
+        """Combinations of bot and hashed address on the current day that are stored already."""
         shell.add_effect_handler(CloseMatch, self._record_player_addresses)
 
     def _record_player_addresses(self, finished: CloseMatch) -> None:
@@ -48,7 +48,10 @@ class AddressRecorder:
                     self._unstored_uses.add(use)
 
     async def store_address_uses_of_players(self) -> None:
-        """Store the new uses of addresses. Raises any database error; the uses then stay in memory until the next call."""
+        """Store the new combinations of bot and address.
+
+        Raises any database error. The combinations then stay in memory until the next call.
+        """
         uses = frozenset(self._unstored_uses)
         if uses:
             await database.write(self._engine, partial(store_address_uses, uses=uses))

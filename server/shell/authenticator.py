@@ -55,8 +55,7 @@ A query takes almost 1 ms of CPU time, whether for one client or for many, and m
 MAX_ADMISSION_GROUPS_PER_QUERY = 10
 """Maximum number of groups into which the clients of one query are divided.
 
-The groups are admitted one after another, spread over the pause after the query, because a move has to wait while a
-group is admitted.
+A move has to wait while a group is admitted. The groups are therefore spread over the pause after the query.
 """
 
 
@@ -92,7 +91,7 @@ class Authenticator:
         self._requests: dict[int, AdmissionRequest] = {}
         """Hellos that wait for a query of the store, by client number."""
         self._already_admitted: set[int] = set()
-        """Numbers of the clients in `_requests` that were admitted before the query, by the secret of their session."""
+        """Numbers of the clients in `_requests` that were already admitted, because they sent the secret of their session."""
         self._names_to_look_up: dict[str, None] = {}
         """Names of bots whose ratings and owners must still be read from the store for a new core, in order of arrival."""
         self._request_arrived = asyncio.Event()
@@ -146,7 +145,7 @@ class Authenticator:
             self.forget_request(client)
 
     def fill_in_resynced_clients(self, resync: EdgeResynced) -> EdgeResynced:
-        """Return an edge's list of connected clients, with all fields that depend on names and addresses filled in.
+        """Return an edge's list of connected clients, with the fields that follow from their names and addresses filled in.
 
         No token is checked, because clients prove their identity by the secrets of their sessions. The core gets the bots'
         ratings and owners later.
@@ -178,7 +177,7 @@ class Authenticator:
         return EdgeResynced(resync.edge, clients)
 
     def _is_on_server_machine(self, client_name: str, address: str) -> bool:
-        """Return True for a bot that runs on the server's own machine."""
+        """Return True for a client on the server's own machine: one of the server's bots, or one with a loopback address."""
         try:
             return client_name in self._issued_token_hashes or ip_address(address).is_loopback
         except ValueError:
@@ -290,6 +289,8 @@ class Authenticator:
         self, request: AdmissionRequest, account: StoredAccount
     ) -> tuple[Role, bool]:
         """Return the role that a hello's token grants, and True if the client is a guest.
+
+        account  entry of the client's name in the store; an empty one if there is none
 
         Raises RequestRefused for a wrong token.
         """

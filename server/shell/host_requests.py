@@ -32,18 +32,21 @@ class HostRequestHandler:
         self._server = server_name
         self._shell = shell
         self._last_request_number = 0
-        """Number of the last request from a web page. Such requests have negative numbers, those in the store positive ones."""
+        """Number of the last request from a web page. Such numbers are negative, because stored requests have positive numbers.
+        """
         self._pending_answers: dict[int, asyncio.Future[RequestAnswer]] = {}
         """Futures of the answers that web pages wait for, by number of the request."""
         self._core = shell.core
-        """Core to which the stored requests in `_submitted_numbers` were passed."""
+        """Core to which the stored requests in `_submitted_numbers` were passed. A core built after an outage gets them again.
+        """
         self._submitted_numbers = set[int]()
         self._question_numbers = set[int]()
-        """Numbers of the stored requests that are only questions (`FindConnectedClient`): the answer no is not a refusal."""
+        """Numbers of the stored requests that only ask a question (`FindConnectedClient`). The answer no to them is not logged.
+        """
         shell.add_effect_handler(CommandAnswered, self._resolve_pending_answer)
 
     async def send_request(self, server_name: str, request: HostRequest) -> RequestAnswer | None:
-        """Pass a request to the core, or through the store to another server. This method has the type `requests.SendRequest`.
+        """Pass a request to the core or, if it is for another server, through the store. A function of type `SendRequest`.
 
         Return the answer once it is durable; None if another server does not answer in time. After a cancellation, the
         request may still be carried out.
@@ -60,9 +63,10 @@ class HostRequestHandler:
             del self._pending_answers[number]
 
     def _resolve_pending_answer(self, answer: CommandAnswered) -> None:
-        """Give the answer to the page that waits for it.
+        """Give the answer to the web page that waits for it.
 
-        Log a refusal of a stored request, because its command may have ended before a server read the request.
+        Log a refusal of a request from the store, because the command that stored the request may have ended without
+        the answer.
         """
         is_command = answer.number in self._submitted_numbers and answer.number not in self._question_numbers
         if is_command and not answer.done:

@@ -47,7 +47,7 @@ NO_HOUSE_ENGINES = "none"
 HOUSE_ENGINE_RESTART_POLICY = RestartPolicy(max_restarts=100, max_backoff_seconds=60)
 """Restart limits of the server's own engines.
 
-A server runs for months, so an engine is given up only after hours without a move.
+A server runs for months. It therefore restarts an engine for hours before it gives the engine up.
 """
 
 
@@ -57,7 +57,7 @@ class HouseEngineError(ValueError):
 
 @dataclass(frozen=True)
 class HouseEnginePlan:
-    """Engines that a server itself runs (house engines), and options for running them."""
+    """Engines that a server itself runs (house engines), with options for running them."""
 
     engines: Sequence[HouseEngine] = ()
     admits_guests: bool = False
@@ -65,7 +65,7 @@ class HouseEnginePlan:
     checks_engines: bool = False
     """True to start all engines when the server starts, and raise HouseEngineError if one cannot be started."""
     report_failure: Callable[[str], None] = log.warning
-    """Function that is called after each crash or hang of an engine.
+    """Function that is called after each failure of an engine: a crash, or a hang.
 
     Its argument is a line that names the engine's bot, followed by the bot's last output.
     """
@@ -81,9 +81,10 @@ EMPTY_HOUSE_ENGINE_PLAN = HouseEnginePlan()
 def parse_house_engines(texts: Sequence[str]) -> list[HouseEngine]:
     """Parse a list of engines with their options, such as `greedy` and `alphabeta:depth=6,exact=yes`.
 
-    An empty list, or only `none`, means no engines. A comma means the same as a new text: a text such as `exact=yes`
-    continues the options of the engine before it, and any other text is a new engine. The bot of an engine that occurs
-    again gets a number in its name, as in `house-greedy-2`. Raises HouseEngineError for an invalid engine.
+    texts  engines; a text may hold several, separated by commas. A part such as `exact=yes` belongs to the engine before it
+
+    An empty list, or only `none`, means no engines. The bot of an engine that occurs again gets a number in its name, as in
+    `house-greedy-2`. Raises HouseEngineError for an invalid engine.
     """
     parts = [part.strip() for text in texts for part in text.split(",")]
     if parts in ([], [NO_HOUSE_ENGINES]):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.shell")
 
 MAX_QUEUED_RESULT_REQUESTS = 1_000
-"""Maximum number of waiting requests for results. Further ones are dropped; a bot asks again with its next message."""
+"""Maximum number of waiting requests for results. Further ones are dropped, and made again at the bot's next message."""
 LOOKUP_TIMEOUT_SECONDS = 10.0
 """Time limit for the lookup of a missed result in the store, in seconds."""
 LOOKUP_RETRY_PAUSE_SECONDS = 0.5
@@ -40,7 +40,8 @@ class MissedResultSender:
             MAX_QUEUED_RESULT_REQUESTS
         )
         self._requests: set[SendMissedResult] = set()
-        """Unanswered requests. A repetition of one, for example after an edge has lost messages, is dropped."""
+        """Unanswered requests. If the core repeats one, for example after an edge has lost messages, the repetition is dropped.
+        """
         shell.add_effect_handler(SendMissedResult, self._enqueue_request)
 
     def _enqueue_request(self, request: SendMissedResult) -> None:

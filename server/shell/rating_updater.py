@@ -28,7 +28,7 @@ class RatingUpdater:
         self._has_uncounted_matches = True
         self._has_loaded_seasons = False
         self._seasons: dict[str, int] = {}
-        """Number of the season whose ratings the core has, by game, from 1. A game in its first season has no entry."""
+        """Number of the season of each game, from 1, as last reported to the core. A game in its first season has no entry."""
         shell.add_effect_handler(CloseMatch, self.record_finished_match)
 
     def record_finished_match(self, _finished: CloseMatch) -> None:

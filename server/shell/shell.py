@@ -76,12 +76,12 @@ STORE_RETRY_INTERVAL_SECONDS = 0.5
 MAX_QUEUED_INPUTS = 20_000
 """Maximum number of inputs that wait for an unavailable store.
 
-If more arrive, the core is dropped, and built anew from the store when it is back.
+If more arrive, the core and its state are given up. A new core is built from the store once the store is available.
 """
 MAX_INPUTS_PER_BATCH = 256
-"""Maximum number of inputs in one batch, which has one commit. In a larger one, the first effects would wait too long."""
+"""Maximum number of inputs in one batch. All of them share one commit, and no message goes out before that commit."""
 DEFERRABLE_TYPES: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
-"""Types of inputs and messages that change the store, and that no player's clock waits for."""
+"""Types of inputs and messages that may wait for the next batch, to share its commit. No player's clock waits for them."""
 MAX_INPUT_DEFERRAL_SECONDS = 0.01
 """Longest time for which an input of one of the `DEFERRABLE_TYPES` is deferred, in seconds."""
 INPUT_TYPES_DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced, MatchRequested, MatchPlayed)
@@ -149,11 +149,11 @@ class Shell:
         self._inputs: list[MessageToCore | Input] = []
         """Inputs that the core will handle in the next batch, in order."""
         self._deferred_inputs: list[MessageToCore | Input] = []
-        """Inputs of the `DEFERRABLE_TYPES`, put off by one batch. Only moves in `_inputs` may overtake them."""
+        """Inputs of the `DEFERRABLE_TYPES` that wait for the next batch. Only moves can be handled before them."""
         self._batch_due = asyncio.Event()
-        """Event that is set when `run` must handle another batch of inputs, or stop."""
+        """Event that is set when `run` has work to do: inputs, a passed deadline, or a stop."""
         self._is_wake_scheduled = False
-        """True while a timer runs that starts a batch with the deferred inputs."""
+        """True while a timer runs that will move the deferred inputs to the next batch."""
         self._timer: asyncio.TimerHandle | None = None
         """Timer that wakes the shell at the core's next deadline; None if none is set."""
         self._timer_time_ns = NEVER_TIME_NS
@@ -161,7 +161,7 @@ class Shell:
         self._lag = lag
         self._lag.add_measurement_condition(lambda: self._timer is not None)
         self._is_serving = False
-        """True while the core's state matches the store."""
+        """True while the core is in use; False before it is built from the store, and after a long outage of the store."""
         self.is_draining = False
         """True once no more matches begin, because the server is about to stop."""
         self._is_stopping = False
@@ -211,7 +211,10 @@ class Shell:
                 self._clock.call_later(MAX_INPUT_DEFERRAL_SECONDS, self._wake_for_deferred_inputs)
 
     def _may_overtake_deferred_inputs(self, message: MessageToCore | Input) -> bool:
-        """Return True if `message` is a move, and no deferred input comes from the same client or concerns the same match."""
+        """Return True if `message` may be handled before the deferred inputs.
+
+        It must be a move, and no deferred input may come from the same client or concern the same match.
+        """
         if type(message) is not MessageReceived or type(message.message) is not Move:
             return False
         client, match = message.client, message.message.match
@@ -251,7 +254,7 @@ class Shell:
             port.deliver((message,))
 
     def add_effect_handler(self, effect_type: type, handler: Callable[[Any], None]) -> None:
-        """Call `handler` with each effect of type `effect_type`, once the effects of the same batch are stored.
+        """Call `handler` with each effect (result of an input) of type `effect_type`, once the effects of its batch are stored.
 
         Effects that go to edges have no handlers: `SendToClient`, `CloseClient` and `PublishToTopic`.
         """
@@ -270,7 +273,7 @@ class Shell:
         self.submit(ApplySettings(settings))
 
     async def drain_matches(self, timeout_seconds: float) -> int:
-        """Begin no new matches, and wait up to `timeout_seconds` until no match is in progress.
+        """Let the core begin no new matches, and wait up to `timeout_seconds` until no match is in progress.
 
         Return the number of matches still in progress.
         """
@@ -359,7 +362,7 @@ class Shell:
             self._lag.stop_measuring()
 
     async def _watch_lease(self) -> None:
-        """Wake `run` when the lease is lost. Without matches, there is no commit that would discover the loss."""
+        """Wake `run` when the lease is lost, so that it stops. Otherwise only the next commit would show the loss."""
         await self._journal.lease_lost.wait()
         self._batch_due.set()
 
@@ -391,7 +394,7 @@ class Shell:
     async def _repeat_match_request(
         self, request: MatchRequested | MatchPlayed, record: asyncio.Future[Record]
     ) -> None:
-        """Send a request for a match to the new core; if the match has already been stored, set its record as the result.
+        """Send a request for a match to the new core. If the match is stored already, give its record to the caller instead.
 
         record  future that the caller of `_request_match` waits for
 
@@ -470,8 +473,7 @@ class Shell:
     def _dispatch_effects(self, effects: Sequence[Effect]) -> None:
         """Pass each effect to the edges or to the handlers of its type. Effects for clients are grouped by edge.
 
-        Effects for clients go first, because clients are waiting, and handling the end of a match takes longer than
-        sending a message.
+        Effects for clients go first, because clients are waiting for them. Handling the end of a match takes longer.
         """
         outboxes: dict[int, list[MessageToEdge]] = {}
         other_effects: list[Effect] = []
