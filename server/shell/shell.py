@@ -92,7 +92,7 @@ For the next core, each edge lists its clients, and the shell repeats its reques
 
 
 class StoreFailed(Exception):
-    """Raised when the store is unavailable and the shell gives up the core, to build a new one from the store later."""
+    """Raised when the store is unavailable, so that the shell discards the core, and later builds another from the store."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"the store is unavailable, and matches wait until it is back: {reason}")
@@ -178,9 +178,10 @@ class Shell:
     # inputs
 
     def submit(self, message: MessageToCore | Input) -> None:
-        """Queue a message or an input for the next batch of inputs; types in `DEFERRABLE_TYPES` may wait one batch longer.
+        """Queue a message or an input for the core, which handles it in the next batch.
 
-        During a long outage of the store there is no core: then drop types in `INPUT_TYPES_DROPPED_WITHOUT_CORE`.
+        An input of one of the `DEFERRABLE_TYPES` may be handled one batch later. While a long outage of the store leaves the
+        server without a core, an input of one of the `INPUT_TYPES_DROPPED_WITHOUT_CORE` is dropped.
         """
         message_type = type(message)
         if message_type is TurnSent:
@@ -293,7 +294,7 @@ class Shell:
         return await self._request_match(MatchRequested(terms))
 
     async def store_match(self, terms: MatchTerms, record: Record) -> None:
-        """Store the record of a match that was played outside this core.
+        """Store the record of a match that this server did not run: it was played elsewhere, or was a walkover.
 
         Return once the record is durable. If the caller is cancelled, the record may still be stored.
         """
@@ -317,7 +318,7 @@ class Shell:
             del self._match_requests[match]
 
     async def wait_for_next_batch(self) -> None:
-        """Wait until the core has handled another batch of inputs, which may have changed its matches or clients."""
+        """Wait until the core has handled another batch of inputs, and so may have changed its matches or clients."""
         if self._changed is None:
             self._changed = asyncio.Event()
         await self._changed.wait()

@@ -35,7 +35,7 @@ log = logging.getLogger("arena.webhooks")
 MAX_QUEUED_MESSAGES = 1_000
 """Maximum number of messages that wait to be sent to the webhook. If the queue is full, a new message is dropped."""
 MAX_DELIVERY_ATTEMPTS = 8
-"""Number of failed attempts after which a message is dropped."""
+"""Number of failed attempts to send a message after which the message is dropped."""
 ATTEMPT_TIMEOUT_SECONDS = 10.0
 """Time limit for one attempt to send a message, in seconds."""
 MIN_AND_MAX_RETRY_PAUSE_SECONDS = (1.0, 60.0)
@@ -44,7 +44,7 @@ WEBHOOK_SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
 VALID_SIGNING_KEY_LENGTHS = range(24, 65)
 """Valid lengths of a signing key, in bytes."""
 MAX_STATUS_LINE_BYTES = 1024
-"""Maximum length of the HTTP status line in a receiver's answer, in bytes. A longer line is an error."""
+"""Maximum length of the HTTP status line in a receiver's answer, in bytes. After a longer line, the attempt has failed."""
 
 PostFunction = Callable[[SplitResult, bytes, Mapping[str, str]], Awaitable[int]]
 """Function that posts a body with headers to a URL, and returns the HTTP status of the answer.
@@ -100,7 +100,7 @@ def sign_message(signing_key: bytes, message_id: str, timestamp: str, body: byte
 class _SendFailure(NamedTuple):
     reason: str
     may_retry: bool
-    """True if another attempt may help."""
+    """True if another attempt may succeed, as after a timeout; False if the receiver refused the message."""
 
 
 @dataclass
@@ -110,7 +110,10 @@ class _WebhookMessage:
 
 
 class WebhookSender:
-    """Sender of a server's news of events to one webhook URL, which works only while `send_queued_messages` is running."""
+    """Sender of news about a server's events (tournaments) to one webhook URL.
+
+    Nothing is sent unless `send_queued_messages` is running.
+    """
 
     def __init__(
         self,
@@ -123,7 +126,11 @@ class WebhookSender:
     ) -> None:
         """Set up the sender. Raises BadWebhookSetting for an invalid URL or secret.
 
+        url            address of the receiver (`parse_webhook_url`)
+        secret         signing key of the messages, as text (`parse_signing_key`)
+        shell          source of the news
         get_unix_time  function that returns the current time, in Unix seconds
+        clock          time source for the pauses between attempts
         post           function that sends a message; None for `post_by_http`
         """
         self._url = parse_webhook_url(url)
@@ -154,7 +161,7 @@ class WebhookSender:
             await self._send_until_received(await self._queue.get())
 
     async def _send_until_received(self, message: _WebhookMessage) -> None:
-        """Send a message repeatedly, until it is received or refused, or the attempts are used up."""
+        """Send a message until the receiver accepts or refuses it; after MAX_DELIVERY_ATTEMPTS failures, drop it."""
         pause_seconds, max_pause_seconds = MIN_AND_MAX_RETRY_PAUSE_SECONDS
         for attempt in range(1, MAX_DELIVERY_ATTEMPTS + 1):
             failure = await self._try_to_send(message)
@@ -169,7 +176,7 @@ class WebhookSender:
             pause_seconds = min(2 * pause_seconds, max_pause_seconds)
 
     async def _try_to_send(self, message: _WebhookMessage) -> _SendFailure | None:
-        """Send a message once. Return None on success."""
+        """Send a message once. Return the reason of a failure, or None on success."""
         timestamp = str(int(self._get_unix_time()))
         headers = {
             "Content-Type": "application/json",

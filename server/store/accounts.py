@@ -32,7 +32,7 @@ class StoredAccount(Struct):
 
 
 async def load_accounts(engine: Engine, server_name: str, names: Iterable[str]) -> dict[str, StoredAccount]:
-    """Return the account of each name, by name; an account without data for a name that is not stored.
+    """Return the account of each name, by name. A name for which nothing is stored gets an account of defaults.
 
     server_name: name of the server whose sessions are read
     """
@@ -65,7 +65,7 @@ def _build_account_query(
     owner: sa.ColumnElement[Any],
     deviation: sa.ColumnElement[Any],
 ) -> sa.Select[Any]:
-    """Return one SELECT of the UNION in `_SELECT_ACCOUNTS`: that of the tokens, the sessions or the ratings.
+    """Return the SELECT of tokens, sessions or ratings, for the UNION of all three in `_SELECT_ACCOUNTS`.
 
     account_kind: `token`, `session` or `rating`: value of the column `kind` in each row
     name, hash_or_game, revoked_or_rating, role, owner, deviation: SQL expressions for the other columns of the UNION

@@ -19,13 +19,16 @@ from arena.server.store.database import Engine
 from arena.server.store.schema import addresses, tokens
 
 ADDRESS_RETENTION_DAYS = 30
-"""Number of days for which an address use is kept."""
+"""Number of days for which an `AddressUse` stays in the store."""
 MAX_OWNERS_AT_SHARED_ADDRESS = 3
-"""Maximum number of owners at one address on a day for which this is suspicious. More suggest a shared network."""
+"""Largest number of owners whose use of one address on a day is suspicious.
+
+More owners suggest a shared network, such as a university's.
+"""
 
 
 class AddressUse(Struct, frozen=True):
-    """Use of an IP address by a bot on a day."""
+    """Fact that a bot used an IP address on a day."""
 
     name: str
     """Name of the bot."""

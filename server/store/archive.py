@@ -233,7 +233,7 @@ async def _add_chunk_of_matches(
     *,
     counts_rated_matches: bool,
 ) -> None:
-    """Add the matches of `chunk` to the store, and add the outcome for each line to `result`.
+    """Add the matches of `chunk` to the store, and record in `result` whether each line was added.
 
     chunk: pairs of a line number and the match in that line
     counts_rated_matches: True to let matches that are marked as rated change the ratings

@@ -128,6 +128,8 @@ async def _execute_interruptibly(
 async def _copy_postgresql(engine: Engine, copy: Engine, path: Path) -> None:
     """Create the tables of an SQLite store, and copy all rows of a PostgreSQL store into it.
 
+    engine: engine of the PostgreSQL store
+    copy: engine of the new SQLite store
     path: name of the SQLite store's file in error messages
     """
     async with database.convert_database_errors(copy, str(path)), copy.begin() as target:
@@ -185,7 +187,9 @@ async def restore(url: str, path: Path) -> StoreCounts:
 async def _copy_into_new_file(source: Engine, backup_file: Path, file: Path, url: str) -> StoreCounts:
     """Copy a checked backup into the SQLite file `file`, which is created.
 
-    url: URL of the store in error messages
+    source: engine of the checked backup
+    backup_file: name of the backup in error messages
+    url: URL of the new store in error messages
     """
     engine = make_engine(f"sqlite:///{file}")
     try:
@@ -203,7 +207,9 @@ async def _copy_into_empty_store(
 ) -> StoreCounts:
     """Copy a checked backup into an empty store, in one transaction, and return the numbers of matches and tokens in it.
 
+    source_engine: engine of the checked backup
     backup_file: name of the backup in error messages
+    engine: engine of the empty store
     target_name: name of the store in error messages; empty for its URL
     """
     async with (
@@ -275,7 +281,7 @@ async def _require_store_file(engine: Engine, backup_file: Path) -> None:
 
 
 async def _require_intact_file(engine: Engine, backup_file: Path) -> None:
-    """Raise StoreError if a page of an SQLite store is damaged or missing."""
+    """Raise StoreError, which names `backup_file`, if a page of the SQLite store of `engine` is damaged or missing."""
     async with database.convert_database_errors(engine, str(backup_file)), engine.connect() as connection:
         [[fault]] = await _execute_interruptibly(connection, "PRAGMA integrity_check(1)")
         if fault != "ok":

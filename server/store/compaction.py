@@ -23,9 +23,12 @@ from arena.server.store.packing import PackableMatch, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
 MATCHES_PER_QUERY = 48
-"""Number of matches read with one query. With fewer, a query would take almost as long."""
+"""Number of matches read with one query. A query for fewer matches would take almost as long."""
 MATCHES_PER_TRANSACTION = 8
-"""Number of matches written in one transaction. It takes 1 to 2 ms, during which a server on SQLite stores no moves."""
+"""Number of matches written in one transaction.
+
+Such a transaction takes 1 to 2 ms, during which a server on SQLite stores no moves.
+"""
 
 
 class _UnpackedMatch(NamedTuple):
@@ -38,7 +41,7 @@ class _UnpackedMatch(NamedTuple):
     terms: str
     """Terms of the match (players, game, time controls and rules) as JSON."""
     events: str
-    """Rows of the match in the table `events`, as a JSON object: text of a row, by the number of the row's last event."""
+    """Events of the match: a JSON object that maps the number of each row's last event to the row's text, from `events`."""
 
 
 async def pack_finished_matches(engine: Engine) -> int:
@@ -132,7 +135,7 @@ _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 
 @lru_cache(maxsize=2)
 def _build_events_query(dialect: str) -> sa.Select[Any]:
-    """Return the query for all events of some matches: one row per match, with its events in a JSON object by number.
+    """Return the query for all events of some matches. It returns one row per match, with a JSON object of all its events.
 
     The query's parameter `match_numbers` holds the numbers of the matches. One row per event would be slower, because each row
     that SQLite returns switches between its thread and the event loop.

@@ -49,7 +49,7 @@ ALLOWED_POSTGRESQL_URL_PARAMETERS = frozenset(
 MAX_PERIODIC_JOB_RETRY_PAUSE_SECONDS = 2.0
 """Longest pause before a periodic job runs again after a database error, in seconds."""
 MAX_SECONDS_PAST_QUERY_DEADLINE = 2.0
-"""Seconds past the deadline of a query after which PostgreSQL counts as hung, and the query's connection is closed."""
+"""Seconds past the deadline of a query after which PostgreSQL is assumed to hang, and the query's connection is closed."""
 
 
 class DatabaseTimeouts(NamedTuple):
@@ -72,7 +72,7 @@ class DatabaseTimeouts(NamedTuple):
 
 
 DEFAULT_DATABASE_TIMEOUTS = DatabaseTimeouts()
-"""Database time limits for every process, except the edges and cores of a cluster."""
+"""Database time limits for every process, except the server processes of a cluster (its edges and cores)."""
 CORE_DATABASE_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
 """Database time limits for a core (a process of a cluster that runs matches).
 
@@ -252,7 +252,7 @@ async def prepare_store(engine: Engine, shown_store_name: str = "") -> None:
 
 
 def create_or_migrate_tables(connection: sa.Connection) -> None:
-    """Create the tables of a store, or migrate them, in the caller's transaction. Raises the errors of `prepare_store`."""
+    """Create the tables of a store, or migrate them, in the caller's transaction. Raises the same errors as `prepare_store`."""
     version = migrations.read_schema_version(connection)
     if version is None:
         migrations.create_tables(connection)
@@ -383,16 +383,19 @@ class WriteFunction(Protocol):
 
 
 _WRITER_EXECUTION_OPTION = "writer"
-"""Key of the execution option that holds the WriteFunction of an engine from `set_writer`."""
+"""Name of the SQLAlchemy execution option in which `set_writer` stores an engine's WriteFunction."""
 
 
 def set_writer(engine: Engine, writer: WriteFunction) -> Engine:
-    """Return an engine for the same database, through which `database.write` writes by calling `writer`."""
+    """Return an engine for the same database. With the new engine, `database.write` passes its operations to `writer`."""
     return engine.execution_options(**{_WRITER_EXECUTION_OPTION: writer})
 
 
 def has_writer(engine: Engine) -> bool:
-    """Return True if `set_writer` made the engine. In a server, `database.write` then writes through the journal."""
+    """Return True if `database.write` passes operations on this engine to a writer that `set_writer` has set.
+
+    In a server, this writer is the journal.
+    """
     return _WRITER_EXECUTION_OPTION in engine.get_execution_options()
 
 
@@ -509,7 +512,7 @@ def make_insert(dialect_name: str, table: sa.Table) -> sqlite.Insert | postgresq
 
 
 def split_into_chunks(items: Iterable[T], max_chunk_size: int = 500) -> Iterator[list[T]]:
-    """Yield the items in order, in lists of at most `max_chunk_size`. A list of the default size fits into one query."""
+    """Yield the items in order, in lists of at most `max_chunk_size`. The default suits the parameters of one query."""
     iterator = iter(items)
     while chunk := list(islice(iterator, max_chunk_size)):
         yield chunk

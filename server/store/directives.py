@@ -21,7 +21,10 @@ from arena.server.store.database import Engine
 from arena.server.store.schema import directives, tokens
 
 DirectiveKind = Literal["name", "owner", "address", "notice"]
-"""Kind of a directive: a ban of a name, of all bots of an owner, or of an address or network; or a notice."""
+"""Kind of a directive: a ban of one name, of all bots of an owner, or of an IP address or network; or a notice to all clients.
+
+A kick is a short ban of a name.
+"""
 
 KICK_REFUSAL_SECONDS = 10.0
 """Time for which servers refuse a kicked name, in seconds: long enough for all servers to read it from the store."""
@@ -35,7 +38,7 @@ Servers call it much more often, so each of them disconnects the bot.
 
 
 class Directive(Struct, frozen=True):
-    """Directive of the host: a ban, a kick, or a notice."""
+    """Directive (a ban, a kick, or a notice) of the host, the person who runs the servers."""
 
     kind: DirectiveKind
     subject: str
@@ -47,7 +50,7 @@ class Directive(Struct, frozen=True):
 
 
 def parse_ban_subject(ban_target: str) -> tuple[DirectiveKind, str]:
-    """Return the kind and the subject of the ban that `ban_target` stands for: an IP address, a network or a name.
+    """Return the kind and the subject of a ban for `ban_target`, which is an IP address, a network or a name.
 
     For an IP address, the subject is a network: for IPv4 only this address, for IPv6 its /64 network.
     """

@@ -24,7 +24,7 @@ from arena.server.store.finished_matches import read_finished_matches_of_event
 from arena.server.store.schema import ladders
 
 HOSTED_EVENT_KIND = "event"
-"""Value of the column `ladders.kind` for events that a server plays."""
+"""Value of the column `ladders.kind` for events (tournaments) that a server plays. Ladders of a command have others."""
 
 
 class _PlanWithState(Struct):
@@ -40,8 +40,8 @@ _decode_plan = msgspec.json.Decoder(_PlanWithState, dec_hook=decode_game).decode
 def make_event_row(state: EventState) -> dict[str, Any]:
     """Return the row of the table `ladders` for an event, by column.
 
-    The column `plan` is a JSON object. Its key `state` holds the whole state. Its other keys are those of the plan of an
-    `arena ladder`, so that the same code can read both.
+    The column `plan` is a JSON object. Its key `state` holds the whole state. Its other keys are the same as in the plan
+    of a ladder (`arena ladder`), so that the same code can read both.
     """
     plan = state.plan
     setups = [start.game.setup() for start in plan.games]
@@ -122,7 +122,7 @@ class EventEntriesPlan(Struct):
 
 
 class EventEntries(Struct):
-    """Bots that have entered an event, and its plan without the games: part of a stored `EventState`."""
+    """Part of a stored `EventState`: the plan of the event without its games, and the bots that have entered."""
 
     plan: EventEntriesPlan
     phase: EventPhase

@@ -30,7 +30,7 @@ These lengths limit the size of a list of matches, whatever their records contai
 """
 
 MATCH_DIGEST_BYTES = 16
-"""Length of the digest by which repeated matches are recognised, in bytes."""
+"""Length of the digest from `compute_match_digest`, in bytes. A repeated match has an equal digest."""
 PLIES_IN_OPENING_KEY = 4
 """Number of plies (moves of one player) that count as the opening of a match that began without moves from a book."""
 
@@ -143,7 +143,8 @@ INSERT_PACKED_RECORD = (
 def make_result_from_row(row: Any, detail: str = "") -> Result:
     """Return the result of a match from the columns `winner` and `reason` of a row.
 
-    `winner` is a seat; None or empty if nobody won. `detail`: explanation of the result.
+    row: row whose column `winner` is a seat (`maxie` or `minnie`), or None or empty if nobody won
+    detail: explanation of the result
     """
     return Result(row.winner or None, EndReason(row.reason), detail)
 
@@ -188,7 +189,7 @@ class FoundRecord(NamedTuple):
     line: str | None
     """Record as one line of JSON; None if it is not found."""
     is_whole_id: bool
-    """False if only the beginning of the id was given. The answer may then change: a later id may begin in the same way."""
+    """False if only the beginning of the id was given. A later match may make this beginning ambiguous."""
 
 
 async def find_record(engine: Engine, match_id: str) -> FoundRecord:

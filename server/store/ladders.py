@@ -1,7 +1,7 @@
 """Ladders in the store: their plans and their results.
 
-A ladder is a competition that one command runs from start to end. If the process of a ladder is killed, its bots end
-with it. So when the ladder is resumed, its unfinished matches are removed and played again.
+A ladder is a competition that one command runs from start to end. If the process of a ladder is killed, the bots
+end too. So when the ladder is resumed, its unfinished matches are removed and played again.
 
 Only one process plays a ladder at a time. The ladder is stored with the name of this process's server, and the process must
 hold the lease on that name to store matches. Once another process has claimed the ladder, the first can change neither the
@@ -37,9 +37,9 @@ from arena.server.store.lease import (
 from arena.server.store.packing import unpack_record
 
 Plan = Mapping[str, Any]
-"""Settings of a ladder that must stay the same when it is resumed, as JSON data.
+"""Settings of a ladder as JSON data. A ladder can be resumed only with equal settings.
 
-The keys are shown in error messages.
+The error message for other settings contains the keys.
 """
 
 
@@ -49,7 +49,7 @@ class CannotResume(Exception):
 
 @dataclass(frozen=True)
 class StoredLadder:
-    """Stored ladder: its plan and its finished matches."""
+    """Stored ladder, with the records of its finished matches."""
 
     event: str
     """Name of the ladder."""
@@ -139,7 +139,7 @@ def _make_already_playing_error(event_name: str) -> CannotResume:
 async def store_bots_of_event(
     engine: Engine, event_name: str, server_name: str, bot_names: list[str]
 ) -> None:
-    """Store `bot_names` as the names of a ladder's bots, for a ladder whose bots are not known until they connect.
+    """Store `bot_names` in the plan of a ladder whose bots were not known before they connected.
 
     Raises StoreError if a server other than the one called `server_name` has claimed the ladder.
     """
@@ -209,7 +209,7 @@ class StoredPlan:
 
 
 async def find_stored_plan(engine: Engine, event_name: str) -> StoredPlan | None:
-    """Return the plan of the ladder, or of the server's event, that is called `event_name`; None if neither is stored."""
+    """Return the plan of the ladder or event called `event_name`; None if the store has neither."""
     table = schema.ladders.c
     columns = table.uid, table.kind, table.plan, table.finished
     query = sa.select(*columns).where(table.event == event_name)

@@ -90,15 +90,15 @@ async def acquire_lease(
     wait: bool,
     clock: TimeSource,
 ) -> Lease:
-    """Acquire the lease on a server's name as soon as the name is free.
+    """Acquire the lease on a server's name. Wait while the previous holder may still be running.
 
     write: function that runs an operation in a transaction
     name: name of the server; empty for the server without a name
     valid_seconds: time for which the lease is valid without renewal
-    wait: True for a standby, which waits until the holder releases the name or no longer renews its lease
+    wait: True for a standby, which waits even for a running holder; False to raise LeaseHeld once the holder has
+        renewed its lease, which shows within seconds that the holder is running
 
-    Without `wait`, raises LeaseHeld once the holder renews its lease, which takes some seconds. If the holder was
-    killed, waits until its lease has expired.
+    The wait ends when the holder releases the name, is known to have ended, or lets its lease expire without renewal.
     """
     try_to_acquire = partial(
         try_acquire_lease, name=name, process=identify_this_process(), valid_seconds=valid_seconds
@@ -259,9 +259,9 @@ def require_no_running_server(connection: sa.Connection) -> None:
 
 
 def lock_out_servers(connection: sa.Connection) -> None:
-    """Raise LeaseHeld if a running server uses the store, and let none start to use it until the end of the transaction.
+    """Raise LeaseHeld if a running server uses the store. Otherwise keep servers from it until the end of the transaction.
 
-    On SQLite, the transaction must hold the lock of `database.lock_store_exclusively`, which prevents such a start.
+    On SQLite, call `database.lock_store_exclusively` first in the transaction: its lock is what keeps servers away.
     """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"LOCK TABLE {servers.name} IN SHARE ROW EXCLUSIVE MODE")
@@ -295,7 +295,7 @@ WHERE application_name = :session_name AND pid <> pg_backend_pid()
     AND datname = current_database() AND usename = current_user
     AND EXISTS (SELECT FROM servers WHERE name = :name AND number = :number AND renewed = :renewed)
 """)
-"""Statement that ends all sessions of a process in this database, unless it has renewed its lease meanwhile."""
+"""Statement that ends all sessions of a lease's former holder, unless the holder has renewed the lease meanwhile."""
 
 # The query is built once, because it runs in every transaction.
 _SELECT_HELD_LEASE = (
@@ -319,8 +319,8 @@ def _update_lease(connection: sa.Connection, lease: Lease, new_values: dict[str,
 def _end_sessions_of_holder(connection: sa.Connection, server_row: sa.Row[Any]) -> None:
     """End the PostgreSQL sessions of the process that holds the expired lease of `server_row`.
 
-    A process that has lost its network or hangs in a transaction would otherwise keep the row locked. A failure is only
-    logged, for example if the database's user lacks the permission: the locks then end later.
+    A process that has lost its network or hangs in a transaction would otherwise keep `server_row` locked. A failure, such as
+    a missing permission of the database's user, is only logged: the process then keeps its locks longer.
     """
     parameters = {
         "session_name": format_database_session_name(_read_holder_process(server_row)),

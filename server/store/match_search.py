@@ -144,7 +144,7 @@ def _does_match_meet_filter(match: MatchSummary, filter: SearchFilter) -> bool:
 
 
 def _list_results_for_filter(match: MatchSummary, bot_name_filter: str) -> Iterator[str]:
-    """Yield each value of `SearchFilter.result` with which a search for matches of `bot_name_filter` finds the match."""
+    """Yield each value of `SearchFilter.result` that the match meets, if `SearchFilter.bot` is `bot_name_filter`."""
     winner, reason = match.result.winner, match.result.reason
     yield reason.value
     if winner is not None:
@@ -157,7 +157,7 @@ def _list_results_for_filter(match: MatchSummary, bot_name_filter: str) -> Itera
 
 
 def _choose_index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the terms among `names` that the best database index for the search covers; empty if no index helps."""
+    """Return those of the search terms `names` that the best database index covers; empty if no index helps."""
     if "opening" in names:
         return ("opening",)
     if "bot" in names and "opponent" in names:
@@ -174,7 +174,7 @@ Conditions = tuple[sa.ColumnElement[bool], ...]
 
 @lru_cache(maxsize=256)
 def _build_search_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: bool) -> sa.Select[Any]:
-    """Return the query for the newest matches that meet the search terms of an index: at most the parameter `max_read`.
+    """Return the query for the newest matches that meet `index_terms`. Its parameter `max_read` limits their number.
 
     index_terms: names of the search terms that the index covers
     game_count: number of games to search in the index by bot and game; 0 if another index is used
@@ -220,10 +220,10 @@ def _build_before_condition() -> sa.ColumnElement[bool]:
 
 
 def _build_index_range_conditions(index_terms: tuple[str, ...], game_count: int) -> list[Conditions]:
-    """Return the SQL conditions for each range of the database index that a search reads.
+    """Return the conditions of each part of a search: the WHERE clause of one range of a database index.
 
-    Two ranges are, for example, the matches of a bot as the first player and those as the second player. The caller must
-    merge several ranges.
+    A search for a bot, for example, has one range for its matches as the first player, and one for those as the second. The
+    caller must merge the ranges.
 
     index_terms: names of the search terms that the index covers
     game_count: number of games to search in the index by bot and game; 0 if another index is used

@@ -14,7 +14,7 @@ SCHEMA_VERSION = 11
 """Version of the schema that this program uses. Stores of older versions are migrated by MIGRATIONS."""
 
 MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
-"""Migration from each schema version to the next one, by the earlier version. Versions before 11 were never released.
+"""Migrations: the function for version N changes a store to version N + 1. Versions before 11 were never released.
 
 A release that changes `server.store.schema` increases SCHEMA_VERSION, and adds the step from the preceding version.
 """

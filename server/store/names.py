@@ -54,9 +54,9 @@ _LETTER_BY_LOOKALIKE = str.maketrans(
 
 
 class _LookalikeKeyTable(dict[int, str]):
-    """Table for `str.translate` that maps each character to its part of a key. Names that look alike have equal keys.
+    """Table for `str.translate` that replaces characters, so that names that look alike become equal.
 
-    A character is added when it is first looked up.
+    An entry for a character is made when the character is first looked up.
     """
 
     def __missing__(self, code: int) -> str:
@@ -79,7 +79,7 @@ def make_lookalike_key(name: str) -> str:
 def find_name_unavailability_reason(name: str, existing_names: Iterable[str]) -> str | None:
     """Return the reason, in one line, why a bot may not take a new name; None if the name is available.
 
-    existing_names: names that the new name must not look like; a name equal to the new one is ignored, as the caller checks it
+    existing_names: names that the new name must not look like. An equal name is ignored: the caller must check for it
     """
     key = make_lookalike_key(name)
     for prefix, group in RESERVED_NAME_PREFIXES.items():

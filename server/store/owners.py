@@ -25,13 +25,16 @@ class UnknownOwner(OperationRefused):
 
 
 class OwnerAccount(Struct, frozen=True):
-    """Account of an owner, as shown to the owner: the owner's bots and open invitation."""
+    """Account of an owner (a person with bots), as shown to the owner: the owner's bots and open invitation."""
 
     owner: str
     bots: list[StoredToken]
     """Tokens of all the owner's bots, including revoked ones, in order of creation."""
     left: int
-    """Number of names that the owner may still register; 0 without an open invitation."""
+    """Number of names that the owner may still register.
+
+    The number is 0 without an open invitation, and for an owner with MAX_REVOKED_NAMES revoked names.
+    """
     until: str
     """End time of the open invitation, in the format of `database.format_current_time`; empty if none is open."""
 
@@ -43,9 +46,9 @@ class OwnerSummary(Struct, frozen=True):
     bots: list[str]
     """Names of the owner's bots with a valid token, sorted."""
     retired: list[str]
-    """Names of the owner's bots whose tokens were revoked, sorted."""
+    """Sorted names of the owner's retired bots, whose tokens were revoked."""
     invited: int
-    """Maximum number of bots that the owner may have by an invitation that is still open; 0 without one."""
+    """Maximum number of bots that the owner's open invitation allows; 0 without an open invitation."""
     until: str
     """End time of the open invitation, in the format of `database.format_current_time`; empty if none is open."""
     banned: str

@@ -135,7 +135,7 @@ def _load_dictionary() -> zstd.ZstdDict:
 
 
 class _MoveForPacking(msgspec.Struct):
-    """Move in a record: the fields that the match's events repeat. A field that the record lacks has its default."""
+    """Move in a record, with only the fields that are also in the match's events. A missing field has its default."""
 
     move: msgspec.Raw = msgspec.Raw()
     thinking: msgspec.Raw = msgspec.Raw()
@@ -168,9 +168,9 @@ _decode_number = msgspec.json.Decoder(int).decode
 _encode_rows = msgspec.json.Encoder().encode_lines
 
 _MOVE_RECEIVED, _TURN_STARTED = msgspec.Raw(b'"moved"'), msgspec.Raw(b'"turn_left"')
-"""Values of the key `type` in a referee's events MoveReceived and TurnStarted, as JSON."""
+"""Value of the key `type`, as JSON, in the events MoveReceived and TurnStarted of a match."""
 _NULL, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
-"""Values of an event's key `thinking`: null in JSON, and an empty text if the event has no such key."""
+"""Values of an event's key `thinking`, a bot's analysis: null in JSON, and an empty text if the event has no such key."""
 
 
 def _encode_rows_without_record(rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> str:
@@ -178,8 +178,8 @@ def _encode_rows_without_record(rows: Sequence[str], moves: Sequence[_MoveForPac
 
     moves: moves in the record
 
-    The time of each event is replaced by the time since the preceding event, less the duration of the turn if the
-    record contains that duration.
+    The time of each event is replaced by the time since the preceding event. For an event with a recorded move, the
+    recorded duration of the turn is subtracted too, so that the number is mostly small.
     """
     previous_ns, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:
@@ -199,7 +199,7 @@ def _restore_rows(rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> list
 
 
 def _find_move_of_event(event: _Event, moves: Sequence[_MoveForPacking]) -> _MoveForPacking | None:
-    """Return the move in the record at the event's ply; None if the record has no such ply."""
+    """Return the recorded move with the same ply (move number) as the event; None if the record has no such move."""
     ply = _decode_number(event["ply"])
     return moves[ply] if 0 <= ply < len(moves) else None
 
@@ -226,7 +226,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> in
 
 
 def _restore_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> int:
-    """Add to `event` the data that `_remove_recorded_data` has removed, and return the same duration in ns."""
+    """Add to `event` the data that `_remove_recorded_data` has removed. Return the same duration as that function, in ns."""
     event_type = event["type"]
     if event_type == _MOVE_RECEIVED and "move" not in event:
         move = _find_move_of_event(event, moves)

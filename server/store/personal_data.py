@@ -1,6 +1,6 @@
 """Personal data in the store: list the data of bots and owners, delete them, and rename a bot.
 
-`server.store.renaming` uses the functions here while servers run, and first makes the servers refuse the name.
+While servers run, call `server.store.renaming` instead: it makes them refuse the name, and then calls these functions.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from arena.server.store.schema import (
 from arena.server.store.tokens import TokenError, read_bot_names, require_valid_name
 
 MATCHES_PER_TRANSACTION = 20
-"""Number of matches in which one transaction changes a name. A running server waits for each transaction."""
+"""Number of matches in which one transaction changes a name. A running server cannot write during the transaction."""
 
 BOT_NAME_COLUMNS_BY_TABLE = {
     schema.rating_steps: ("bot",),
@@ -86,7 +86,7 @@ class NameInEvent(NameInUse):
 async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the stored data of bots or owners called `names`: the rows of each table, by the table's name.
 
-    Matches, their results and the hashes of secrets and addresses are left out.
+    The result does not include matches, their results, or the hashes of secrets and addresses.
     """
     name_columns = {tokens: tokens.c.name, sessions: sessions.c.name, directives: directives.c.subject}
     name_columns |= {schema.standings: schema.standings.c.bot, invitations: invitations.c.owner}
@@ -156,14 +156,14 @@ async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban
 
 
 def make_hidden_name() -> str:
-    """Return a random name, under which a bot can be hidden."""
+    """Return a new random name for a bot whose own name the host hides."""
     return f"{HIDDEN_BOT_NAME_PREFIX}{secrets.token_hex(4)}"
 
 
 def _retire_old_name(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any]:
-    """Revoke the token of the old name, or store a revoked one if it has none, so that nobody else can take the name.
+    """Revoke the token of the old name, so that nobody else can take the name.
 
-    Return a copy of the old name's row of the table `tokens`, as it was before; empty if there was none.
+    A name without a token gets a revoked one. Return the name's previous row of the table `tokens`; empty if it had none.
     """
     lock_store_exclusively(connection)
     _require_not_playing(connection, name)
@@ -215,7 +215,7 @@ def _read_renamable_row(connection: sa.Connection, name: str, new_name: str) -> 
 
 
 def _has_stored_history(connection: sa.Connection, new_name: str, row: dict[str, Any] | None) -> bool:
-    """Return True if the new name has results of its own, apart from those that an interrupted rename moved to it.
+    """Return True if the new name has results that do not come from an interrupted rename of the same bot.
 
     row: row of the old name in the table `tokens`; None if there is no row
     """
@@ -293,7 +293,7 @@ async def require_no_running_event(engine: Engine, name: str) -> None:
 
 
 async def check_rename_is_possible(engine: Engine, name: str, new_name: str) -> None:
-    """Check that a bot can be renamed, apart from its matches in progress, whose end the caller can wait for.
+    """Check that a bot can be renamed once its matches in progress are over. These matches are not checked.
 
     Raises NameInEvent if the bot is in an event that has begun, and TokenError if there is no such bot or the new name
     is not available.
@@ -321,7 +321,7 @@ def _make_player_condition(name: str) -> sa.ColumnElement[bool]:
 
 
 def _rename_in_next_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
-    """Rename a player in up to MATCHES_PER_TRANSACTION matches. Return how many were changed; 0 once none is left.
+    """Rename a player in up to MATCHES_PER_TRANSACTION matches. Return the number of changed matches; 0 once none is left.
 
     forgets: True to also delete the events of these matches, and the texts that the player sent
     """

@@ -72,7 +72,7 @@ class RatingTables(Struct, frozen=True):
     crosses: dict[str, list[CrossScore]]
     """Scores of the best bots of each game against each other, by game."""
     events: list[EventMatchCounts]
-    """Events with matches, whatever the season, in descending order of name."""
+    """Events with at least one match, in any season, in descending order of name."""
     categories: list[RatingCategorySummary]
     """Combinations of game, map and time control that have ratings of their own, those with the most matches first."""
     seasons: list[Season]
@@ -88,7 +88,7 @@ class EventTable(Struct, frozen=True):
     crosses: list[CrossScore]
     """Scores of the first MAX_BOTS_IN_CROSS_TABLE bots of the table against each other."""
     counted: int
-    """Number of finished matches of the event that the table covers."""
+    """Number of finished matches of the event that are included in the table."""
     bracket: list[list[Encounter]] = []
     """Pairings of a knockout, one list for each round, the final last; empty in other formats."""
 
@@ -107,9 +107,9 @@ class BotSummary(Struct, frozen=True):
 
     bot: str
     standings: list[RatingRow]
-    """Row of the bot in the table of each game in which it is rated in the current season."""
+    """Rows of the bot in the rating tables of the current season, one for each game in which the bot is rated."""
     history: dict[str, list[RatingPoint]]
-    """Latest ratings by game, the oldest first."""
+    """Latest ratings of the bot, by game. Each list begins with the oldest of these ratings."""
     matches: list[MatchSummary]
     """Latest finished matches, the newest first."""
 
@@ -191,14 +191,14 @@ async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
 
 
 def _is_decided_by_elo(stored_plan: StoredPlan) -> bool:
-    """Return True if the bots of an event are ranked by Elo, as in most ladders. An event that a server plays never is."""
+    """Return True if the bots of an event are ranked by Elo, as in most ladders. In events of a server, points decide."""
     return stored_plan.plan.get("format") not in FORMATS_WITHOUT_ELO and "state" not in stored_plan.plan
 
 
 async def load_startable_pairings(engine: Engine, event_name: str, stored_plan: StoredPlan) -> list[Pairing]:
     """Return the next unfinished match of each pair of bots in an event, in the order of the schedule.
 
-    The list includes matches in progress, because it is computed from the stored results.
+    The list is computed from the results of finished matches alone, so it includes matches in progress.
 
     stored_plan: stored plan of the event
     """
@@ -241,7 +241,7 @@ def _make_format(stored_plan: StoredPlan) -> EventFormat:
 
 
 async def _load_rating_history(engine: Engine, bot_name: str) -> dict[str, list[RatingPoint]]:
-    """Return up to MAX_POINTS_IN_RATING_HISTORY of a bot's latest ratings, by game, the oldest first."""
+    """Return a bot's latest ratings by game, the oldest first: up to MAX_POINTS_IN_RATING_HISTORY in all games together."""
     latest_rows = (await fetch(engine, _SELECT_RATING_HISTORY, {"bot_name": bot_name})).all()
     history: dict[str, list[RatingPoint]] = {}
     for step in reversed(latest_rows):
@@ -258,9 +258,9 @@ _SELECT_RATING_HISTORY = (
 
 
 def _merge_scores_of_extra_processes(event_scores: EventScores, bot_names: Collection[str]) -> EventScores:
-    """Return the results with those of a bot's additional processes (`NAME#2` and so on) under the name of the bot.
+    """Return the results with each additional process of a bot (`NAME#2` and so on) renamed to the bot (`NAME`).
 
-    bot_names: names of the bots; a process number is removed only if the rest of the name is one of them
+    bot_names: names of the bots; a name such as `NAME#2` stays as it is unless `NAME` is one of them
     """
 
     def strip_process_number(name: str) -> str:

@@ -21,7 +21,7 @@ from arena.server.store.personal_data import NameInEvent, NameInUse
 from arena.server.store.tokens import TokenError
 
 DIRECTIVE_EFFECT_DELAY_SECONDS = 2.0
-"""Seconds within which every server has read a new directive (such as a ban) from the store and applied it."""
+"""Longest time until every server has applied a new directive, such as a ban, from the store, in seconds."""
 MAX_WAIT_UNTIL_IDLE_SECONDS = 60.0
 """Maximum time to wait for the end of a disconnected bot's matches before it is renamed or deleted, in seconds."""
 
@@ -111,7 +111,8 @@ async def _run_while_bot_is_idle(
     reason: reason for the ban, which is shown to a bot of this name
     is_banned: True if the host has banned the name already; it then stays banned
 
-    Raises NameInUse if the name still has a match in progress after MAX_WAIT_UNTIL_IDLE_SECONDS, and NameInEvent at once.
+    Raises NameInUse if the bot still has a match in progress after MAX_WAIT_UNTIL_IDLE_SECONDS. Raises NameInEvent without
+    waiting if the bot is in an event that has begun.
     """
     if not is_banned:
         await issue_directive(

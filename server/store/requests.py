@@ -26,7 +26,7 @@ ANSWER_TIMEOUT_SECONDS = 5.0
 FIRST_ANSWER_POLL_PAUSE_SECONDS = 0.05
 """Time from a request to the first check for its answer, in seconds.
 
-Each later pause is twice as long as the one before, up to a second.
+Each later pause between two checks is twice as long as the previous one, up to a second.
 """
 
 
@@ -74,7 +74,8 @@ async def _wait_for_request_answer(engine: Engine, request_number: int) -> Reque
 async def is_client_connected(engine: Engine, client_name: str) -> bool | None:
     """Ask every running server on the store whether a client of this name is connected.
 
-    Return True if a server has such a client, False if all servers answer that they have none, and otherwise None.
+    Return True if a server has such a client, and False if every server answers that it has none. Return None if no server
+    has reported such a client, but at least one has not answered.
     """
     async with database.open_query_connection(engine) as connection:
         servers = await connection.run_sync(read_running_servers)

@@ -22,7 +22,7 @@ INSTRUCTIONS_PER_DEADLINE_CHECK = 20_000
 So many instructions take less than 1 ms.
 """
 QUERY_DEADLINE_KEY = "deadline"
-"""Key under which the `info` dictionary of a pooled connection holds its `QueryDeadline`."""
+"""Key of the `QueryDeadline` of a pooled SQLAlchemy connection, in the connection's dictionary `info`."""
 
 BUSY_TIMEOUT_SECONDS = 5
 """Maximum wait for an SQLite file that another process is changing, in seconds."""
@@ -83,7 +83,7 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
     """Switch the file to a write-ahead log permanently.
 
     If several connections switch an empty file at once, SQLite refuses all but one of them immediately, whatever the
-    busy timeout, because each holds a lock that another needs. So refused attempts are repeated for BUSY_TIMEOUT_SECONDS.
+    busy timeout, because each holds a lock that another needs. So a refused attempt is repeated for up to BUSY_TIMEOUT_SECONDS.
     """
     end_time = MONOTONIC_CLOCK.now() + BUSY_TIMEOUT_SECONDS
     while True:

@@ -15,7 +15,7 @@ from arena.server.store.finished_matches import IS_FINISHED_MATCH
 from arena.server.store.schema import matches, metadata, records
 
 VACUUM_TIMEOUT_SECONDS = 7 * 86_400.0
-"""Maximum time for a vacuum of a PostgreSQL database, in seconds. The limit for other commands would be too short."""
+"""Maximum time for a vacuum of a PostgreSQL database, in seconds. The usual limit for a command is too short."""
 
 
 class StoreStats(Struct, frozen=True):
@@ -26,7 +26,7 @@ class StoreStats(Struct, frozen=True):
     in_progress: int
     """Number of matches in progress."""
     packed: int
-    """Number of finished matches whose events and terms are packed, not only the record."""
+    """Number of finished matches that are fully packed (compressed): the record, the terms and the events."""
     oldest: str | None
     """End time of the earliest finished match, in ISO 8601; None if there is none."""
     newest: str | None

@@ -117,8 +117,8 @@ async def rotate_token(
     deliver: function that is called with the new token before it is committed; if it raises an exception, the old token
         stays valid
 
-    Raises TokenError if the name has no token, or a revoked one. With `presented_token`, also if the name is not a bot of the
-    same owner, or if the presented token has changed since the caller read it.
+    Raises TokenError if the name has no token, or a revoked one. With `presented_token`, raises TokenError too if the name
+    is not a bot of the same owner, or if the presented token has changed since the caller read it.
     """
     token = generate_token()
     change = {"hash": hash_token(token), "rotated": database.format_current_time()}
@@ -129,7 +129,9 @@ async def rotate_token(
 async def revoke_token(engine: Engine, name: str, presented_token: StoredToken | None = None) -> None:
     """Revoke the token of a name, so that nobody can connect with it any more.
 
-    The arguments `name` and `presented_token`, and the exceptions, are those of `rotate_token`.
+    presented_token: token of one of the owner's bots, with which the owner asks for the change; None for the host
+
+    Raises TokenError in the same cases as `rotate_token`.
     """
     await _change_token(engine, name, presented_token, {"revoked": database.format_current_time()})
 
@@ -163,7 +165,7 @@ async def _change_token(
 
 
 def make_no_bot_error(owner_name: str, name: str) -> TokenError:
-    """Return the error for a `name` that the owner has retired, or that is not one of the owner's bots."""
+    """Return the error for a `name` that is not a bot of the owner, or is a bot whose token was revoked."""
     return TokenError(f"owner {owner_name!r:.70} has no bot called {name!r:.70}")
 
 

@@ -45,7 +45,7 @@ from arena.server.web.routes import BadRequest, NotFound, Route
 from arena.server.web.store_pages import StoreDataHandler
 
 MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND, MAX_CACHE_SECONDS = 1.0, 200.0, 10.0
-"""Cache time of a response, in seconds: 200 s for each second of work that the response took, from 1 s to 10 s."""
+"""Cache time of a response: 200 s for each second of work that the response took, but at least 1 s and at most 10 s."""
 PAGE_CACHE_SECONDS = 2.0
 """Time for which an HTML page is cached, in seconds: a short time, because pages show matches in progress."""
 LONG_CACHE_SECONDS = 3600.0
@@ -119,7 +119,10 @@ class RequestHandler:
         return await self._store.handle_request(route_match, request.live)
 
     async def _render_page(self, request: PageRequest) -> Response:
-        """Return an HTML page with its own title and link preview; with the site's if the store is slow or unavailable."""
+        """Return an HTML page with a title and link preview of its own.
+
+        If the store is slow or unavailable, the page has the general title and preview of the site.
+        """
         route_match, view = request.route_match, request.live.view
         initial_html = self._start_page.render(view) if route_match.route_key == "/" else PITCH_ELEMENT
         preview = link_previews.GENERAL_PREVIEW
@@ -137,7 +140,7 @@ class RequestHandler:
 
 
 def _make_failure_response(error: Exception) -> tuple[Response, str]:
-    """Return the response to a request whose handling raised `error`, and a message for the log."""
+    """Return the error response to a request whose handling raised `error`, and a message for the log."""
     why = errors.describe_database_error(error)
     if why is not None:
         line = responses.make_text_response("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)

@@ -1,4 +1,4 @@
-"""Matches of custom games, for the web page, which does not know their rules.
+"""Boards, positions and legal moves in matches of custom games, because the web page does not know the rules.
 
     GET /api/game/NAME?setup=JSON&moves=JSON
 
@@ -23,7 +23,7 @@ from arena.server.edge.responses import Response
 from arena.server.web.routes import BadRequest, NotFound
 
 MAX_REPLAYED_MOVES = 1500
-"""Maximum number of moves of the match in one request."""
+"""Maximum number of moves of a match that a request asks to replay."""
 
 
 async def answer_board_request(name: str, parameters: Mapping[str, str]) -> Response:
@@ -47,9 +47,9 @@ async def answer_board_request(name: str, parameters: Mapping[str, str]) -> Resp
 
 
 def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any]]:
-    """Return the parameters `setup` and `moves`, parsed from JSON; a missing one is empty.
+    """Return the parameters `setup` and `moves`, parsed from JSON. A missing parameter is empty.
 
-    Raises BadRequest if one of them is not valid, or if there are more than MAX_REPLAYED_MOVES moves.
+    Raises BadRequest if `setup` is not a JSON object or `moves` not a JSON list of at most MAX_REPLAYED_MOVES moves.
     """
     try:
         setup = msgspec.json.decode(parameters.get("setup") or "{}", type=dict[str, Any])

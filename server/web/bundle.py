@@ -27,16 +27,16 @@ _EXPORT_LIST = re.compile(r"\bexport ?\{([^{}]+)\};?\s*\Z")
 _DYNAMIC_IMPORT = re.compile(r"""\bimport\("(?P<path>\.[^"]+)"\)""")
 """Pattern of a dynamic import in JavaScript. The group `path` is the relative path of the imported module."""
 _UNSUPPORTED_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
-"""Pattern of a JavaScript import or export that cannot be bundled: one left after the supported forms are replaced."""
+"""Pattern of a JavaScript import or export. One that is left after the replacement of all supported forms is an error."""
 _INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 """Pattern of a line's indentation, or of a whole line with only a comment; both are left out of bundles."""
 _CHARACTER_CLASS_WITH_BACKTICK = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
-"""Pattern of a JavaScript regular expression's last character class, if it contains a backtick.
+"""Pattern of a backtick in a JavaScript regular expression: inside the character class at its end, as in `/[a`]/`.
 
-Other backticks begin or end a template literal.
+The bundler assumes that every other backtick begins or ends a template literal.
 """
 _IMPORT_META_URL = "import.meta.url"
-"""JavaScript expression for a module's URL. A bundle has another URL, so the expression is replaced there."""
+"""JavaScript expression for a module's URL. In a bundle it would be the bundle's URL, so another expression replaces it."""
 
 
 def make_bundles(
@@ -178,6 +178,6 @@ def _resolve_path(importer_path: str, target: str) -> str:
 
 
 def _make_relative_path(bundle_path: str, path: str) -> str:
-    """Return `path` relative to the folder of the bundle at `bundle_path`."""
+    """Return `path` relative to the folder of `bundle_path`, beginning with a dot as JavaScript imports require."""
     relative_path = posixpath.relpath(path, posixpath.dirname(bundle_path))
     return relative_path if relative_path.startswith(".") else f"./{relative_path}"

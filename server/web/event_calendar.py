@@ -23,7 +23,7 @@ from arena.server.web import titles
 
 CALENDAR_CONTENT_TYPE = "text/calendar; charset=utf-8"
 LISTED_DATES_PER_SERIES = 8
-"""Number of dates of a series that the calendar lists after the announced event."""
+"""Number of later dates of a series (a repeated event) that the calendar lists after the event announced last."""
 MAX_EVENT_AGE = timedelta(days=30)
 """Time for which an event stays in the calendar after its start."""
 MAX_CALENDAR_LINE_BYTES = 75
@@ -43,16 +43,16 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
 
 
 class CalendarEvent(NamedTuple):
-    """Event for the calendar: an announced one, or a later one of a series."""
+    """Event for the calendar: an announced event, or a future event of a series that is not announced yet."""
 
     plan: EventPlan
     is_cancelled: bool
 
 
 def list_calendar_events(states: Iterable[EventState]) -> list[CalendarEvent]:
-    """Return events sorted by their start.
+    """Return the events of `states` for the calendar, sorted by their start.
 
-    The returned events are the given ones, and the next `LISTED_DATES_PER_SERIES` events of each series among them.
+    For each series with an open event, the next `LISTED_DATES_PER_SERIES` dates are added as further events.
     """
     events_by_name: dict[str, CalendarEvent] = {}
     latest_by_series: dict[str, EventPlan] = {}

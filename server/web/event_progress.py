@@ -40,7 +40,7 @@ class UnplayedMatch(Struct, frozen=True):
 
 
 class EventProgress(Struct, frozen=True):
-    """Event in progress: its plan, its next matches, and its sequential test."""
+    """Event in progress: its plan, its next matches, and its sequential test (SPRT) if it has one."""
 
     event: str
     kind: str
@@ -52,13 +52,13 @@ class EventProgress(Struct, frozen=True):
     """Number of rounds; None for an endless event."""
     time_control: str
     bots: dict[str, str]
-    """Description of each bot's program, by the bot's name; empty for a bot that the ladder's command did not start."""
+    """Description of each bot's program, by the bot's name; empty for a bot that connects by itself."""
     played: int
     """Number of matches played so far."""
     matches: int | None
     """Total number of matches, as far as known; None for an endless event."""
     due: list[UnplayedMatch]
-    """Next match of each pair of bots, in the order of the schedule, up to a maximum number.
+    """Next match of each pair of bots, in the order of the schedule. In a large event, only the first of these are listed.
 
     For an event that was announced on a server (`arena event`), the list includes matches in progress.
     """

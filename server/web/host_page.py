@@ -44,7 +44,7 @@ ACTION_PARAMETERS: dict[str, tuple[set[str], ...]] = {
     "rename": ({"name", "to"},),
     "hide": ({"name"}, {"owner"}),
 }
-"""Alternatives for the parameters of each action, besides `do` and `text`, by action.
+"""Sets of parameters that each action of the form accepts, besides `do` and `text`: a request must fit one of the sets.
 
 A kick, for example, needs `name`, and a ban either `name` or `owner`. `lift` without parameters ends the notice.
 """
@@ -88,7 +88,7 @@ class AdminPageState(Struct, frozen=True):
     directives: list[Directive]
     """Bans, kicks and the notice in force."""
     renames: list[RenameWithState]
-    """Renames that this process of the server has in progress, and its latest finished ones."""
+    """Renames that are in progress in this process of the server, and the latest that it has finished."""
 
 
 class AdminPageHandler:
@@ -181,7 +181,7 @@ class AdminPageHandler:
         """Return the connected bots, as shown to the host.
 
         listed_bots: bots connected to any process of the server
-        local_clients: clients connected to this process, whose addresses are known
+        local_clients: clients connected to this process, the only ones whose addresses it knows
         """
         clients_by_name = {client.name: client for client in local_clients if client.role == "bot"}
         bots = [bot for bot in listed_bots if not bot.house][:MAX_LISTED_BOTS]

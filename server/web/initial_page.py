@@ -48,7 +48,7 @@ def _render_pitch(goal: int | None = None) -> str:
 PITCH_ELEMENT = _render_pitch().encode()
 """HTML of the introduction to the arena (the pitch), for a start page without a picture of a match."""
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
-"""File with the record of the built-in match, which is shown until the server has had a match in progress."""
+"""File with the record of a built-in match, which the start page shows until the first match on this server begins."""
 COLOUR_NAME_BY_SEAT = {"maxie": "Blue", "minnie": "Orange"}
 """Names of the players' colours on the page, by seat."""
 MAX_EVALUATION_AGE_PLIES = 4

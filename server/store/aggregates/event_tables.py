@@ -20,16 +20,19 @@ from arena.server.store.finished_matches import make_result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
 MAX_BOTS_IN_FULL_TABLE = 100
-"""Number of bots up to which the table of an event without entries beforehand, such as the open pool, lists all bots."""
-BOTS_IN_PARTIAL_TABLE = 40
-"""Number of bots in the table of an event without entries beforehand, if it has more than MAX_BOTS_IN_FULL_TABLE bots.
+"""Maximum number of bots in an event for its table to list all of them.
 
-The table lists those with the most matches.
+The limit is only for events that any bot may join at any time, such as the open pool.
+"""
+BOTS_IN_PARTIAL_TABLE = 40
+"""Number of bots in the table of an event that has more than MAX_BOTS_IN_FULL_TABLE bots: those with the most matches.
+
+Such a short table is only for events that any bot may join at any time, such as the open pool.
 """
 
 
 class EventMatchCounts(Struct, frozen=True):
-    """Name of an event, and the number of its matches: finished ones and those in progress."""
+    """Name of an event, and the number of its matches, finished and in progress together."""
 
     event: str
     matches: int
@@ -39,13 +42,13 @@ class EventScores(NamedTuple):
     """Results of an event, from which its table is made."""
 
     counted: int
-    """Number of finished matches of the event that its table counts, including those of bots that are not listed."""
+    """Number of finished matches in the event's table, including matches of bots that are not in `bots`."""
     bots: list[str]
     """Names of the bots in the table, sorted: all bots, or in a large event those with the most matches."""
     scores: list[tuple[FinishedMatch, int]]
-    """Results of matches between the listed bots, each with the number of such matches.
+    """Each distinct result (players in their seats, and outcome) between bots in `bots`, with its number of matches.
 
-    The FinishedMatch of a pair has only players and result; its match id and its game are empty.
+    Only the fields `players` and `result` of each FinishedMatch are set. Its match id and game are empty.
     """
 
 

@@ -69,9 +69,10 @@ def add_match_batch_to_aggregates(
 ) -> tuple[int, list[RatingStep]]:
     """Add up to `max_matches` new finished matches to the ratings and tables, in the caller's transaction.
 
-    Return the number of added matches, and the changes of ratings in order. If the number is 0, the ratings and tables
-    include all finished matches. Until the transaction ends, no other transaction can add matches to the ratings or
-    store the end of a match.
+    Return the number of added matches, and the resulting changes of ratings in order of the matches. A number of 0 means
+    that the ratings and tables already include all finished matches.
+
+    Until the transaction ends, no other transaction can add matches to the ratings or store the end of a match.
     """
     database.lock_store_exclusively(connection)
     rows = connection.execute(SELECT_UNCOUNTED_MATCHES, {"max_matches": max_matches}).all()

@@ -88,7 +88,7 @@ class RatingCategorySummary(Struct, frozen=True):
     """Name of the map; empty for a game without maps."""
     time_control: str
     matches: int
-    """Sum of the numbers of rated matches of all bots: twice the number of matches, as each match has two bots."""
+    """Twice the number of rated matches: each match is counted once for each of its two bots."""
 
 
 async def load_rating_rows(
@@ -197,7 +197,7 @@ async def load_cross_scores(
 def read_current_ratings(
     connection: sa.Connection, keys: Iterable[RatingKey]
 ) -> dict[RatingKey, CurrentRating]:
-    """Return the stored ratings of bots in categories. Each rating has the end time of the bot's last rated match.
+    """Return the stored ratings of bots in categories. Each includes the end time of the bot's last rated match.
 
     keys: pairs of a category and the name of a bot; pairs without a rating are left out of the result
     """
@@ -299,7 +299,9 @@ def _make_column_conditions(table: sa.Table, *names: str) -> list[sa.ColumnEleme
 
 
 def _select_season_number(season: str) -> sa.ScalarSelect[int]:
-    """Return a subquery for a season's number in the game of each row of `standings`: each game has its own seasons.
+    """Return a subquery for the number that a season has in the game of the current row of `standings`.
+
+    Seasons with the same name can have different numbers in different games.
 
     season: name of a closed season; empty for the current one
     """

@@ -1,8 +1,8 @@
 """Recompute the ratings from the journal, and compare them with the stored ones.
 
-The journal holds the events of each match. A referee replays every rated match from its events. The result must equal
-that of the stored record, and is then counted in the recomputed ratings. An imported match has no events: its record is
-checked against the rules of the game instead.
+The journal holds the events of each match. A referee replays every rated match from its events. If the result
+differs from the stored record, the recomputation fails. Otherwise the result is counted in the recomputed ratings. An
+imported match has no events, so its record is checked against the rules of the game instead.
 """
 
 from __future__ import annotations
@@ -134,13 +134,14 @@ def _are_equal_ratings(a: GlickoRating, b: GlickoRating) -> bool:
 
 
 def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
-    """Replay a match from its events, and return the match's record, with the result of the replay.
+    """Replay a match from its events, and return its stored record with the result of the replay.
+
+    An imported match has no events. Its record is checked against the rules of the game, and returned unchanged.
 
     row: row of the table `matches`, with the match's packed data
-    journal: events of the match; None for an imported match, which has no events: its record is checked against the
-        rules instead
+    journal: events of the match; None for an imported match
 
-    Raises RecomputeMismatch if the replay differs from the stored record.
+    Raises RecomputeMismatch if the replay differs from the stored record, or if the stored data cannot be read.
     """
     try:
         record = parse_record_line(unpack_record(row.packed))

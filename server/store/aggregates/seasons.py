@@ -47,9 +47,9 @@ class SeasonHistory:
         return [season.name for season in self.closed if season.game == game]
 
     def get_season_number(self, game: str, name: str = "") -> int:
-        """Return the number of a season of a game. The first season has the number 1.
+        """Return the number of a season of a game: 1 for the first season, 0 if the game has no season of this name.
 
-        name: name of a closed season; empty for the current season. The number is 0 if the game has no such season.
+        name: name of a closed season; empty for the current season
         """
         names = self.list_closed_season_names(game)
         if not name:

@@ -40,14 +40,14 @@ from arena.server.store.finished_matches import (
 from arena.server.store.packing import pack_record
 
 EventRow = tuple[str, int, str]
-"""Row to write to the table `events`: match id, number of the row's last event, and the row's events as JSON."""
+"""Row to write to the table `events`, with one or more events: match id, number of the last event, events as JSON."""
 Statement = tuple[str, Sequence[Any]]
 """Text of an SQL statement, and the parameters of each of its executions."""
 
 
 @dataclass(slots=True)
 class JournalChanges:
-    """Database rows to write in one transaction."""
+    """Database rows that a journal writes in one transaction, by kind."""
 
     events: list[EventRow] = field(default_factory=list)
     opened_matches: list[dict[str, Any]] = field(default_factory=list)
@@ -91,7 +91,7 @@ class JournalChanges:
 
 
 def collect_journal_changes(effects: Iterable[DurableEffect], server_name: str) -> JournalChanges:
-    """Return the database rows to write for effects (decisions of the core) of the server named `server_name`."""
+    """Return the database rows to write for `effects`, decisions of the server's core such as an accepted move."""
     changes = JournalChanges()
     for effect in effects:
         if type(effect) is AppendMatchEvent:

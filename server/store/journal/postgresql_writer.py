@@ -38,7 +38,7 @@ JOIN matches ON matches.match = row.match
 WHERE matches.finished IS NULL AND matches.server = :server
 ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 """
-"""Statement that appends event rows to matches in progress, or no row if the lease is lost.
+"""Statement that appends rows of events to matches in progress. If the lease is lost, the statement appends nothing.
 
 Parameters: the lease's name and fencing token, and arrays of match ids, event numbers and events.
 """

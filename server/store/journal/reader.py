@@ -17,7 +17,7 @@ from arena.server.store.schema import LAST_UNICODE_CHARACTER, events, matches, r
 
 
 class StartedMatch(NamedTuple):
-    """Match in the store, in progress or finished: its terms, and its packed data if it has any."""
+    """Match in the store, in progress or finished: its terms, and, some time after its end, its packed data."""
 
     terms: MatchTerms
     packed: bytes | None

@@ -35,7 +35,7 @@ MAX_ROWS_PER_STATEMENT = 500
 
 @cache
 def make_append_statement(row_count: int) -> str:
-    """Return the SQL statement that appends `row_count` event rows, or none if the server has lost its lease.
+    """Return the SQL statement that appends `row_count` rows of events. It appends nothing if the server has lost its lease.
 
     The statement's parameters are the three values of each row (`changes.EventRow`), then the name of the lease twice and its
     fencing token. One JSON parameter for all rows would take SQLite twice as long.
@@ -65,7 +65,7 @@ class WriterThread:
         os.set_blocking(self._write, False)
         self._loop.add_reader(self._read, self._deliver_results)
         self.undelivered_count = 0
-        """Number of calls whose results the event loop has not received yet."""
+        """Number of queued or finished calls whose results the event loop has not received yet."""
         self._thread = Thread(target=self._run_queued_calls, name=name, daemon=True)
         self._thread.start()
 
@@ -156,10 +156,13 @@ class SqliteWriter:
         )
 
     def abandon(self) -> None:
-        """Do nothing: SQLite waits only seconds for a lock, and a pending write to the disk cannot be cancelled."""
+        """Do nothing, unlike the writer to PostgreSQL.
+
+        SQLite waits only seconds for a lock, and a pending write to the disk cannot be cancelled.
+        """
 
     def _run_with_busy_wait(self, operation: Callable[[], T]) -> T:
-        """Run `operation` so that it waits for the locks of other writers. Called in the thread only."""
+        """Run `operation` so that it waits for the locks of other writers. Call this only in the writer's thread."""
         if self._durable:
             return operation()
         self._driver_connection.execute(sqlite.ENABLE_BUSY_WAIT)
