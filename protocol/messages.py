@@ -89,7 +89,7 @@ class Move(Struct, frozen=True, gc=False, tag="move"):
 
 
 class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
-    """Resignation of a match by a bot, which gives up or has crashed. `detail`: readable reason, kept in the record."""
+    """Resignation of a match by a bot that gives up or has crashed. `detail` is a reason for people, kept in the record."""
 
     match: MatchId
     reason: ResignReason = "resignation"
@@ -431,7 +431,7 @@ class View(Struct, frozen=True, tag="view"):
     mover: Seat | None
     """Player whose clock runs; None before the first turn."""
     engines: EnginesBySeat = EnginesBySeat()
-    """Descriptions of the players' engines, as far as the bots sent them."""
+    """Description of each player's engine; None for a player whose bot sent none."""
     time_odds: TimeOdds | UnsetType = UNSET
     """Time control of each player who does not use `time_control`; omitted if both use it."""
     absent: dict[Seat, Milliseconds] | UnsetType = UNSET
@@ -458,7 +458,7 @@ class Update(Struct, frozen=True, tag="update"):
 
 
 class Thought(Struct, frozen=True, tag="thought"):
-    """Mover's analysis of a move in a watched match, sent to spectators once it can no longer help the opponent."""
+    """Bot's analysis of its move. Spectators of the match get it once it can no longer help the opponent."""
 
     match: str
     ply: int

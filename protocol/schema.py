@@ -2,7 +2,7 @@
 
     python -m arena.protocol.schema > schema.json
 
-The frames are msgpack; the schema describes the data in them.
+On the wire, a message is encoded as msgpack. The schema describes the decoded data.
 """
 
 from __future__ import annotations

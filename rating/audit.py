@@ -29,7 +29,7 @@ MIN_MATCHES_BETWEEN_BOTS = 6
 MIN_COMPARED_PLIES = 20
 """Minimum number of moves after the opening for comparing two matches. Shorter ones can be identical by chance."""
 MIN_IDENTICAL_MATCHES = 2
-"""Number of matches with the same moves from which two bots are reported as playing identically."""
+"""Minimum number of matches with the same moves for reporting that two bots play identically."""
 
 BotPair = tuple[str, str]
 

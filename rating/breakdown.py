@@ -1,4 +1,4 @@
-"""Results of a ladder (local tournament) by seat, map and opponent, first-move advantage, and share of draws."""
+"""Statistics of a ladder (local tournament): results by seat, by map and by opponent, first-move advantage, share of draws."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class FirstMoveAdvantage(Struct, frozen=True):
 
     games: int
     score: float
-    """Maxie's score, from 0 to 1."""
+    """Average score of Maxie per match, from 0 to 1."""
     elo: float | None
     error: float | None
     """Half the width of the 95 % interval of `elo`; both `elo` and `error` are None if there are no matches."""

@@ -152,7 +152,7 @@ class EventFormat(Protocol):
 
     @property
     def total_matches(self) -> int | None:
-        """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
+        """Return the number of matches in the whole event, with extra matches after ties so far; None for an endless event."""
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:
         """Return the pairs of matches that can now be played, except those returned earlier.

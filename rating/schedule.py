@@ -37,9 +37,9 @@ def make_match_id(event_uid: str, pairing: Pairing, attempt: int) -> str:
 
 
 class Schedule:
-    """Matches of an event that remain to be started, in one queue for every two bots.
+    """Matches of an event that have not started yet. Each two bots that meet have a queue of their matches, in playing order.
 
-    Two bots play their matches in the order of their queue. `event_uid`: unique id of the event, as for `make_match_id`.
+    event_uid: unique id of the event, from which the ids of the matches are made
     """
 
     def __init__(self, event_uid: str, format: EventFormat) -> None:

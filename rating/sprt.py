@@ -1,4 +1,4 @@
-"""Sequential probability ratio test: play until the results of pairs show which of two Elo differences is right.
+"""Sequential probability ratio test: play pairs of matches until their results show which of two Elo differences is right.
 
 Wald's test (1945) of H0: elo = elo0 against H1: elo = elo1 > elo0, in the generalised form for scores with an unknown
 distribution. The likelihood ratio compares the most likely distribution whose mean is the score for elo1 with the most

@@ -32,7 +32,7 @@ COLUMN_NAMES: Final = {
     "disconnects": "gone",
     "other_forfeits": "other",
 }
-"""Column name, on screen, in CSV and in JSON, of each field of `StandingsRow` whose column is named differently."""
+"""Names on screen, in CSV and in JSON of those columns that are named differently from their fields of `StandingsRow`."""
 
 
 class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):

@@ -7,11 +7,10 @@ The core publishes to each edge on `arena.<shard>.edge.<number>`.
 
 **Shards.** A shard is an arena of its own: one core with its lease in PostgreSQL, its pool, its house engines, and its
 subjects. The setting `server.name` of an edge or a core names its shard. A second shard has another name and its own
-processes. Bots choose a shard by the address to which they connect. In an edge, only the subjects of its link depend on
-the shard.
+processes. Bots choose a shard by the address to which they connect.
 
 **Frames.** A frame is a list of messages, with a sequence number, the fencing token of the core (the number of its
-lease), and the number of the stream: a run of consecutive frames. An edge begins a stream with `EdgeResynced`, and the
+lease), and a stream number. A stream is a run of consecutive frames. An edge begins a stream with `EdgeResynced`, and the
 core restarts the numbers of its own frames for each stream. An empty frame is a heartbeat. It shows that the sender is
 alive, and how many frames the sender has sent. Frames are neither acknowledged nor sent again.
 

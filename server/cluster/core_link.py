@@ -36,7 +36,7 @@ class ShellPort(CorePort, Protocol):
         ...
 
     def detach(self, edge_number: int) -> None:
-        """Forget the edge with number `edge_number`, which was lost, and its clients."""
+        """Forget the lost edge with number `edge_number`, and disconnect its clients."""
         ...
 
 
@@ -91,7 +91,7 @@ class RemoteEdge:
         self._requested_stream = None
 
     def request_new_stream(self, stream_number: int) -> None:
-        """Ask the edge to begin a new stream in place of stream number `stream_number`, at most once between two heartbeats."""
+        """Ask the edge to replace stream number `stream_number` by a new one, but only once between two heartbeats."""
         if self._requested_stream != stream_number:
             self._requested_stream = stream_number
             self._publish_frame_to_edge(
@@ -125,7 +125,7 @@ class CoreLink:
         """Reason why this core no longer leads; empty while it leads."""
         self._bus = bus
         self.subject = make_core_subject(shard_name)
-        """Bus subject on which the core receives frames."""
+        """Bus subject on which the core receives the frames of all edges."""
         self._shard = shard_name
         self._fencing_token = fencing_token
         self._shell = shell

@@ -31,7 +31,7 @@ log = logging.getLogger("arena.bus")
 CONNECT_TIMEOUT_SECONDS = 2
 """Timeout for connecting to one NATS server, in seconds, and then again for making the subscriptions."""
 FLUSH_TIMEOUT_SECONDS = 1
-"""Seconds within which NATS must confirm that it has received all earlier messages."""
+"""Timeout for the answer with which NATS confirms that it has received all messages sent so far, in seconds."""
 CHECK_ANSWER_TIMEOUT_SECONDS = 0.5
 """Seconds within which the test message of a connection check must come back; also the pause between two checks."""
 MAX_FAILED_CHECKS = 4
@@ -143,7 +143,7 @@ class _NatsConnection:
             raise TimeoutError
 
     async def does_respond_within(self, timeout_seconds: float) -> bool:
-        """Send a test message through NATS to this connection itself. Return True if it arrives within `timeout_seconds`.
+        """Send a test message to NATS, which returns it over this connection. Return True if it is back in `timeout_seconds`.
 
         Raises an exception of CLIENT_ERRORS if NATS cannot be reached.
         """

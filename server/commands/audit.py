@@ -40,7 +40,7 @@ def audit(
 
     The audit finds improbable results, bots that resign to one opponent, and bots of two owners that play alike or from
     one address on the same day. A finding is a reason to look at the matches of two bots, not a proof. The column
-    `chance` is the probability that a whole audit shows such a finding by chance alone.
+    `chance` is the probability that an audit of honest bots shows at least one such finding.
 
     Example: arena audit --event weekly-2026-11-27
     """

@@ -133,7 +133,8 @@ class ReloadableHost:
     async def serve(self, stop: StopSignals) -> None:
         """Serve until stopped.
 
-        Raises HouseEngineError if one of the server's own engines cannot be started, and the errors of `open_host`.
+        Raises HouseEngineError if one of the server's own engines cannot be started. Raises CannotListen, StoreError, LeaseHeld
+        and LeaseLost as `open_host` does.
         """
         await self._check_house_engines()
         async with (
@@ -161,7 +162,7 @@ class ReloadableHost:
     async def serve_edge(self, stop: StopSignals) -> None:
         """Serve as an edge of a cluster (process that holds clients' connections) until stopped.
 
-        Raises the errors of `open_edge`.
+        Raises CannotListen if an address cannot be used, and BusError or StoreError if NATS or the store is unavailable.
         """
         async with open_edge(self.settings, house=self._house, tls=self._tls) as (_, address):
             err.print(f"an edge listens on {address}")
@@ -195,7 +196,7 @@ class ReloadableHost:
                 await MONOTONIC_CLOCK.sleep(PAUSE_BEFORE_STANDBY_SECONDS)
 
     async def _check_house_engines(self) -> None:
-        """Try each engine of the settings on a temporary private server, before the real one opens a port or a store.
+        """Start each of the server's own engines on a temporary private server, as a test, before the real server opens.
 
         Raises HouseEngineError if one of them cannot be started.
         """

@@ -22,7 +22,7 @@ from arena.server.settings import PoolSettings
 T = TypeVar("T")
 
 SHIPPED_OPENINGS, NO_OPENINGS = "shipped", "none"
-"""Values of the setting `pool.openings` that are not the name of a file: the built-in openings, and no openings."""
+"""Values of the setting `pool.openings` for the built-in openings, and for none. Others are a number of plies or a file."""
 MAX_RANDOM_OPENINGS = 1_000
 """Number of random openings drawn for each game and map. Equal ones are dropped, so fewer may remain."""
 RANDOM_OPENING_LENGTHS_IN_PLIES = (2, 3, 4, 6, 8)
@@ -122,9 +122,9 @@ def _choose_openings(game: AnyGame, map_name: str, openings_setting: str) -> Seq
 
 
 def _choose_fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
-    """Return random openings of the shortest length in `RANDOM_OPENING_LENGTHS_IN_PLIES` that gives enough of them.
+    """Return random openings, all of one length from `RANDOM_OPENING_LENGTHS_IN_PLIES`.
 
-    Enough are `SUFFICIENT_RANDOM_OPENING_COUNT`. If no length gives so many, use the length that gives the most.
+    The length is the shortest that gives `SUFFICIENT_RANDOM_OPENING_COUNT` different openings, or else gives the most.
     """
     best_openings: tuple[Opening, ...] = ()
     for plies in RANDOM_OPENING_LENGTHS_IN_PLIES:

@@ -79,8 +79,8 @@ def ratings(
     """Show the Glicko-2 ratings of all bots.
 
     With 95 % confidence, a bot's strength differs from its rating by at most the number after ±.
-    docs/ratings.md explains how ratings are computed, and how each end of a match counts. --json also has the deviation
-    and the volatility.
+    docs/ratings.md explains how ratings are computed, and how a match counts that ends by a forfeit or a crash. --json
+    also has the deviation and the volatility.
 
     Example: arena ratings --game riskless --db sqlite:///arena.db
 

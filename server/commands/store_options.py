@@ -1,4 +1,4 @@
-"""Access of commands to the store: the default database, and functions that open it and check names."""
+"""Functions with which commands open the store (database), run an operation on it, and check names."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def require_usable_name(name: str) -> None:
 
 
 def make_unknown_event_error(event_name: str) -> CommandError:
-    """Return the error for an event without finished matches, whose name may be mistyped."""
+    """Return the error for an event name of which the store has no finished matches, perhaps because it is mistyped."""
     return CommandError(
         f"event {event_name!r:.80} does not exist, or has no finished matches: check its name"
     )

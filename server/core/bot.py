@@ -136,7 +136,7 @@ class LobbyBot:
         return matches_hash(session_secret, self.session or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
-        """Set the bot's data from its admission, which contains the bot's `hello` message.
+        """Set the bot's connection, owner, preferences and other data from its `hello` message and the facts of its admission.
 
         A guest plays one match at a time, and only by challenge.
 

@@ -1,7 +1,7 @@
 """Effects of the core: requests and messages that the shell (the core's I/O) carries out.
 
-The shell commits durable effects (`DURABLE_EFFECTS`) to the store before it releases any other effect of the same
-batch. Then it releases the effects for clients, and after them all others, both in the order of the batch.
+The shell first commits the durable effects (`DURABLE_EFFECTS`) of a batch to the store. Then it carries out the effects
+for clients, and after them all others, both in the order of the batch.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ class AnalysisLinesCut(Struct, frozen=True):
 DurableEffect = (
     OpenMatch | AppendMatchEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
 )
-"""Effects that the shell commits to the store before it releases any other effect."""
+"""Effects that the shell commits to the store before it carries out any other effect of the same batch."""
 Effect = (
     DurableEffect
     | SendToClient

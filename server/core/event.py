@@ -53,7 +53,7 @@ class Event:
         self.schedule: Schedule | None = None
         """Matches still to be played; None before the start, and for the format `arena`."""
         self._points: Counter[str] = Counter()
-        """Points of each bot, without those for byes."""
+        """Points that each bot has scored in matches, without points for byes."""
         self._match_count = 0
         """Number of finished matches of the event."""
         self._history = PairingHistory(self.plan.uid)

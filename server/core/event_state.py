@@ -50,7 +50,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Time for a bot to get ready for a match, in ms."""
     rated: bool = True
     hold_pool: bool = False
-    """True if entered bots get no pool matches once the entries are closed."""
+    """True if entered bots get no matches from the matchmaker after the closing time."""
     invited: tuple[str, ...] = ()
     """Bots that may enter; empty if all bots may."""
     ratings: tuple[int, int] = (0, 0)
