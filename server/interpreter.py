@@ -11,19 +11,19 @@ from arena.clock import MONOTONIC_CLOCK
 from arena.server.metrics import GARBAGE_COLLECTOR_PAUSES
 
 GC_GENERATION_0_THRESHOLD = 250
-"""Threshold of generation 0 of the garbage collector: number of new objects at which a run examines them.
+"""Threshold of generation 0: number of new objects at which the garbage collector runs to examine them.
 
 A run takes about 1 µs per object and stalls all clients meanwhile: 1 to 6 ms with a threshold of 2,000, and 25 ms or
 more with 50,000. Clients that reconnect all the time cause several runs per second.
 """
 GC_GENERATION_1_THRESHOLD = 2
-"""Threshold of generation 1 of the garbage collector: number of runs over generation 0 before a run also examines generation 1.
+"""Threshold of generation 1: number of runs over generation 0 after which the next run also examines generation 1.
 
 While clients connect all the time, a run over generation 0 takes 0.2 ms, and a run over both generations 0.6 ms. With
 the thresholds 500 and 5, they would take 0.5 and 1.5 ms.
 """
 GC_GENERATION_2_THRESHOLD = 1600
-"""Threshold of generation 2 of the garbage collector: number of runs over generation 1 before a run examines all objects."""
+"""Threshold of generation 2: number of runs over generation 1 after which the next run examines all objects."""
 THREAD_SWITCH_INTERVAL_SECONDS = 0.0005
 """Time after which the event loop must yield to the journal's writer thread, and vice versa, in seconds.
 

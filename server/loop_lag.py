@@ -16,7 +16,7 @@ LAG_MEASUREMENT_INTERVAL_NS = 20_000_000
 MIN_STALL_LAG_NS = 50_000_000
 """Lag of the event loop above which the process counts as stalled, in ns."""
 NEVER_TIME_NS = 1 << 62
-"""Time of a measurement or timer that is not scheduled, in ns: later than any time of a clock."""
+"""Value that stands for "no measurement or timer is scheduled" where a time in ns is expected. It is later than any time."""
 
 
 class EventLoopLag:

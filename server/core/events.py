@@ -109,7 +109,7 @@ class HostedEvents:
 
     @property
     def event_states(self) -> list[EventState]:
-        """States of the events, in the order of their announcement."""
+        """Current state of each event (plan, phase and entered bots), in the order of announcement."""
         return [event.state for event in self._events.values()]
 
     def is_reserved(self, bot_name: str) -> bool:
@@ -383,7 +383,7 @@ class HostedEvents:
     # progress
 
     def begin_due_events_and_matches(self) -> None:
-        """Begin due events and due matches, end finished events, and notify the bots of each new phase or round."""
+        """Begin the events and matches that are due, end finished events, and notify the bots of each new phase or round."""
         for event in list(self._events.values()):
             if event.state.phase == "open":
                 self._begin_event_if_due(event)
@@ -497,7 +497,10 @@ class HostedEvents:
         return event.plan.start_time + 60 * event.plan.minutes
 
     def _start_or_forfeit_match(self, event: HostedEvent, pairing: Pairing) -> bool:
-        """Begin a due match, or decide it by forfeit if a bot stays disconnected. Return False if the match has to wait."""
+        """Begin a due match, or decide it by forfeit if a bot stays away or takes no more matches.
+
+        Return False if the match has to wait.
+        """
         lobby = self._lobby
         names = (pairing.maxie, pairing.minnie)
         for name in names:

@@ -44,7 +44,7 @@ def find_guest_refusal_reason(
 ) -> str | None:
     """Return a one-line reason why a guest may not play this match; None if it may.
 
-    challenge      request for the match, whose game must exist
+    challenge      request for the match; the game in it must exist
     house_engines  names of the server's own engines
     allowed_maps   names of the maps that a guest may play on
     """

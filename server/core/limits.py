@@ -60,4 +60,4 @@ PRIVATE_HOST_LIMITS = HostLimits(
     territories=1000,
     work_ms_per_second=1_000_000.0,
 )
-"""Limits of a server for its owner's own bots, such as a ladder: many bots from one address, at full speed."""
+"""Limits of a private server, such as one for a ladder: high enough for many bots from one address, at full speed."""

@@ -224,7 +224,10 @@ class Lobby:
         self.clients[admission.client] = LobbyClient(admission.client, admission.hello.name, None)
 
     def add_bot(self, admission: ClientAdmitted, *, resumes_session: bool) -> LobbyBot:
-        """Admit a bot that has passed `check_admission_and_detect_resumption`, and close its earlier connection, if any."""
+        """Admit a bot that has passed `check_admission_and_detect_resumption`, and close its earlier connection, if any.
+
+        resumes_session  True if the bot returns to its earlier session and the matches in it
+        """
         bot = self.find_or_add_bot(admission.hello.name)
         if bot.client is not None:
             self.effects.append(CloseClient(bot.client, ErrorCode.REPLACED, ErrorCode.REPLACED.meaning))

@@ -236,7 +236,7 @@ class CurrentMatches:
             lobby.forget_bot_if_session_expired(bot)
 
     def _record_match_end(self, room: Room, record: Record) -> None:
-        """Record the end of a match of the pool or of a challenge. Suspend a bot that has forfeited several in a row."""
+        """Record the end of a match of the pool or of a challenge. Suspend a bot that has forfeited several such matches."""
         lobby, players, result = self._lobby, record.players, record.result
         self._history.record_match_end(players.maxie, players.minnie, lobby.now)
         for player, bot in room.bots.items():

@@ -5,7 +5,7 @@ It talks to the core only through `server.ports`, so the core may be in this pro
 
 A move, from its bytes to the core:
 
-    1. Connection.buffer_updated   stamps the time, takes a token of the client's address, and parses the frame
+    1. Connection.buffer_updated   stamps the time, applies the rate limit of the client's address, and parses the frame
     2. Session.receive             decodes the message in the frame
     3. core.submit(MessageReceived)   with the time since the turn was written
 

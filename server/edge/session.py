@@ -60,7 +60,8 @@ AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
 While a session is BACKLOGGED, nothing is read from its client.
 """
 STATES_THAT_IGNORE_MESSAGES = frozenset({AWAITING_ADMISSION, CLOSED})
-"""States of a session in which no message is handled: in AWAITING_ADMISSION, messages are kept for later, in CLOSED dropped."""
+"""States of a session in which no message is handled. Messages are kept for later in AWAITING_ADMISSION, and dropped in CLOSED.
+"""
 MAX_MESSAGES_IN_FAIR_QUEUE = 256
 """Number of a client's messages in the fair queue at which the server stops reading from the client."""
 CONTROL_OPCODES = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})

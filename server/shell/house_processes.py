@@ -115,10 +115,14 @@ class HouseEngineProcesses:
     def __init__(
         self, plan: HouseEnginePlan, shell: Shell, host: BotServer, url: str, tasks: anyio.abc.TaskGroup
     ) -> None:
-        """Prepare the processes, which will connect to the server at `url`.
+        """Prepare the processes, and start those engines whose matches were interrupted when the server stopped.
 
-        Start now only the engines whose matches were interrupted when the server stopped. The others are started by
-        `start_and_check_engines`, or when the core requests them (`StartHouseEngine`).
+        The other engines are started by `start_and_check_engines`, or when the core requests them (`StartHouseEngine`).
+
+        plan   engines, and options for running them
+        host   server on which the bots play; it issues their tokens
+        url    URL of the server, at which the engines connect
+        tasks  task group in which the processes are watched
         """
         self._plan = plan
         self._shell = shell
@@ -209,7 +213,7 @@ async def open_house_engines(
 ) -> AsyncIterator[None]:
     """Start the server's own engines whenever the core requests them, and stop them at the end of the block.
 
-    Raises HouseEngineError if the plan asks to try each engine first, and one of them cannot be started.
+    Raises HouseEngineError if `plan.checks_engines` is True and an engine cannot be started.
     """
     async with open_background_tasks() as tasks:
         house = HouseEngineProcesses(plan, shell, host, url, tasks)
