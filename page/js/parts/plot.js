@@ -31,7 +31,7 @@ export class Plot {
     this.turns = /** @type {any[]} */ ([]);
     this.areas = SEATS.map((seat) => svg("path", { class: "area", "data-owner": seat }));
     this.curve = svg("path", { class: "line chances" });
-    this.line = svg("path", { class: "line tried" });
+    this.line = svg("path", { class: "tried" });
     this.cursor = svg("line", { class: "cursor", y1: 0, y2: HEIGHT });
     this.pointer = svg("line", { class: "pointer", y1: 0, y2: HEIGHT });
     this.drops = svg("path", { class: "drop" }); // from the chance before a mistake to that after it
