@@ -212,7 +212,7 @@ def test_every_map_has_its_picture_and_what_is_known_of_it(played: BrowserArena,
     ]
     expect(page.locator(".maps .card strong")).to_have_text(titles)
     for word in ("Minnie", "plies", "course", "Figure"):
-        expect(page.locator(".maps")).not_to_contain_text(word)
+        expect(page.locator("main")).not_to_contain_text(word)
     page.locator(".maps a[href='/maps/path4']").click()
     expect(page.get_by_text("With perfect play: Orange wins in 16 moves")).to_be_visible()
     expect(page.get_by_role("heading", name="Matches between equal engines")).to_be_visible()
