@@ -8,6 +8,7 @@ const KEY_MOMENTS = 5;
 const LARGE_BATTLE_SHARE = 0.2; // of all armies of a player, in one battle
 const MIN_ARMIES = 5; // armies in a battle that is told
 const FAVOURITE_PERCENT = 60; // the chance from which on a player is the favourite, rounded as the bar shows it
+const WINNING_PERCENT = 90; // the same from which on a favourite is winning
 const LOST = 0.15; // the chance below which a player hardly wins any more
 const NEAR_GOAL_SHARE = 0.8; // of the armies that win
 const OPENING_PLIES = 8; // plies that are introduced by what wins the match
@@ -63,7 +64,7 @@ function eventAt(match, continents, known) {
 const favouriteAt = (now) => SEATS.find((seat) => percentages(now)[seat] >= FAVOURITE_PERCENT) ?? null;
 
 // Return { words, seat, aloud }: the sentence about a ply of a match whose story was told up to it, and the player whom the sentence is about, if any.
-// The sentence tells the event of this ply. Without an event, it tells how many armies a player near the goal lacks, or the favourite. A favourite
+// The sentence tells the event of this ply. Without an event, it tells how many armies a player near the goal lacks, or the favourite, or who is winning. A favourite
 // stays the favourite until the chances are even again, so that a narrow favourite does not come and go. At the start, the sentence tells what wins
 // the match. `aloud` is the text for a screen reader: the last event for TOLD_PLIES plies, and then nothing.
 export function sentence(match, told, ply) {
@@ -75,7 +76,8 @@ export function sentence(match, told, ply) {
   const near = likelyNearGoal(match, ply);
   if (near) return { ...near, aloud };
   const seat = found.get(match).known[ply - 1]?.favourite ?? null;
-  const words = seat ? `${players[seat]} is the favourite` : ply < OPENING_PLIES ? `First to ${goal} armies wins` : "Too close to call";
+  const isAhead = seat && percentages(estimateAt(match, ply))[seat] >= WINNING_PERCENT;
+  const words = isAhead ? `${players[seat]} is winning` : seat ? `${players[seat]} is the favourite` : ply < OPENING_PLIES ? `First to ${goal} armies wins` : "Too close to call";
   return { words, seat, aloud };
 }
 
@@ -106,7 +108,7 @@ function nearGoal(match, ply) {
   const seat = score.maxie.armies > score.minnie.armies ? "maxie" : "minnie";
   const { armies } = score[seat];
   if (armies < NEAR_GOAL_SHARE * goal || armies === score[other(seat)].armies) return null;
-  return { words: `${players[seat]} needs ${plural(Math.max(1, goal - armies), "more army", "more armies")}`, seat };
+  return { words: `${players[seat]}: ${Math.max(1, goal - armies)} to go`, seat };
 }
 
 // Return nearGoal() of a ply; null if the player near the goal has the smaller chance of winning.

@@ -192,8 +192,7 @@ def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
         f'<span class="total"><strong>{sum(held)}</strong><span class="goal-of"> / {goal}</span></span>'
         f'<span class="line facts-of">{territories}</span>'
         '<svg class="race" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect height="4" width="{100 * min(sum(held), goal) / goal:.1f}"/>'
-        '<rect class="finish" x="99" width="1" height="4"/></svg></div>'
+        f'<rect height="4" width="{100 * min(sum(held), goal) / goal:.1f}"/></svg></div>'
     )
 
 

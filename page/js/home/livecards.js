@@ -14,6 +14,7 @@ import { startThumb } from "../parts/mappicture.js";
 import { Scoreboard } from "../parts/scoreboard.js";
 
 const OVER_MS = 2000; // display time of a match's end, in which the next match may take its place
+const MAX_DRAWN_AT_ONCE = 12; // cards up to which a new one has its map before it is known to be in sight
 const MAX_WATCHED = 48; // matches that are watched at once: a connection may watch 64
 
 export class LiveCards {
@@ -78,6 +79,7 @@ export class LiveCards {
       else this.element.insertBefore(card.element, this.element.querySelector("[data-settled]"));
       if (old) this.drop(...old);
       this.tell(card, match);
+      if (card.map && this.cards.size <= MAX_DRAWN_AT_ONCE) this.drawStart(match.match, card);
     }
     for (const [id, card] of over) if (!card.state?.end) this.gone(id);
   }

@@ -1,5 +1,5 @@
 // The scoreboard of a match: both players with their armies and clocks, and a bar of which each has as much as its chance of winning.
-// The label of the player ahead, at its end of the bar, tells the chance, and at the end of the match who won. A bar of each player's way to the armies that win, with the finish at its end, is on a board of the start page and of
+// The label of the player ahead, at its end of the bar, tells the chance, and at the end of the match who won. A bar of each player's way to the armies that win is on a board of the start page and of
 // Arena TV too, and in the place of the other bar for who plays.
 
 import { addressOf } from "../router.js";
@@ -38,7 +38,7 @@ export class Scoreboard {
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SIDES[seat]}` });
     const facts = this.compact ? null : h("span", { class: "line facts-of" });
     const rank = this.compact ? null : h("span", { class: "line rank-of" });
-    const race = this.hasRace ? svg("svg", { class: "race", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { height: 4 }), svg("rect", { class: "finish", x: 99, width: 1, height: 4 })) : null;
+    const race = this.hasRace ? svg("svg", { class: "race", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { height: 4 })) : null;
     const element = h("div", { class: "player", "data-owner": seat }, h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), name,
       h("span", { class: "total" }, armies, goal), this.compact ? null : [rank, time, facts, race]);
     return { element, name, armies, goal, rank, time, facts, race };
