@@ -6,7 +6,7 @@
 - Matches: `finished_matches`, `match_search` and `opening_explorer` find them. `packing` and `compaction` compress them,
   `pruning` removes them, and `archive` and `backup` copy them to files.
 - Ratings and tables: `aggregates` counts matches, `queries` combines the tables for the web site.
-- Events: `events` are tournaments that a server plays, and `ladders` those that one process of a command plays.
+- Events: `events` are tournaments that a server plays, and `ladders` are competitions that one command plays.
 - People: `tokens` and `names` of bots, `owners` and their `invitations`, `directives` such as bans, `address_uses`.
   `accounts` loads the token, session and ratings of a client that connects. `personal_data` deletes and renames bots, and
   `renaming` does so while servers run.

@@ -82,7 +82,7 @@ def _require_new_file(backup_file: Path) -> None:
 
 
 async def _copy_sqlite(engine: Engine, backup_file: Path, shown_path: Path) -> None:
-    """Copy a consistent snapshot of an SQLite store, to which servers may write meanwhile, to the empty file `backup_file`.
+    """Copy a snapshot of an SQLite store to the empty file `backup_file`. Servers may write to the store meanwhile.
 
     shown_path: path of the finished backup, for error messages
     """

@@ -62,7 +62,7 @@ class DatabaseTimeouts(NamedTuple):
     idle: float = 10
     """Maximum pause between two statements of a transaction, in seconds.
 
-    After a longer pause, PostgreSQL ends the connection, so that a standby can acquire the locks of a frozen process.
+    After a longer pause, PostgreSQL ends the connection, so that a standby can acquire the locks of a process that hangs.
     """
 
     @property

@@ -66,7 +66,7 @@ async def issue_directive(
     """Issue a directive (ban, kick or notice), which replaces an earlier one of the same kind and subject.
 
     subject: banned name, owner or network; empty for a notice
-    directive_text: reason for the ban, or the text of the notice
+    directive_text: reason for the ban or kick, or the text of the notice
     duration_seconds: time from now after which the directive ends; infinity for no end
     """
     try:

@@ -102,7 +102,7 @@ _PERMANENT_DATABASE_ERRORS = (
 
 
 def _describe_error_cause(cause: BaseException) -> str:
-    """Return a one-line reason for a database driver's error; for an error that the user can mend, with the remedy."""
+    """Return a one-line reason for a database driver's error, with a remedy if the user can mend the error."""
     reason = REASON_BY_SQLITE_ERROR_CODE.get((getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF)
     if reason is not None:
         return reason

@@ -51,8 +51,8 @@ class SearchFilter(Struct, frozen=True):
     opening: str = ""
     """Key of the opening, as returned by `finished_matches.make_opening_key`."""
     result: str = ""
-    """Result of the match: the winner's seat (`maxie` or `minnie`), `drawn`, `won` or `lost` by `bot` (which must then
-    be given), or the end reason (a value of `protocol.codes.EndReason`).
+    """Result of the match: the winner's seat (`maxie` or `minnie`), `drawn`, or the end reason (a value of
+    `protocol.codes.EndReason`). If `bot` is given, also `won` or `lost`, from the view of this bot.
     """
 
 
@@ -207,7 +207,7 @@ def _build_search_query(index_terms: tuple[str, ...], game_count: int, *, has_cu
 
 
 def _build_before_condition() -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a match is older than a given match: listed after it, because the newest is first.
+    """Return the SQL condition that a match comes after a given match in a list that begins with the newest match.
 
     The parameters `finished_before` and `before` are the end time and the id of the given match.
     """

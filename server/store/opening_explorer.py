@@ -21,7 +21,7 @@ from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
 MAX_EXAMINED_MATCHES = 250
-"""Maximum number of matches that one search examines: the newest ones on the map."""
+"""Maximum number of matches that one search examines by default: the newest matches on the map of the position."""
 MAX_POSITION_PLY = 40
 """Maximum number of moves that may precede a position that is searched for."""
 MAX_CONTINUATIONS = 12
@@ -44,7 +44,7 @@ class Continuations(Struct, frozen=True):
     """Moves played from a position, the most frequent first."""
 
     examined: int
-    """Number of matches that were examined: the newest ones on the map, whether or not they reached the position."""
+    """Number of matches that were examined: the newest on the position's map, whether or not they reached the position."""
     moves: list[Continuation]
 
 

@@ -118,7 +118,7 @@ def _read_open_invitations(
 
 
 async def require_owner(engine: Engine, owner_name: str) -> None:
-    """Raise UnknownOwner, whose message suggests a similar name, unless `list_owners` lists the owner."""
+    """Raise UnknownOwner unless `list_owners` lists the owner. The error message suggests a similar name."""
     account = await load_owner(engine, owner_name)
     if account.bots or account.until:
         return  # the list takes tens of ms for thousands of bots

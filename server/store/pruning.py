@@ -122,7 +122,7 @@ async def remove_old_data(engine: Engine, retention: Retention | None) -> None:
 
 
 async def _find_last_removable_arrival(engine: Engine, retention: Retention, now: datetime) -> int:
-    """Return the arrival number of the last match that may be removed; 0 if none may be removed.
+    """Return the arrival number of the last match that `retention` allows to remove at the time `now`; 0 if there is none.
 
     Arrival numbers give the order in which the store received the matches. Matches that the ratings do not include yet
     have higher numbers than the returned one.
@@ -190,7 +190,7 @@ def _write_archive_file(archive_folder: Path, rows: Sequence[Any]) -> None:
 def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
     """Remove matches from the store, and store the ratings that their bots had after them.
 
-    rows: matches with `match` (the id) and `number`
+    rows: one row for each match, with its id (`match`) and the number of its row in `matches` (`number`)
     """
     # If two servers remove the same matches, the slower one must not overwrite newer ratings with older ones.
     database.lock_store_exclusively(connection)

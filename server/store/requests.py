@@ -1,7 +1,7 @@
 """Requests to a running server through the store.
 
-A request is a row of the table `requests`: a command of the host, who runs the server, writes it, and the server reads it
-and answers in the same row.
+A request is a row of the table `requests`. A command of the host (the person who runs the server) writes the row. The server
+reads the row, and writes its answer into the same row.
 """
 
 from __future__ import annotations

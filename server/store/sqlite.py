@@ -101,7 +101,7 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
 
 
 class QueryDeadline:
-    """Deadline for the queries of one SQLite connection. Outside of `limit_query_time`, queries have no deadline."""
+    """Deadline for the queries of one SQLite connection, set by `limit_query_time`. Other queries have no deadline."""
 
     def __init__(self) -> None:
         self._deadline = math.inf

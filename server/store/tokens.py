@@ -178,7 +178,7 @@ async def find_token(engine: Engine, name: str) -> StoredToken | None:
 async def has_session_secret(engine: Engine, name: str, session_secret: str, match_id: str = "") -> bool:
     """Return True if `session_secret` belongs to a stored session of this name, on any server.
 
-    match_id: id of a match that must have begun during the session, on the session's server; empty for no such condition
+    match_id: id of a match that must have begun during the session, on the session's server; empty to accept any session
     """
     query = sa.select(sessions.c.hash).where(sessions.c.name == name)
     if match_id:

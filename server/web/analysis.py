@@ -45,7 +45,7 @@ from arena.server.web.routes import BadRequest
 from arena.server.web.static_files import CACHE_ONE_DAY
 
 ANALYSIS_ENGINE = "alphabeta"
-"""Engine that analyses positions and reviews matches."""
+"""Name of the built-in engine that analyses positions and reviews matches."""
 ANALYSIS_NODES = 200_000
 """Number of nodes that the analysis of a position searches. Such an analysis takes some tenths of a second.
 

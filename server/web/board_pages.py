@@ -64,6 +64,9 @@ def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any
 def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:
     """Replay a match, and return its board, the position after each move, and the legal moves after the last.
 
+    name: name of the custom game
+    setup, moves: setup and all moves of the match, as plain data
+
     Any exception raised by a custom game propagates.
     """
     game: Game[Any, Any] = make_game(name, setup)

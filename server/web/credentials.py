@@ -30,7 +30,7 @@ def make_basic_header(name: str, secret: str) -> str:
 
 
 def parse_bearer(authorization: str) -> str:
-    """Return the secret in an Authorization header with a bearer token (RFC 6750); empty for any other header."""
+    """Return the bearer token in an Authorization header (RFC 6750); an empty text for any other header."""
     scheme, _, secret = authorization.partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else ""
 

@@ -25,7 +25,7 @@ CALENDAR_CONTENT_TYPE = "text/calendar; charset=utf-8"
 LISTED_DATES_PER_SERIES = 8
 """Number of later dates of a series (a repeated event) that the calendar lists after the event announced last."""
 MAX_EVENT_AGE = timedelta(days=30)
-"""Time for which an event stays in the calendar after its start."""
+"""Maximum time since the start of a finished event in the calendar. Earlier events are left out once they are over."""
 MAX_CALENDAR_LINE_BYTES = 75
 """Maximum length of a line in bytes, without the line break (RFC 5545, section 3.1)."""
 _ICAL_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})

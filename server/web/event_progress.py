@@ -44,7 +44,7 @@ class EventProgress(Struct, frozen=True):
 
     event: str
     kind: str
-    """Command that plays the event: `ladder` or `match`."""
+    """Command that plays the event, `ladder` or `match`; `event` for an event (tournament) that a server plays."""
     game: str
     maps: list[str]
     format: str
@@ -56,7 +56,7 @@ class EventProgress(Struct, frozen=True):
     played: int
     """Number of matches played so far."""
     matches: int | None
-    """Total number of matches, as far as known; None for an endless event."""
+    """Total number of matches; None for an endless event, or if the number is not known."""
     due: list[UnplayedMatch]
     """Next match of each pair of bots, in the order of the schedule. In a large event, only the first of these are listed.
 

@@ -223,7 +223,10 @@ def _check_form(form: Mapping[str, str]) -> None:
 
 
 def _require_valid_name(kind: str, name: str) -> None:
-    """Raise BadRequest if the name of a bot or an owner is invalid. `kind`: "a bot" or "an owner"."""
+    """Raise BadRequest if the name of a bot or an owner is invalid.
+
+    kind: what the name is of, for the error message: `a bot` or `an owner`
+    """
     if not is_valid_name(name):
         raise BadRequest(
             f"the name of {kind} must have 1 to {MAX_BOT_NAME_LENGTH} printable characters, without a space at either end"

@@ -44,7 +44,7 @@ class EventScores(NamedTuple):
     counted: int
     """Number of finished matches in the event's table, including matches of bots that are not in `bots`."""
     bots: list[str]
-    """Names of the bots in the table, sorted: all bots, or in a large event those with the most matches."""
+    """Sorted names of the bots in the table: all bots of the event, or only those with the most matches."""
     scores: list[tuple[FinishedMatch, int]]
     """Each distinct result (players in their seats, and outcome) between bots in `bots`, with its number of matches.
 

@@ -171,7 +171,10 @@ class Journal:
         return self._last_error and f"the store fails: {self._last_error}"
 
     async def renew_lease_periodically(self) -> None:
-        """Keep renewing the lease, RENEWALS_PER_LEASE_DURATION times in its duration, until it is lost to another process."""
+        """Renew the lease at equal intervals until another process acquires it.
+
+        Each duration of the lease has RENEWALS_PER_LEASE_DURATION renewals.
+        """
         while not self.lease_lost.is_set():
             await self._clock.sleep(self.lease.valid_seconds / RENEWALS_PER_LEASE_DURATION)
             await self.renew_lease()
