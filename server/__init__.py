@@ -1,1 +1,1 @@
-"""Game server: edge (connections of clients), core (pure logic of matches), shell (I/O of the core), store and web pages."""
+"""Game server: edge (connections), core (rules of matches, without I/O), shell (I/O of the core), store and web pages."""
