@@ -5,7 +5,7 @@
 - One writer: `lease` gives a server's name to one process, and `journal` stores the moves and results of its matches.
 - Matches: `finished_matches`, `match_search` and `opening_explorer` find them. `packing` and `compaction` compress them,
   `pruning` removes them, and `archive` and `backup` copy them to files.
-- Ratings and tables: `aggregates` counts matches, `queries` combines the tables for the web site.
+- Ratings and tables: `aggregates` keeps them up to date, and `queries` combines them for the web site.
 - Events: `events` are tournaments that a server plays, and `ladders` are competitions that one command plays.
 - People: `tokens` and `names` of bots, `owners` and their `invitations`, `directives` such as bans, `address_uses`.
   `accounts` loads the token, session and ratings of a client that connects. `personal_data` deletes and renames bots, and

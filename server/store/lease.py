@@ -259,7 +259,7 @@ def require_no_running_server(connection: sa.Connection) -> None:
 
 
 def lock_out_servers(connection: sa.Connection) -> None:
-    """Raise LeaseHeld if a running server uses the store. Otherwise keep servers from it until the end of the transaction.
+    """Raise LeaseHeld if a running server uses the store. Otherwise keep new servers out until the transaction ends.
 
     On SQLite, call `database.lock_store_exclusively` first in the transaction: its lock is what keeps servers away.
     """

@@ -57,7 +57,7 @@ class SearchFilter(Struct, frozen=True):
 
 
 class HeadToHeadScore(Struct, frozen=True, rename=COLUMN_NAMES):
-    """Score of a bot against another in rated matches of a game."""
+    """Score of a bot against another bot, in all their rated matches of one game."""
 
     game: str
     wins: int

@@ -66,11 +66,11 @@ The limit is longer than `MAX_ENGINE_CPU_SECONDS`, because the engine waits for 
 MAX_ENGINE_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum size of the engine's output, in bytes. The rest is ignored."""
 BEST_MOVE_FIELDS = ("depth", "value", "chance", "line")
-"""Fields of each best move in the analysis of a position. `arena analyse --json -` prints more."""
+"""Fields of each best move in the analysis of a position. `arena analyse --json -` prints more fields."""
 REVIEWED_PLAYER_FIELDS = ("moves", "marked", "accuracy")
-"""Fields of each player in the review of a match. `arena replay --analyse ENGINE --json -` prints more."""
+"""Fields of each player in the review of a match. `arena replay --analyse ENGINE --json -` prints more fields."""
 REVIEWED_MOVE_FIELDS = ("move", "mark", "chance", "chance_lost", "line")
-"""Fields of each move in the review of a match. `arena replay --analyse ENGINE --json -` prints more."""
+"""Fields of each move in the review of a match. `arena replay --analyse ENGINE --json -` prints more fields."""
 
 
 async def analyse_position(map_name: str, parameters: Mapping[str, str]) -> Response:

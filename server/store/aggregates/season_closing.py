@@ -1,4 +1,4 @@
-"""Close the current season of a game, so that the game's ratings start anew."""
+"""Close the current season of a game, so that the game's ratings start from their initial values."""
 
 from __future__ import annotations
 
