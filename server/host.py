@@ -162,10 +162,7 @@ class Host:
         self.metrics = metrics
         self.house = house
         self.will_restart = will_restart
-        """True if the server will restart after it stops.
-
-        On exit, clients are notified that it will restart or, if False, that the event is over.
-        """
+        """True if the server will restart after it stops. Its clients are told so on exit, or else that the event is over."""
         self.lease_lost: LeaseLost | None = None
         """Error with which the server stops when another process has taken over its name (its lease); None until then."""
         self._clock = clock
@@ -413,11 +410,11 @@ class Host:
         await self.shell.store_match(terms, record)
 
     def announce_restart(self) -> None:
-        """Declare that the server will restart: on exit, clients are asked to reconnect, not told that the event is over."""
+        """Declare that the server will restart: on exit, clients are asked to reconnect. Otherwise the event is over for them."""
         self.will_restart = True
 
     async def handle_last_inputs_and_stop(self) -> None:
-        """Handle all inputs that have arrived, and ignore later ones, so that no match changes any more."""
+        """Handle all inputs that have arrived, and stop the core. Later inputs are ignored, so no match changes any more."""
         self.shell.stop_after_queued_inputs()
         await self._shell_ended.wait()
 
@@ -597,7 +594,10 @@ async def make_edge(
 
 
 async def _load_and_apply_directives(edge: Edge, pages: WebApp, store: Engine) -> None:
-    """Give an edge and its pages the bans and the notice in the store. On a database error, the last known ones stay."""
+    """Load the bans and the notice from the store, and give them to an edge and its pages.
+
+    On a database error, the last known ones stay in force.
+    """
     current, names = await load_directives_and_banned_names(store)
     notice = next(
         (Notice(directive.text, directive.until) for directive in current if directive.kind == "notice"),

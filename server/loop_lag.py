@@ -20,7 +20,7 @@ NEVER_TIME_NS = 1 << 62
 
 
 class EventLoopLag:
-    """Meter of the lag of one event loop: the delay between the time when a callback is due and its call.
+    """Meter of the lag of one event loop: the delay from the time at which a callback is due to the time at which it is called.
 
     The lag is measured only while a part of the server needs it, so that an idle server has no timer.
     """

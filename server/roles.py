@@ -1,7 +1,7 @@
 """Edges and cores in separate processes, with NATS between them.
 
-arena serve --role edge      connections and the page; any number of them, anywhere
-arena serve --role core      matches; the first one leads, all others stand by
+arena serve --role edge      connections and web page; any number of such processes, on any machine
+arena serve --role core      matches; the first such process leads, all others stand by to replace it
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ log = logging.getLogger("arena.roles")
 MAX_EDGE_NUMBER = 1 << 22
 """Upper bound (exclusive) of the number that identifies an edge. Each edge process draws its number at random."""
 MAX_CORE_SILENCE_BEFORE_CUT_OFF_NS = 5_000_000_000
-"""Time without a message from a core, in ns, after which an edge disconnects its clients.
+"""Time without a message from a core, in ns, after which an edge (process that holds connections) disconnects its clients.
 
 The clients can then connect through other edges, which may still reach a core.
 """

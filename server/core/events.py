@@ -87,7 +87,7 @@ class HostedEvent(Event):
         `HostedEvents.begin_due_events_and_matches` does the check.
         """
         self.last_reported_round = 0
-        """Number of the latest round that was reported to the host's webhook; 0 before the first."""
+        """Number of the latest round whose pairs were reported to the host's webhook; 0 before the first."""
 
 
 class HostedEvents:
@@ -650,7 +650,7 @@ class HostedEvents:
 def add_final_rank(
     status: EventStatus, rank: int, points: float, bot_count: int, table: str | UnsetType = UNSET
 ) -> EventStatus:
-    """Return `status`, the status of a finished event, with the final rank and points of one bot.
+    """Return `status`, the status message of a finished event, with the final rank and points of one bot added.
 
     rank       rank of the bot, from 1
     points     points of the bot

@@ -28,7 +28,10 @@ MAX_CHALLENGE_WAIT_MS = 1_800_000
 MAX_THINKING_MS_AGAINST_HOUSE = 1_800_000
 """Longest thinking time of each player in a match between one of the server's own engines and a bot with a token, in ms."""
 QUEUE_CHECK_INTERVAL_NS = 500_000_000
-"""Longest time between two checks of the queue while challenges wait, in ns."""
+"""Longest time between two checks of the queue while challenges wait, in ns.
+
+A rate limit may allow the next match although nothing else has happened.
+"""
 
 
 class HouseEngines:
@@ -90,7 +93,7 @@ class HouseEngines:
             raise RequestRefused(ErrorCode.RATE_LIMITED, why)
 
     def enqueue_challenge(self, challenge: OpenChallenge, bot: LobbyBot) -> str | None:
-        """Queue the challenge of `bot` to one of the server's own engines, and start the engine.
+        """Queue the challenge of `bot` to one of the server's own engines, and request the start of this engine.
 
         If too many challenges wait, return the id of one that must be refused; otherwise None.
         """
@@ -149,7 +152,7 @@ class HouseEngines:
         return terms.threads_needed if self._lobby.settings.counts_threads else 1
 
     def requeue_offers_to_engine(self, engine_name: str) -> None:
-        """Return a disconnected engine's unanswered challenges to the queue."""
+        """Return the challenges that a disconnected engine has not answered to the queue."""
         for challenge in [offered for offered, engine in self._offers.items() if engine == engine_name]:
             del self._offers[challenge]
             self._queue.requeue_challenge(challenge, engine_name)

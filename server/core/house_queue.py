@@ -80,7 +80,7 @@ class HouseQueue:
         self._used_slots.pop(id, None)
 
     def pass_slot_to_match(self, challenge_id: str, match_id: str) -> None:
-        """Transfer the slot of an offered challenge to its match. Both arguments are ids."""
+        """Let the match of an offered challenge take over the slot of the challenge. Both arguments are ids."""
         requester = self._used_slots.pop(challenge_id, None)
         if requester is not None:
             self._used_slots[match_id] = requester

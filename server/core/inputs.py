@@ -144,7 +144,7 @@ class StartDraining(Struct, frozen=True):
 
 
 class ApplySettings(Struct, frozen=True):
-    """Change of the settings. Matches in progress keep their terms, and the list of the server's own engines stays."""
+    """New settings of the core. Matches in progress keep their terms. The list of the server's own engines is not changed."""
 
     settings: CoreSettings
 

@@ -14,7 +14,7 @@ from arena.server.core.room import Room
 from arena.server.core.suspensions import BotSuspensions
 
 MIN_LISTING_INTERVAL_NS = 250_000_000
-"""Shortest time between two publications of the listing, and maximum age of an answer to `browse`, in ns."""
+"""Shortest time between two publications of the listing, in ns. A client that browses gets one of at most this age."""
 MAX_LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a listing. The `listing` message must fit into one websocket frame of limited size."""
 LISTING_DEADLINE: DeadlineKey = ("listing", "")
@@ -45,7 +45,7 @@ class ListingPublisher:
         self._latest_listing: tuple[int, Listing] | None = None
         """Latest listing, preceded by the time in ns when it was built; None before the first listing."""
         self._published_change_count = 0
-        """Value of `lobby.change_count` at the last publication."""
+        """Value of `lobby.change_count` at the last publication. Nothing has changed since then if the value is the same."""
 
     def send_listing_and_follow(self, client: LobbyClient) -> None:
         """Send a client the listing, and then a new one after each change.

@@ -106,7 +106,7 @@ class Lobby:
         self.is_draining = False
         """True once no more matches begin, because the server is about to stop."""
         self.change_count = 0
-        """Number of changes so far that may alter a listing or concern the matchmaker."""
+        """Number of changes so far that may alter a listing, or the matches that the matchmaker can begin."""
         self.changed_bots: dict[str, LobbyBot] = {}
         """Bots that have changed since the matchmaker last checked them, by name."""
 
@@ -139,7 +139,7 @@ class Lobby:
             self.effects.append(SendToClient(bot.client, message))
 
     def mark_listing_changed(self, bot: LobbyBot | None = None) -> None:
-        """Record a change that may alter a listing. With `bot`, the matchmaker also checks that bot again."""
+        """Count a change that may alter a listing. With `bot`, the matchmaker also checks if this bot waits for a match."""
         self.change_count += 1
         if bot is not None:
             self.changed_bots[bot.name] = bot

@@ -27,7 +27,7 @@ from arena.server.core.settings import DEFAULT_EVENT_NAME
 from arena.server.core.suspensions import BotSuspensions
 
 MAX_RECENT_STALLS = 1024
-"""Maximum number of recent stalls (times in which the server could do no work) to remember."""
+"""Maximum number of recent stalls to remember. A stall is a time in which the server could do no work."""
 
 
 class CurrentMatches:

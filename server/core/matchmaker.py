@@ -25,7 +25,7 @@ from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool, PoolGame
 from arena.server.core.suspensions import BotSuspensions
 
 EARLIER_MATCH_COST_IN_RATING_POINTS = 200.0
-"""Rating difference that counts against pairing two bots as much as one earlier match between them."""
+"""Rating difference that makes two bots as unlikely to be paired as one earlier match between them does."""
 RATING_OF_UNRATED_BOT = 1500.0
 """Assumed rating of a bot without a rating."""
 MAX_COMPARED_BOTS = 50
@@ -158,7 +158,7 @@ class Matchmaker:
         return list(self._waiting_bots)
 
     def update_waiting_bots(self) -> None:
-        """Update the list of waiting bots: add the changed bots that now wait, and remove those that no longer wait."""
+        """Check the bots that have changed since the last call: add those that now wait for a match, and remove others."""
         for bot in self._lobby.pop_changed_bots():
             if not self._should_wait_for_pairing(bot):
                 self._waiting_bots.pop(bot.name, None)

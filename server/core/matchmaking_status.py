@@ -20,7 +20,7 @@ MAX_GAMES_NAMED_IN_STATUS = 3
 def send_matchmaking_status(
     bot: LobbyBot, lobby: Lobby, suspension_reason: str, event_entry_note: str = ""
 ) -> None:
-    """Send a bot the `standing` message: its matchmaking status, its quota of matches, and its ratings.
+    """Send a bot the `standing` message: its matchmaking status, the number of matches that it still wants, and its ratings.
 
     suspension_reason  reason for the bot's suspension; empty if it is not suspended
     event_entry_note   short description of the event that the bot has entered; empty if none

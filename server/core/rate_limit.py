@@ -9,16 +9,16 @@ MAX_RATE_LIMITED_KEYS = 10_000
 
 
 class RateLimit:
-    """Rate limit for each key, by the generic cell rate algorithm (GCRA).
+    """Rate limit for each key, such as an address, by the generic cell rate algorithm (GCRA).
 
-    Each key has an allowance of time, which grows as time passes, up to `burst`. An event takes its cost from the
+    Each key has an allowance of time, which grows as time passes, up to the maximum `burst`. An event takes its cost from the
     allowance. Costs, times and `burst` have the same unit.
     """
 
     def __init__(self, burst: float) -> None:
         self._burst = burst
         self._paid_until = BoundedDict[str, float](MAX_RATE_LIMITED_KEYS)
-        """GCRA's theoretical arrival time of each key: the time by which its events so far are paid for."""
+        """Time until which the allowance of each key is used up by its events so far (GCRA's theoretical arrival time)."""
 
     def charge_or_compute_wait(self, key: str, cost: float, now: float) -> float:
         """Charge `cost` to a key and return 0.

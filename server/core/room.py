@@ -96,7 +96,8 @@ class Room:
         The report comes from the edge: the process that holds the player's connection.
         """
         self._clock_ran_ns = 0
-        """Time that the clock had already run when the current turn was last sent, in ns; 0 unless it was sent again."""
+        """Time that the clock had already run when the current turn was last sent, in ns; 0 for a turn that was sent only once.
+        """
 
     # events
 
@@ -213,8 +214,9 @@ class Room:
     def handle_passed_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
-        Do nothing before `turn_report_deadline`: the room still waits for an edge's report that the turn was sent. This
-        also holds for a turn that is sent again: the edge may already have received the player's move, in time.
+        Do nothing before `turn_report_deadline`, while the room waits for an edge's report that the turn was sent. A
+        turn that is
+        sent again is treated in the same way: the edge may already have received the player's move, in time.
         """
         settings, now = self._lobby.settings, self._lobby.now
         if self.turn_report_deadline is not None:

@@ -16,7 +16,7 @@ K = TypeVar("K", bound=Hashable)
 class ServiceOrder(Generic[K]):
     """Order in which keys, such as owners, are served: the least recently served key comes first.
 
-    Services are numbered, and the number of each key's last service is kept. All methods take constant time.
+    Each service has a number, and the number of each key's last service is kept. All methods take constant time.
     """
 
     def __init__(self) -> None:

@@ -101,5 +101,5 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     transit_ns: int = 0
     """Longest travel time of a message between an edge (which holds connections) and the core, in ns; 0 within one process.
 
-    The core waits this much longer before it acts on a deadline.
+    After a deadline, the core waits for this time before it acts, because a message sent in time may still be on its way.
     """

@@ -30,9 +30,10 @@ MIN_CONNECTION_SHARE_FOR_ADDRESS_LIMIT = 0.25
 Below this share, one address may have more connections, because all machines of a lecture hall may share an address.
 """
 MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE = 0.5
-"""Share of the allowed connections, in total and per address, above which a connection closes after one plain request.
+"""Share of the allowed connections above which a connection is closed after one plain request, to make room for others.
 
-A plain request is an HTTP request that opens no websocket.
+The share is of the total, and also of the connections per address. A plain request is an HTTP request that opens no
+websocket.
 """
 MAX_REFUSED_CONNECTIONS_HELD_OPEN = 256
 """Maximum number of refused connections that are held open, to slow down their clients. Further ones are closed immediately."""
@@ -146,7 +147,12 @@ class ConnectionAdmission:
         return self._clock.now_ns() / 1e9
 
     def _log_refusal(self, message_format: str, connection_number: int, address: str) -> None:
-        """Log a refusal, at most once per second. `message_format` has a placeholder for `connection_number`."""
+        """Log a refusal, at most once per second.
+
+        message_format     text with a `%d` for `connection_number`
+        connection_number  number of connections to log
+        address            address of the refused client
+        """
         now = self._now_seconds
         if now - self._last_log >= 1:
             self._last_log = now

@@ -2,10 +2,11 @@
 
     bytes, stamped with their arrival -> rate limit of the address -> `websockets` -> frames -> session
 
-The documented Sans-I/O layer of the library `websockets` implements the protocol. Input is limited before it is parsed:
-it is read in small chunks, and an address may send a limited number of chunks per second. Only a player's chunk within
-that limit is parsed immediately. Any other chunk is buffered, and parsed a few frames at a time when the fair
-queue serves the connection; until then, reading is paused.
+The library `websockets` implements the protocol, by its Sans-I/O layer. Input is limited before it is parsed: it is read in
+small chunks, and an address may send a limited number of chunks per second.
+
+A player's chunk within that limit is parsed immediately. Any other chunk is buffered, and parsed a few frames at a time
+when the fair queue serves the connection. Until then, reading is paused.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ BYTES_PARSED_PER_SLICE = 128
 HEADER_END_BYTES = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
 RESPONSE_TIMEOUT_SECONDS = 310.0
-"""Longest time to prepare the response to a plain request, in seconds. Web pages have shorter limits of their own."""
+"""Longest time to prepare the response to a plain request, in seconds. The functions for web pages have shorter limits."""
 CLOSE_TIMEOUT_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
 SLOW_PEER_THRESHOLD_BYTES = 64 * 1024
@@ -210,7 +211,10 @@ class Connection(asyncio.BufferedProtocol):
         self.pause_or_resume_reading()
 
     def pause_or_resume_reading(self) -> None:
-        """Pause or resume reading. If there is work for the fair queue, put the connection into the queue."""
+        """Pause reading while received bytes wait to be parsed; otherwise resume it.
+
+        If there is work that may be done now, put the connection into the fair queue.
+        """
         if self._unparsed:
             self.transport.pause_reading()
         elif self._bytes_after_close <= MAX_BYTES_READ_AFTER_CLOSE:

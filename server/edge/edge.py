@@ -139,7 +139,7 @@ class Edge:
         self.make_session: Callable[[Edge, Connection], Session] = Session
         """Function that makes the session of a websocket. A benchmark that needs only connections replaces it."""
         self.page_client = PageClient(self)
-        """Client through which the server's web page sees live matches."""
+        """Internal client by which the server's web page gets matches in progress and the listing from the core."""
         self.buffer = memoryview(bytearray(MAX_READ_CHUNK_BYTES))
         """Buffer for the next chunk of input, shared by all connections."""
         self.discard_buffer = memoryview(bytearray(MAX_DISCARDED_CHUNK_BYTES))
@@ -321,7 +321,7 @@ class Edge:
     def compute_first_ping_delay_s(self) -> float:
         """Return the time until a new connection's first ping, in seconds.
 
-        The time differs between connections, so that their pings are spread evenly.
+        The time differs between connections. Otherwise, clients that connect together would also be pinged together.
         """
         return PING_INTERVAL_SECONDS * (0.5 + 0.61803 * len(self.connections) % 0.5)
 

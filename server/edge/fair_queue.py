@@ -37,7 +37,7 @@ class QueuedClient(Protocol):
 
 
 class FairQueue:
-    """Queue of clients with work. Addresses are served in rotation, and the clients of one address in order."""
+    """Queue of clients with work. Addresses are served in rotation, and the clients of one address in order of arrival."""
 
     def __init__(self, clock: TimeSource, is_storing_moves: Callable[[], bool]) -> None:
         """Create an empty queue. `is_storing_moves` returns True while moves are being stored."""

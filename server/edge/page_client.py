@@ -40,7 +40,7 @@ IDLE_SECONDS_BEFORE_DISCONNECT = 30.0
 PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS = 10.0
 """Time, in seconds, for which the core is not asked for a listing again after it has left a request unanswered."""
 MAX_LISTING_AGE_SECONDS = 0.25
-"""Age up to which a received listing is returned again without a request, in seconds."""
+"""Maximum age of the last received listing, in seconds, at which it is returned without a new request to the core."""
 
 
 class ConnectedClient(Struct, frozen=True):
@@ -173,7 +173,7 @@ class PageClient:
     # called by the edge, as for any client
 
     def send(self, command: SendToClient) -> None:
-        """Receive a message that the core sends to this client."""
+        """Handle a message that the core sends to this client. `command`: the message, as for any client of the edge."""
         message = command.message
         if isinstance(message, Welcome):
             if self._admission is not None and not self._admission.done():

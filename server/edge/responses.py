@@ -17,7 +17,7 @@ from arena.server.edge.request import Request
 TEXT_CONTENT_TYPE = "text/plain; charset=utf-8"
 JSON_CONTENT_TYPE = "application/json; charset=utf-8"
 ALREADY_COMPRESSED_MEDIA_TYPES = frozenset({"font/woff2", "image/gif", "image/png"})
-"""Media types whose content is already compressed."""
+"""Media types whose content is already compressed, so that compressing it again would be useless."""
 MIN_BODY_BYTES_TO_COMPRESS = 500
 """Size in bytes below which a body is not compressed."""
 

@@ -55,9 +55,9 @@ log = logging.getLogger("arena.session")
 wire_log = logging.getLogger("arena.wire")
 
 AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
-"""States of a session, in order. A session that is BACKLOGGED is admitted, but too many of its messages are queued.
+"""States of a session, in the order in which it passes them.
 
-While a session is BACKLOGGED, nothing is read from its client.
+A session that is BACKLOGGED is admitted, but nothing is read from its client until fewer of its messages are queued.
 """
 STATES_THAT_IGNORE_MESSAGES = frozenset({AWAITING_ADMISSION, CLOSED})
 """States of a session in which no message is handled. Messages are kept for later in AWAITING_ADMISSION, and dropped in CLOSED.
@@ -194,7 +194,7 @@ class Session:
         self._message_opcode = BINARY_OPCODE
         """Websocket opcode of the message in `_message_parts`."""
         self.waiting_messages: list[tuple[ClientMessage, int, int]] = []
-        """Messages that wait in the fair queue, with their arrival times in ns and their costs in µs."""
+        """Messages that wait in the fair queue, each with its arrival time in ns and its cost in µs."""
         self._early_frames: list[tuple[Frame, int]] = []
         """Frames that arrived after the hello and before the core has answered the hello, each with its arrival time in ns."""
         self._has_sent_welcome = False

@@ -1,4 +1,4 @@
-"""Token bucket, a rate limit: a number of tokens per second on average, and a maximum number at once.
+"""Token bucket, a rate limit. It allows a number of events per second on average, and a larger number in a burst.
 
 Nothing here reads a clock: times are arguments, in monotonic ns.
 """

@@ -1,7 +1,7 @@
 """Work budget: a limit on the CPU time that the server spends for each address. Times are in monotonic seconds.
 
-Requests differ in cost: a move takes a tenth of a millisecond, a table of results some milliseconds. If only the number
-of requests were limited, a few expensive ones could delay everybody.
+CPU time is limited, not the number of requests, because requests differ in cost: a move takes a tenth of a millisecond, a
+table of results some milliseconds.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ A move has to wait while a group is admitted. The groups are therefore spread ov
 
 
 class Authenticator:
-    """Authenticator of one server's clients. It looks clients up in the store only while `admit_queued_clients` is running."""
+    """Authenticator of one server's clients. It reads their tokens from the store while `admit_queued_clients` is running."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Authenticator:
         self._wrong_token_counter = wrong_token_counter
         self._clock = clock
         self._issued_token_hashes: dict[str, str] = {}
-        """Hashes of the tokens of bots that this server runs itself, by name."""
+        """Hashes of the tokens that `issue_token` has made for the server's own bots, by name."""
         self._requests: dict[int, AdmissionRequest] = {}
         """Hellos that wait for a query of the store, by client number."""
         self._already_admitted: set[int] = set()

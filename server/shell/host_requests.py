@@ -35,7 +35,7 @@ class HostRequestHandler:
         """Number of the last request from a web page. Such numbers are negative, because stored requests have positive numbers.
         """
         self._pending_answers: dict[int, asyncio.Future[RequestAnswer]] = {}
-        """Futures of the answers that web pages wait for, by number of the request."""
+        """Future for each answer that a web page waits for, by number of the request."""
         self._core = shell.core
         """Core to which the stored requests in `_submitted_numbers` were passed. A core built after an outage gets them again.
         """

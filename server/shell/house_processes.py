@@ -190,7 +190,7 @@ class HouseEngineProcesses:
     def _report_given_up_engines(self) -> None:
         """Report to the core the engines that were given up since the last call, so that nobody can challenge them.
 
-        An engine is given up after too many failures in a row.
+        An engine is given up if it cannot be started, or after too many failures in a row.
         """
         for name, process in self._processes.items():
             if process.state is BotState.LOST and name not in self._failed_names:

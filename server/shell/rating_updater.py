@@ -1,6 +1,6 @@
 """Update of the ratings and the tables of results in the store after each match.
 
-Each changed rating is sent to the core, and so is the news that the host has closed a season.
+The core is told each changed rating, and also when the host has closed a season.
 """
 
 from __future__ import annotations
