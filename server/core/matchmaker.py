@@ -158,7 +158,7 @@ class Matchmaker:
         return list(self._waiting_bots)
 
     def update_waiting_bots(self) -> None:
-        """Check the bots that have changed since the last call: add those that now wait for a match, and remove others."""
+        """Check the bots changed since the last call: add those that now wait for a match, and remove those that do not."""
         for bot in self._lobby.pop_changed_bots():
             if not self._should_wait_for_pairing(bot):
                 self._waiting_bots.pop(bot.name, None)
