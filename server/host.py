@@ -410,7 +410,7 @@ class Host:
         await self.shell.store_match(terms, record)
 
     def announce_restart(self) -> None:
-        """Declare that the server will restart. Clients are then asked to reconnect on exit, not told that the event is over."""
+        """Declare that the server will restart. On exit, clients are asked to reconnect, not told that the event is over."""
         self.will_restart = True
 
     async def handle_last_inputs_and_stop(self) -> None:
