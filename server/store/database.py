@@ -512,7 +512,7 @@ def make_insert(dialect_name: str, table: sa.Table) -> sqlite.Insert | postgresq
 
 
 def split_into_chunks(items: Iterable[T], max_chunk_size: int = 500) -> Iterator[list[T]]:
-    """Yield the items in order, in lists of at most `max_chunk_size`. A list of the default size is small enough for one query."""
+    """Yield the items in order, in lists of at most `max_chunk_size`. A list of the default size fits in one query."""
     iterator = iter(items)
     while chunk := list(islice(iterator, max_chunk_size)):
         yield chunk

@@ -123,7 +123,7 @@ _open = sa.text("finished IS NULL")
 sa.Index("ix_matches_open", matches.c.event, matches.c.started, sqlite_where=_open, postgresql_where=_open)
 
 ARRIVAL_SEQUENCE = sa.Sequence("matches_arrival", metadata=metadata)
-"""PostgreSQL sequence of the arrival numbers (`matches.arrival`). They give the order in which the store received finished matches.
+"""PostgreSQL sequence of arrival numbers (`matches.arrival`), in the order in which the store received finished matches.
 
 On SQLite, which has a single writer, the next number is the maximum in the table plus one.
 """
