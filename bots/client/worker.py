@@ -107,11 +107,14 @@ class Worker:
         self._requests.put((request, self._stop))
 
     def cancel_move(self) -> None:
-        """Tell the bot that the move it was last asked for is no longer needed."""
+        """Set the bot's property `stopped` to True: the move that was last requested is no longer needed."""
         self._stop.set()
 
     def end_match(self, ending: Ending | None) -> None:
-        """Tell the bot the result of the match, and end the bot's thread. If `ending` is None, only end the thread."""
+        """Cancel the current move, tell the bot the result of the match, and end the bot's thread.
+
+        ending  result of the match; None to end the thread without telling the bot
+        """
         self.cancel_move()
         self._requests.put(ending)
 
@@ -174,9 +177,11 @@ class Worker:
 def schedule_hang_check(
     clock: TimeSource, match_id: str, worker: Worker, on_problem: Callable[[str], None]
 ) -> None:
-    """Schedule the interruption of a finished match's bot, in case it still thinks after `MAX_SECONDS_AFTER_MATCH_END`.
+    """Schedule a check that interrupts the bot of a match if its thread still runs. Call this when the match ends.
 
-    clock       source of the time at which the check is due
+    The check happens MAX_SECONDS_AFTER_MATCH_END seconds later.
+
+    clock       clock that calls the check
     match_id    id of the match
     worker      thread of the match's bot
     on_problem  function that shows a line to the bot's owner
@@ -207,8 +212,8 @@ def _report_hung_bot(match_id: str, worker: Worker, on_problem: Callable[[str], 
 def _format_bot_traceback(error: BaseException) -> str:
     """Return the traceback of `error` without the client's own lines at its top, which do not help the bot's author.
 
-    Return an empty string if the traceback contains no line of the bot's code. In this case the bot was called
-    wrongly, and the error's message says how.
+    Return an empty string if no line of the bot's code is in the traceback, for example because a method of the bot
+    lacks a parameter. In this case the error's message is enough.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in (

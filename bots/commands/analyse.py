@@ -164,7 +164,11 @@ def analyse(
 
 
 def _reject_unused_options(context: typer.Context, *, is_comparison: bool) -> None:
-    """Raise UsageError for an option of an analysis beside --compare, and for an option of --compare without it."""
+    """Raise UsageError if the user gave an option that would have no effect.
+
+    is_comparison  True if --compare is given: then --engine, --nodes, --time and --lines have no effect, otherwise
+                   --budget and --svg
+    """
     for name in ("engine", "nodes", "time", "lines") if is_comparison else ("budget", "svg"):
         if is_option_given(context, name):
             reason = (

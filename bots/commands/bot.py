@@ -28,7 +28,7 @@ from arena.bots.engines.registry import Engine, make_engine
 from arena.console import CommandError, UsageError, check_output_file, is_option_given
 
 THREAD_SWITCH_INTERVAL_SECONDS = 0.001
-"""Interval at which Python switches threads, in seconds: so short that a search cannot delay the network."""
+"""Interval at which Python switches threads, in seconds. The interval is short so that a search does not delay the network."""
 
 
 def bot(
@@ -252,7 +252,8 @@ def _merge_settings(command_settings: BotSettings, given_options: Mapping[str, s
 
     If `command_settings.engine` is not a bot.toml, return `command_settings`.
 
-    given_options  options that the user gave, such as `--tc`, by the name of their setting
+    command_settings  settings from the command line; each option that the user did not give has its default
+    given_options     options that the user gave, such as `--tc`, by the name of their setting
 
     Raises UsageError if an option or the file is invalid.
     """

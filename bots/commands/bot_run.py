@@ -81,7 +81,10 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Owner
 
 
 def _open_session_file(settings: BotSettings, bot_name: str, console: OwnerConsole) -> SessionFile | None:
-    """Return the file from which the bot `bot_name` resumes; None if another process uses it or it cannot be created."""
+    """Open the file that lets the bot `bot_name` resume its matches after a restart of this program.
+
+    Return None if another process uses the file, or the file cannot be created.
+    """
     folder = settings.state
     try:
         return SessionFile(
@@ -103,7 +106,9 @@ async def _play_matches(
     console: OwnerConsole,
     session_file: SessionFile | None,
 ) -> str:
-    """Play until the client stops. Return the numbers of matches won, drawn, lost and void, as text.
+    """Play until the client stops. Return a line with the numbers of matches won, drawn, lost, void and unfinished.
+
+    A void match counts for neither player.
 
     Raises ClientError if the client cannot continue.
     """
@@ -223,7 +228,7 @@ class OwnerConsole:
     def __init__(self, log: TextIO | None) -> None:
         self._log = log
         self._failed_outputs: set[str] = set()
-        """Names of the outputs that could not be written, about which the owner has been informed."""
+        """Outputs that could not be written: `standard output`, `standard error` or the log's path. The owner knows of each."""
 
     def print_result(self, result_line: str) -> None:
         """Print a result without a timestamp, so that programs can parse the line.

@@ -51,7 +51,7 @@ class BotFile(Struct, frozen=True, rename="kebab"):
     max_matches: Annotated[int, Meta(ge=1)] | None = field(name="games", default=None)
     """Total number of matches to play; None for no limit."""
     for_: str = field(name="for", default="ever")
-    """Time after which the bot accepts no more matches, such as `10m`; `ever` for no limit."""
+    """Time from the start of the program after which the bot accepts no more matches, e.g. `10m`; `ever` for no limit."""
     games: tuple[str, ...] = field(name="game", default=())
     """Games to play; empty for all."""
     maps: tuple[str, ...] = field(name="map", default=())
@@ -63,15 +63,15 @@ class BotFile(Struct, frozen=True, rename="kebab"):
     casual: bool = False
     """True if the bot's challenges are unrated."""
     reconnect: Annotated[int, Meta(ge=0)] | None = None
-    """Maximum number of consecutive reconnection attempts; None for no limit."""
+    """Number of failed attempts to reconnect in a row after which the program exits; None for no limit."""
     wait: Annotated[float, Meta(ge=0)] = 0.0
     """Time during which the first connection is retried, in seconds; 0 to try once."""
     unique: bool = False
     """True to play as NAME-2, NAME-3 and so on if the name is taken."""
     challenges_only: bool = False
-    """True to play only challenges, without the matchmaker."""
+    """True to play only matches by challenge, and not to join the matchmaking pool."""
     enter: str = ""
-    """Name of the event to enter; empty for none."""
+    """Name of the server's event (for example a tournament) to enter; empty for none."""
     isolate: bool = False
     """True to play each match in its own process."""
     log: Path | None = None
@@ -79,7 +79,10 @@ class BotFile(Struct, frozen=True, rename="kebab"):
     verbose: bool = False
     """True to show every message to and from the server."""
     state: Path | None = None
-    """Folder for the file from which the bot resumes; None for that of the bot.toml, or the user's state folder."""
+    """Folder for the file from which a restarted bot resumes its matches.
+
+    None for the folder of the bot.toml or, without a bot.toml, the user's state folder.
+    """
 
 
 LIST_SETTINGS = frozenset({"game", "map", "tc"})
@@ -101,9 +104,10 @@ class BotSettings(BotFile, frozen=True):
         return parse_duration(self.for_)
 
     def make_challenge(self) -> Challenge | None:
-        """Return the challenge to open repeatedly, or None if the bot challenges nobody.
+        """Return the challenge that the bot repeats, or None if the bot challenges nobody.
 
-        The challenge has the first game, map and time control of the settings, or a default for each that they leave out.
+        The challenge has the first game, the first map and the first time control in the settings. If the settings name
+        no game, map or time control, the challenge has the default.
         """
         if not self.challenge:
             return None
@@ -117,7 +121,10 @@ class BotSettings(BotFile, frozen=True):
 
 
 def get_user_state_folder() -> Path:
-    """Return the folder for files from which bots resume. Raises RuntimeError if the user has no home directory."""
+    """Return the folder for the files from which restarted bots resume their matches.
+
+    Raises RuntimeError if the user has no home directory.
+    """
     xdg_folder = Path(os.environ.get("XDG_STATE_HOME", ""))
     return (xdg_folder if xdg_folder.is_absolute() else Path.home() / ".local" / "state") / SESSIONS_SUBFOLDER
 
@@ -130,7 +137,9 @@ def split_comma_list(text: str) -> tuple[str, ...]:
 def check_settings(
     settings: BotSettings, format_setting_name: Callable[[str], str] = "--{}".format
 ) -> BotSettings:
-    """Register user-defined games, and return the settings with games and time controls in the protocol's notation.
+    """Return the settings with the names of games and time controls as the network protocol writes them.
+
+    User-defined games (FILE.py:Class) are first added to this process's catalogue of games.
 
     format_setting_name   returns the name of a setting as the user wrote it, such as `--game`, for error messages
 

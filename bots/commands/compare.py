@@ -29,7 +29,7 @@ def print_leaf_counts(
     """Count the leaves that each algorithm visits from a position, and print, draw or write the counts.
 
     max_depth   maximum depth, in plies
-    max_leaves  maximum number of leaves per search; each algorithm is counted up to the last depth for which they suffice
+    max_leaves  maximum number of leaves per search; an algorithm is not counted at depths where its search needs more
     svg_file    file for the plot; None for no plot
     json_file   file for the counts as JSON; None for no file
 

@@ -49,6 +49,10 @@ def load_game(game_spec: str, map_name: str) -> AnyGame:
 def load_tree_game(tree_name: str) -> Game[Any, Any]:
     """Return the explicit tree called `tree_name`, otherwise Riskless on the map `tree_name`, otherwise the game `tree_name`.
 
+    The nodes of an explicit tree are listed in a file. Other game trees follow from the rules of their game.
+
+    The nodes of an explicit tree are listed in a file. Other game trees follow from the rules of their game.
+
     Raises UsageError if `tree_name` is none of these, or the file of the tree or game is invalid.
     """
     try:
@@ -90,7 +94,7 @@ def load_engine(spec: str) -> Engine:
 
 
 def parse_position(game: Game[Any, Any], position_text: str) -> Any:
-    """Return the position of `game` in the text of the option `--position`; the start position if it is empty.
+    """Return the position of `game` that the option `--position` describes; the start position if the option is empty.
 
     Raises UsageError if the text is not a position, or the match is over in it.
     """

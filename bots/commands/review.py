@@ -31,7 +31,12 @@ from arena.solved.solution import find_unsolved_reason
 def print_review(
     replay: Replay, engine_spec: str, limits: SearchLimits, json_file: Path | None, svg_file: Path | None
 ) -> None:
-    """Analyse the moves of a match and print the result.
+    """Review the moves of a match with an engine. Print the reviews, or write them to files.
+
+    engine_spec  engine, such as `alphabeta:depth=4`, or `perfect` to use only the map's tablebase
+    limits       limits of the search of each move
+    json_file    file for the reviews as JSON; None to print them as tables
+    svg_file     file for the chart of the engine's values; None for no chart
 
     Raises UsageError if the engine cannot analyse the match, and CommandError if a file cannot be read or written.
     """
@@ -165,9 +170,12 @@ def _format_search_value(value: int) -> str:
 
 
 def _format_lost_chance(review: ReviewedMove) -> str:
-    """Return as text how much a move lost, such as `the win`, `the match`, `2 plies` or `12 %` (of winning chance).
+    """Return as text how much a move lost in comparison with the engine's move; an empty text if it lost nothing.
 
-    `2 plies` means that the same result comes that much later or sooner. The text is empty if the move lost nothing.
+    the win    the engine's move wins for certain, but the played move does not
+    the match  the played move loses for certain, but the engine's move does not
+    2 plies    both win or both lose for certain, but the played move wins 2 plies later, or loses 2 plies sooner
+    12 %       decrease of the chance of winning
     """
     if not review.lost:
         return ""

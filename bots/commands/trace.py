@@ -141,7 +141,13 @@ def trace(
 
 
 def _choose_depth(tree_name: str, game: Game[Any, Any], depth: int | None, spec: Spec) -> int:
-    """Return the search depth: `depth`, but at most the height of an explicit tree. Raises UsageError if `depth` is invalid."""
+    """Return the depth of the search, in plies: `depth`, but at most the height of an explicit tree.
+
+    depth  depth that the user gave; None for the whole tree, which is possible only for an explicit tree
+    spec   algorithm, which may limit the depth
+
+    Raises UsageError if the algorithm cannot search to `depth`, or if `depth` is None for a game.
+    """
     if isinstance(game, ExplicitGame):
         depth = game.height if depth is None else min(depth, game.height)
     elif depth is None:

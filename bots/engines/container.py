@@ -44,7 +44,7 @@ CONTAINER_LIMIT_OPTIONS = (
     "--log-driver=none",
     "--no-healthcheck",
 )
-"""Options for the creation of every container.
+"""Options of `docker create` or `podman create` that keep every container from harming the machine.
 
 `Container.create` adds `--pull=never`, so that no match waits for a download.
 """
@@ -54,7 +54,7 @@ LIMIT_SUPPORT_TEMPLATES = {
     "docker": "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
     "podman": "{{range .Host.CgroupControllers}}{{.}} {{end}}",
 }
-"""Templates for `docker info` and `podman info` that print which limits the tool can set on a container."""
+"""Templates for `docker info` and `podman info`, which then print the limits that can be set on a container here."""
 REMOVE_CONTAINER_SCRIPT = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
 """Shell script that waits for the end of its standard input, and then removes a container and a folder.
 
@@ -121,7 +121,7 @@ class Container:
         return ContainerProcess(container_id, int(process_id))
 
     def pin_image(self) -> Container:
-        """Return a copy whose image is the id of the present image, so that every match uses the same image.
+        """Return a copy that names the image by its id, so that every match uses the same image even if its tag moves.
 
         Raises BadSpec if this machine does not have the image, or if the image has a volume.
         """
@@ -155,7 +155,7 @@ class Container:
 def make_container_engine(spec: str, logs: Path | None = None) -> Engine:
     """Return the engine of `image:NAME` or `submit:FILE.zip[,image=NAME]`.
 
-    logs: folder for the standard error of each match's container, as MATCH.log
+    logs  folder for the standard error of each match's container, as MATCH.log; None for no files
 
     Raises BadSpec if the image or the submission is missing or invalid, or no container engine can be used.
     """

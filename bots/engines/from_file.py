@@ -58,7 +58,10 @@ def load_bot_class(spec: str) -> type[Bot]:
 
 
 def _check_signatures(file: str, bot: type[Bot]) -> None:
-    """Raise BadSpec if the class, or one of its methods, cannot be called as a match calls it."""
+    """Raise BadSpec if the class needs arguments, or a method in `_PARAMETERS_BY_METHOD` cannot take its arguments.
+
+    file  name of the file with the class, for the error message
+    """
     try:
         inspect.signature(bot).bind()
     except TypeError as error:

@@ -30,7 +30,7 @@ MAX_KEPT_STDERR_LINES = 1000
 def make_program_engine(command: str, logs: Path | None = None) -> Engine:
     """Return an engine that runs `command` in a new process for each match.
 
-    logs: folder for the standard error of each match's program, as MATCH.log
+    logs  folder for the standard error of each match's program, as MATCH.log; None for no files
 
     Raises BadSpec if `command` is not a valid command line, or its program does not exist.
     """
@@ -140,7 +140,7 @@ class ProgramBot(Bot):
         return answer
 
     def _set_thinking(self, answer: Mapping[str, Any]) -> None:
-        """Set `thinking` to the analysis in the program's answer, if it has a valid one."""
+        """Set the attribute `thinking` to the analysis in a program's answer, if the answer has a valid analysis."""
         analysis_fields = {key: answer.get(key) for key in ("depth", "value", "nodes")}
         try:
             line = tuple(self.game.move_from_data(move) for move in answer.get("line") or ())

@@ -54,8 +54,8 @@ class PausableGarbageCollector:
     def collect_if_due(self) -> None:
         """Run a full collection if one is due. Call this between matches.
 
-        A collection is due if collection was paused since the last one, no bot thinks now, and the last one was at least
-        COLLECTION_INTERVAL_SECONDS ago. It includes the objects that were created during pauses.
+        A full collection is due if collection was paused since the last full collection, no bot thinks now, and the last
+        full collection was at least COLLECTION_INTERVAL_SECONDS ago. It examines objects created during pauses, too.
         """
         with self._lock:
             now = self._clock()

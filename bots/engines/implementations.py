@@ -1,8 +1,8 @@
 """Implementations of an engine's search, compiled or in Python, and the options that each supports.
 
     alphabeta   compiled, or in Python if the search cannot be compiled for a game
-    jamboree    compiled in the form `tests` (with null windows) or `course` (as in source 001, docs/search.md);
-                in Python only in the form `course`
+    jamboree    compiled in two forms: `tests` searches moves with null windows first, and `course` is the algorithm of a
+                course on game search (source 001 in docs/search.md); in Python only in the form `course`
 
 No option that a user gives is ignored. If the implementation used in a match does not know an option, a one-line error says
 what to write instead.
@@ -22,7 +22,7 @@ from arena.games.core import Game
 ENGINES_WITH_COMPILED_SEARCH = ("alphabeta", "jamboree")
 """Engines with a compiled search and a search in Python."""
 JAMBOREE_COURSE_OPTIONS = ("prune", "split_depth")
-"""Options of Jamboree that work only with `form=course`, the form of source 001 (docs/search.md)."""
+"""Options of Jamboree that work only with `form=course`: Jamboree as a course on game search taught it (docs/search.md)."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,9 @@ class SearchImplementation:
 
 
 def choose_implementation(spec: Spec, game: Game[Any, Any] | None = None) -> SearchImplementation:
-    """Return the implementation, compiled or in Python, of an engine's search in `game`; without `game`, the compiled one.
+    """Return the implementation, compiled or in Python, of an engine's search in `game`.
+
+    Without `game`, return the compiled search if the engine's options and this machine allow it.
 
     Raises BadSpec if the implementation does not know an option that the user gave, or `game` does not support the
     evaluator.
@@ -99,9 +101,10 @@ def list_reported_options(spec: Spec) -> dict[str, str]:
 
 
 def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
-    """Raise BadSpec if the game does not support the engine's evaluator.
+    """Raise BadSpec if the game does not support the evaluator that the user chose for the engine.
 
-    Without this check, an engine with the evaluator `features` would silently use `plain` in a game without features.
+    An evaluator `features` that is only the engine's default is not an error: in a game without features, the engine
+    uses `plain` instead.
     """
     name = spec.values.get("evaluator", "plain")
     if name == "features" and "evaluator" not in spec.explicit:
@@ -124,7 +127,10 @@ def _to_compiled_spec(spec: Spec) -> Spec:
 
 
 def _find_reason_for_python(spec: Spec, game: Game[Any, Any] | None) -> str:
-    """Return why the engine has no compiled search for the game, or an empty string if it has one."""
+    """Return why the engine must search in Python in `game`, or an empty string if a compiled search can be used.
+
+    Without `game`, return only a reason that holds for every game.
+    """
     evaluator = spec.values["evaluator"]
     if evaluator == OUTCOMES_EVALUATOR or evaluator.endswith(OUTCOMES_FILE_SUFFIX):
         return "its compiled search does not support tables of outcomes"

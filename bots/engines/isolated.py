@@ -31,7 +31,7 @@ Message = dict[str, Any]
 def isolate_engine(engine: Engine, logs: Path | None = None) -> Engine:
     """Return an engine that plays each match of `engine` in a separate process.
 
-    logs: folder for the standard error of each match's process, as MATCH.log
+    logs  folder for the standard error of each match's process, as MATCH.log; None for no files
     """
     command = [sys.executable, "-P", "-m", "arena.bots.engines.isolated", engine.spec]
     return Engine(engine.name, engine.spec, lambda: ProgramBot(command, logs), engine.parsed_spec)

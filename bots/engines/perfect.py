@@ -80,6 +80,10 @@ def find_missing_table_reason(spec: Spec, solution: Solution | None, game: Game[
     """Return a line that tells the user that no tablebase exists for the game, although the option `truth` asks for it.
 
     The line is empty if there is a tablebase, or the option is off.
+
+    solution  tablebase of the game; None if there is none
+
+    solution  tablebase of the game; None if there is none
     """
     if spec.values.get("truth", "no") == "no" or solution is not None:
         return ""

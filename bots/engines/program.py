@@ -76,7 +76,7 @@ class Program:
             thread.start()
 
     def send(self, message: Mapping[str, object]) -> None:
-        """Send `message` as a line, without waiting."""
+        """Send `message` as a line, and do not wait for an answer."""
         self._outgoing_lines.put(json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
     def request_answer(

@@ -30,9 +30,9 @@ from arena.games.loading import is_file_spec
 from arena.protocol.engines import EngineInfo
 
 MAX_ENGINE_NAME_LENGTH = 64
-"""Maximum length of an engine's name sent to a server, in characters."""
+"""Maximum length of an engine's name sent to a server, in characters. A longer name is cut."""
 MAX_OPTION_CHARACTERS = 200
-"""Maximum length of an option's value sent to a server, in characters."""
+"""Maximum length of an option's value sent to a server, in characters. A longer value is cut."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def make_engine(spec: str) -> Engine:
 def check_spec(spec: str, folder: Path) -> None:
     """Raise BadSpec if the spec of a bot is invalid. Checks that a file exists, but runs no file, program or container.
 
-    folder: folder of the bot's process, relative to which its file is named
+    folder  working directory of the bot's process; the path of a bot's Python file is relative to this folder
     """
     if spec.startswith((PROGRAM_PREFIX, *CONTAINER_PREFIXES)):
         return

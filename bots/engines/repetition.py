@@ -49,8 +49,8 @@ class SeenPositions:
 
         A move draws the match if it leads to a position that has occurred twice before (the default repetition rule).
 
-        expects_win  True to avoid risky moves, too: the opponent could draw by a reply that was played before. These moves
-                     are searched only if there are no others.
+        expects_win  True if the bot expects to win. Then a move is also left out if the opponent could draw by repetition
+                     with a reply that was played before, unless no other moves are left.
         """
         game, max_occurrences = self._game, DEFAULT_ADJUDICATION.repetition
         if max_occurrences is None:

@@ -30,14 +30,19 @@ from arena.solved.header import BadTable
 from arena.solved.solved_value import DRAW, SolvedValue
 
 MAX_REMEMBERED_SEARCH_STALLS = 8
-"""Number of recent searches whose longest suspension by a busy machine (`SearchDeadline.stall`) is remembered."""
-WARM_UP_SECONDS = 0.05
-"""Duration of the warm-up search before the first turn, in seconds."""
-MAX_WARM_UP_NODES = 1_000
-"""Node limit of the warm-up search of an engine with a node limit for its moves.
+"""Number of recent searches whose longest stall (`SearchDeadline.stall`) a bot remembers.
 
-With a time limit, the transposition table after the search would differ between matches, so they would not be
-reproducible.
+In a stall, a busy machine does not run the search. The bot keeps a reserve of time for further stalls.
+"""
+WARM_UP_SECONDS = 0.05
+"""Duration of the warm-up search of an engine without a node limit, in seconds.
+
+The warm-up search, before the first turn, loads the data that later searches need, and measures stalls.
+"""
+MAX_WARM_UP_NODES = 1_000
+"""Maximum number of nodes of the warm-up search of an engine whose option `nodes` limits its searches.
+
+Matches of such an engine are reproducible. A time limit would leave a different transposition table in each match.
 """
 UNLIMITED_BUDGET = Budget(math.inf, math.inf)
 
@@ -58,7 +63,7 @@ def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
 def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
     """Return the compiled searcher: `alphabeta` on one thread, or `jamboree` on several.
 
-    The engine's option `threads` sets the number of threads; if the option is 0, the match's number is used.
+    The engine's option `threads` sets the number of threads; if the option is 0, `match.threads` is used.
     """
     from arena.bots.compiled.catalogue import weights_for  # noqa: PLC0415 - an extra, and slow to load
     from arena.bots.compiled.searcher import Searcher, Settings  # noqa: PLC0415

@@ -94,7 +94,9 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
 def _check_entry_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
     """Return the relative path of an entry of the zip file.
 
-    Raises BadSpec unless the entry is a plain file or folder whose path stays inside the target folder.
+    file  path of the zip file, for the error message
+
+    Raises BadSpec unless the entry is a plain file or folder whose path stays inside the folder of the unpacked files.
     """
     name = entry.filename
     path = PurePosixPath(name)
@@ -117,6 +119,12 @@ def _check_entry_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
 
 def _read_start_command(file: Path, settings_file: Path) -> list[str]:
     """Return the command that starts the bot, from `engine` or `exec` of its bot.toml; other keys are ignored.
+
+    file           path of the zip file, for the error message
+    settings_file  path of the unpacked bot.toml
+
+    file           path of the zip file, for the error message
+    settings_file  path of the unpacked bot.toml
 
     Raises BadSpec if the bot.toml is missing or invalid.
     """

@@ -32,7 +32,7 @@ NETWORK_FILE_SUFFIX = ".npz"
 """Suffix of a network file's name (`evaluators.network`)."""
 
 MAX_NEIGHBOURS_OF_NON_JUNCTION = 2
-"""Maximum number of neighbours of each territory on a map without junctions, such as a ring or a path."""
+"""Maximum number of neighbours of a territory that is not a junction. A map without junctions is a ring or a path."""
 
 EXPLICIT_GAME_NAME = "explicit"
 """Name of the game of explicit trees (`games.explicit`), whose leaves contain their values."""
@@ -50,7 +50,7 @@ def get_feature_function_and_names(game: Game[Any, Any]) -> tuple[FeatureFunctio
 def check_evaluator_support(game: Game[Any, Any], evaluator_name: str) -> None:
     """Raise BadSpec if the game does not support the evaluator called `evaluator_name`.
 
-    This includes `features` for a game without features, for which `evaluator_for` would use `plain`.
+    The evaluator `features` is not supported by a game without features, although `evaluator_for` returns `plain` then.
     """
     if evaluator_name.endswith(NETWORK_FILE_SUFFIX):
         if not isinstance(game, Riskless):
@@ -87,7 +87,7 @@ def compute_feature_units(game: Game[Any, Any]) -> Sequence[float]:
 
 
 def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
-    """Return the weights multiplied by the units of this game, and rounded.
+    """Return each weight multiplied by the unit of its feature in this game (`compute_feature_units`), and rounded.
 
     `weights` must be in the order of the feature names, as from `load_weights`.
     """
@@ -100,7 +100,8 @@ def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
 def find_built_in_weights_file(game: Game[Any, Any]) -> Path:
     """Return the file of the project's own weights for a game.
 
-    Riskless has separate weights for rings, on which each territory has two neighbours, and for lines.
+    Riskless has three files: for maps that are rings, for maps that are paths, and for all other maps. On a ring each
+    territory has two neighbours; on a path the two territories at the ends have only one.
     """
     name = _get_weights_game_name(game)
     if isinstance(game, Riskless):
@@ -111,7 +112,9 @@ def find_built_in_weights_file(game: Game[Any, Any]) -> Path:
 
 
 def load_scaled_weights(game: Game[Any, Any], evaluator_name: str, feature_names: Sequence[str]) -> Weights:
-    """Return the weights called `evaluator_name`, scaled for this game. Raises BadWeights if the weights file is invalid.
+    """Return the weights of an evaluator, scaled for this game by `scale_weights`.
+
+    Raises BadWeights if the weights file is invalid.
 
     evaluator_name  `features`, or the path of a weights file
     feature_names   names of the game's features
@@ -142,9 +145,9 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
 
     plain           the game's own estimate
     features        weighted features, with the project's weights; the same as `plain` for a game without features
-    outcomes        results of the project's matches, by category of positions
+    outcomes        results of recorded matches with similar positions, from the project's own file
     NAME.toml       weighted features, with the weights in this file
-    …outcomes.toml  results of matches, by category of positions, in this file
+    …outcomes.toml  results of recorded matches with similar positions, from this file
     NAME.npz        neural network in this file; needs NumPy
 
     Raises BadSpec if there is no such evaluator or the game does not support it, and BadWeights for an invalid file.

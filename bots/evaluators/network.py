@@ -1,8 +1,9 @@
 """A small neural network as evaluator of Riskless: one file of weights for all maps (docs/learning.md).
 
 The network's input is the position as seen by the player to move: INPUT_COUNT numbers (`encode_inputs`). Armies are
-measured in steps, of which there are ARMY_LEVEL_COUNT up to the cap. So a territory has one of TERRITORY_KIND_COUNT kinds:
-empty, or a number of steps of one of the players. The inputs are four groups, here with the index of the first of each:
+measured in steps, of which there are ARMY_LEVEL_COUNT up to the map's cap (the most armies on a territory). So a territory
+has one of TERRITORY_KIND_COUNT kinds: empty, or a number of steps of one of the players. A player whose total armies reach
+the map's goal wins. The inputs are four groups, here with the index of the first of each:
 
     0                           share of the territories of each kind; a number between two steps counts partly for both
     TERRITORY_KIND_COUNT        share of the roads, in both directions, for each pair of kinds at their ends; a number
@@ -39,7 +40,7 @@ from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap, list_roads
 
 ARMY_LEVEL_COUNT = 12
-"""Number of steps from 0 to the map's cap to which the armies of a territory are rounded."""
+"""Number of equal steps from 0 to the map's cap, the maximum number of armies on a territory."""
 TERRITORY_KIND_COUNT = 2 * ARMY_LEVEL_COUNT + 1
 """Number of kinds of a territory: empty, or one for each player and step of armies."""
 TOTAL_ARMIES_STEP_COUNT = 24
@@ -55,9 +56,9 @@ HIDDEN_UNIT_COUNT = 16
 ARRAY_SHAPES = {"hidden": (INPUT_COUNT, HIDDEN_UNIT_COUNT), "output": (HIDDEN_UNIT_COUNT,)}
 """Shape of each array in a network file, by its name."""
 LEAD_PER_LOG_ODDS = 1 / 16
-"""Value in armies of a position whose log-odds of winning are 1 (a chance of 73 %), as a share of the goal."""
+"""Value of a position whose log-odds of winning are 1 (a chance of 73 %), as a share of the armies that win a match."""
 MAX_HIDDEN_UNIT_VALUE = 30_000
-"""Maximum value of a hidden unit, which is stored as a signed 16-bit integer."""
+"""Maximum value of a hidden unit. It is below the maximum of a signed 16-bit integer, in which the value is stored."""
 OUTPUT_FRACTION_BITS = 20
 """Number of fractional bits of the integers in `NetworkTables.output`."""
 
@@ -98,7 +99,7 @@ def load_network(path: Path) -> Network:
 
 
 def encode_inputs(map: RisklessMap, signed_armies: npt.ArrayLike) -> npt.NDArray[np.float32]:
-    """Return the inputs of n positions, with shape (n, INPUT_COUNT).
+    """Return the network's inputs for n positions on `map`, with shape (n, INPUT_COUNT).
 
     `signed_armies` contains the armies of each position, with shape (n, map.territory_count): the player to move has positive
     numbers, the opponent negative ones.
@@ -127,7 +128,9 @@ def encode_inputs(map: RisklessMap, signed_armies: npt.ArrayLike) -> npt.NDArray
 def _classify_territories(army_levels: FloatArray) -> Rows:
     """Return the kind of each territory: ARMY_LEVEL_COUNT if it is empty, more for the mover's, less for the opponent's.
 
-    army_levels  armies of each territory × ARMY_LEVEL_COUNT / cap, negative for the opponent; rounded away from 0
+    army_levels  armies of each territory × ARMY_LEVEL_COUNT / cap, negative for the opponent
+
+    A level between two steps is rounded away from 0.
     """
     return ARMY_LEVEL_COUNT + (np.sign(army_levels) * np.ceil(np.abs(army_levels) - 1e-9)).astype(np.int64)
 
@@ -135,7 +138,9 @@ def _classify_territories(army_levels: FloatArray) -> Rows:
 def _compute_row_histograms(values: FloatArray | Rows, step_count: int) -> FloatArray:
     """Return a histogram of each row: the share of its values that lie at each step, with shape (rows, `step_count`).
 
-    A value between two steps is split between them.
+    values  numbers from 0 to step_count - 1, with shape (rows, values per row)
+
+    A value between two steps counts partly for each of them.
     """
     below = np.minimum(np.floor(values).astype(np.int64), step_count - 2)
     fractions = values - below
@@ -157,7 +162,10 @@ class NetworkTables:
     Its shape is (2, cap + 1, HIDDEN_UNIT_COUNT).
     """
     kinds: Rows
-    """Kind of a territory, indexed by owner (0: mover, 1: opponent) and number of armies. Its shape is (2, cap + 1)."""
+    """Kind of a territory as an index of `roads`, by owner (0: mover, 1: opponent) and number of armies.
+
+    Its shape is (2, cap + 1).
+    """
     roads: Rows
     """Contribution of a road to the hidden units, indexed by the kinds of the territories at its ends, in either order.
 

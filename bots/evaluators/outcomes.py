@@ -23,17 +23,17 @@ from arena.games.tictactoe import TicTacToe
 from arena.toml_file import BadTomlFile, TomlFile
 
 PositionCategory = tuple[int, ...]
-"""Category of similar positions, as the small numbers that `make_category_function` explains for each game."""
+"""Category: the small numbers that similar positions have in common. `make_category_function` lists them for each game."""
 OutcomeCounts = tuple[int, int, int]
-"""Numbers of matches that the player to move won, drew and lost."""
+"""Numbers of matches that the player to move in a similar position won, drew and lost."""
 CategoryFunction = Callable[[Any], PositionCategory]
 
 CERTAIN_WIN_VALUE = 10_000
-"""Value of a category if the player to move won all its matches, in hundredths of an army."""
+"""Value, in hundredths of an army, of a position if the player to move won all matches with similar positions."""
 RACE_LEAD_STEP_COUNT = 8
-"""Divisor of the goal (the armies that win), which gives the step of a lead in the race in a category of Riskless."""
+"""Number of steps from 0 to the goal (the armies that win a match). A category of Riskless has the lead in such steps."""
 MAX_COUNT_IN_CATEGORY = 2
-"""Largest number of territories or lines in a category, which also stands for all larger numbers."""
+"""Limit of the counts of territories and lines in a `PositionCategory`. Larger counts are replaced by this number."""
 
 
 def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
@@ -41,11 +41,13 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
 
     A category of Riskless has three numbers:
     - the mover's lead in the race to the goal (feature `race`), in eighths of the goal
-    - the number of territories that the mover can take now
-    - the number of territories that the opponent can take
+    - the number of territories that the mover can take from the opponent with the next move
+    - the number of territories that the opponent could take if it were the opponent's turn
 
-    A category of tic-tac-toe has three, too: the mover's open lines, open lines with two marks, and marks in the middle,
-    each minus the opponent's.
+    A category of tic-tac-toe has three, too: the mover's lines without a mark of the opponent, such lines with two marks
+    of the mover, and the mover's marks in the middle cell. From each, the opponent's number is subtracted.
+
+    Counts are limited to MAX_COUNT_IN_CATEGORY.
     """
     if isinstance(game, Riskless):
         compute_features, armies_to_win = riskless.make_feature_function(game), game.map.armies_to_win
@@ -91,7 +93,8 @@ def make_category_evaluator(
 ) -> Evaluator[Any]:
     """Return the evaluator that values a position by the expected outcome of its category.
 
-    outcomes  counts of each category; a category that is missing has the value 0, like a draw
+    get_category  function that returns the category of a position
+    outcomes      counts of wins, draws and losses of each category; a position of any other category has the value 0
     """
     values = {
         category: round(CERTAIN_WIN_VALUE * compute_expected_outcome(counts))

@@ -1,8 +1,8 @@
 """Features of Riskless positions for an evaluator (source 001 in docs/search.md, sections 4.1.2 and 4.1.3).
 
-A move never changes the difference between the players' armies; only the training after it does. So an estimate by the
-feature `armies` alone would ignore where the armies are. The other features tell how training and the next moves will
-change the difference.
+After each move every occupied territory trains: it gets one more army, up to the map's cap. The move itself never changes
+the difference between the players' armies, but training does. So an estimate by the feature `armies` alone would ignore
+where the armies are. The other features tell how training and the next moves will change the difference.
 
 One set of weights serves maps of every size, cap and goal. Features therefore count either armies or territories, and a
 territory weighs as much as its share of the goal, armies_to_win / territories (`compute_feature_units`).
@@ -32,7 +32,7 @@ FEATURE_NAMES = (
 
 These features count armies:
 
-armies       armies
+armies       all armies of the player
 race         lead in the race to armies_to_win: armies_to_win × (q - p) / (q + p), where Maxie still needs p plies, and
              Minnie q. The number of plies is (armies_to_win - armies) / territories, as each territory trains one a ply
 goal         armies² / armies_to_win, rounded down: matters only near the winning total
@@ -113,7 +113,7 @@ def make_feature_function(game: Riskless) -> FeatureFunction[RisklessPosition]:
 
 
 GREAT_LOSS_ARMIES_DIVISOR = 5
-"""Divisor of a player's total armies, which gives the smallest number of armies whose loss makes a position dynamic."""
+"""A loss of at least 1 / GREAT_LOSS_ARMIES_DIVISOR of a player's total armies is great enough to make a position dynamic."""
 
 
 def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:
@@ -141,7 +141,10 @@ def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:
 def compute_race_feature(
     goal: int, own_armies: int, own_territories: int, other_armies: int, other_territories: int
 ) -> int:
-    """Return the feature `race` (see FEATURE_NAMES) for the player with `own_armies`: from -goal to goal, rounded towards 0."""
+    """Return a player's lead in the race to win, the feature `race` in FEATURE_NAMES: from -goal to goal, rounded towards 0.
+
+    goal  number of armies that win the match
+    """
     own_lead = (goal - other_armies) * own_territories
     other_lead = (goal - own_armies) * other_territories
     if own_lead + other_lead <= 0:

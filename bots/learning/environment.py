@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 MAX_OPENING_TRIES = 100
-"""Number of random matches tried to find an opening that does not end the match."""
+"""Maximum number of attempts to find an opening (random first moves) that does not end the match."""
 
 
 class Environment:
@@ -66,7 +66,7 @@ class Environment:
 
         seed  seed of the random moves; None for different moves each time
 
-        Raises ValueError if none of MAX_OPENING_TRIES random matches is that long.
+        Raises ValueError if each of MAX_OPENING_TRIES random matches ends within `count` moves.
         """
         game, rng = self.game, Random(seed)
         for _ in range(MAX_OPENING_TRIES):
@@ -95,7 +95,7 @@ class Environment:
         return self.game.outcome(position)
 
     def reward(self, position: Any) -> int:
-        """Return 1 if Maxie has won, -1 if Minnie has won, otherwise 0."""
+        """Return 1 if Maxie has won, -1 if Minnie has won, and 0 for a draw or a match in play."""
         outcome = self.game.outcome(position)
         return outcome.winner.sign if outcome is not None and outcome.winner is not None else 0
 
@@ -108,7 +108,7 @@ class Environment:
         return self._moves[action]
 
     def action(self, move: Any) -> int:
-        """Return the number of a move, which is the same in every match of this game and map.
+        """Return the action of a move: its number in the list of all moves of this game and map.
 
         Raises KeyError if `move` is legal in no position.
         """
@@ -139,7 +139,9 @@ class Environment:
     def network_inputs(self, observations: Any) -> Any:
         """Return the inputs of a network evaluator (docs/learning.md) for n observations of Riskless.
 
-        The array has the type float32 and the shape (n, 700). Raises ValueError for other games.
+        observations  array of shape (n, territories), each row as returned by `observation`
+
+        The result has the type float32 and the shape (n, 700). Raises ValueError for other games.
         """
         if isinstance(self.game, Riskless):
             from arena.bots.evaluators.network import encode_inputs  # noqa: PLC0415 - NumPy is an extra
@@ -152,14 +154,17 @@ class Environment:
         return make_position_picture(self.game, position)
 
     def show_match(self, record: Record) -> Picture:
-        """Return a chart of a match: the game's estimate ply by ply. `print` writes its moves.
+        """Return a chart of a match with the game's estimate of each position. `print` writes the moves instead.
 
-        Raises BadRecord if the record breaks the rules.
+        Raises BadRecord if the record breaks the rules of the game.
         """
         return make_match_picture(verify_record(record))
 
     def show_search(self, position: Any, algorithm: str = "alphabeta", depth: int = 2) -> Picture:
-        """Return the tree that an algorithm of `bots.search` visits in a search of `depth` plies. `print` writes its trace.
+        """Return a picture of the tree that an algorithm visits in a search. `print` writes the visits as text.
+
+        algorithm  name of an algorithm in `bots.search.algorithms`, with options if any
+        depth      depth of the search, in plies
 
         Raises BadSpec for an unknown algorithm, and SearchTooLarge if the search visits too many nodes for a trace.
         """
@@ -173,11 +178,13 @@ class Environment:
         return verify_record(record).positions
 
     def batch(self, size: int, seed: int = 0) -> Batch:
-        """Return `size` matches of this environment's game, which the game's compiled kernel plays at the same time.
+        """Return `size` matches of this environment's game, which compiled code plays at the same time.
 
         The matches have the same actions and observations as this environment, and the same number of random first moves.
 
-        Raises ValueError for a game without a kernel.
+        seed  seed of these first moves, and of the moves that `Batch.random` chooses
+
+        Raises ValueError for a game without compiled rules (docs/learning.md).
         """
         # This import is slow, and needs the extra `engine`.
         from arena.bots.compiled.batch import Batch  # noqa: PLC0415
@@ -206,7 +213,8 @@ def batch(
     opening     number of random moves at the start of each match
     seed        seed of these random moves, and of those that `Batch.random` chooses
 
-    Raises GameError if the game is unknown or invalid, MapError if the map is, and ValueError for a game without a kernel.
+    Raises GameError if the game is unknown or invalid, MapError if the map is, and ValueError for a game without compiled
+    rules (docs/learning.md).
     """
     return make(game, map=map, opening=opening).batch(size, seed)
 

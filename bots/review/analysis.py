@@ -117,7 +117,7 @@ def run_reference_search(
 ) -> tuple[SearchResult[Any], SearchMonitor]:
     """Search once to `depth` plies with the algorithm of `bots.search` that `spec` names.
 
-    Return the result, and the monitor with the counts and, with `tracing`, the trace.
+    Return the result, and the monitor. The monitor has the numbers of nodes and leaves and, with `tracing`, the trace.
 
     Raises SearchTooLarge if, with `tracing`, the search visits more than `MAX_TRACED_NODES` nodes. Raises BadSpec if the
     evaluator or an option in `spec` cannot be used with the game, and BadWeights if the evaluator's file is invalid.
@@ -172,7 +172,7 @@ class Analyst:
             spec, Match(game, Player.MAXIE, threads=count_engine_threads(spec, len(list_usable_cores())))
         )
         self._last_analysis: tuple[Any, list[SearchReport[Any]]] | None = None
-        """Position that `analyse` searched last, and its reports; None before the first search."""
+        """Last position that `analyse` searched, and the reports of this search, for a repeated call; None before the first."""
 
     def __enter__(self) -> Self:
         return self

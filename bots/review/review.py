@@ -46,7 +46,7 @@ class ReviewedMove(Struct, frozen=True):
     after: int
     """Value for Maxie after the played move, in hundredths of an army."""
     lost: int
-    """Loss of value for the mover, in hundredths of an army; 0 or more."""
+    """Value for the mover that this move lost in comparison with the better move, in hundredths of an army; 0 or more."""
     reported_value: float | None
     """Value that the bot itself reported, in its own unit; None if it reported none."""
     chance: float
@@ -108,8 +108,11 @@ def _compute_mean_value(
 ) -> int:
     """Return the value of the position after a move: the mean of its values in the reports of `depth` and of one ply less.
 
-    Estimates swing with the parity of the depth, which decides who has the last move; the mean evens this out. If the
-    value is decided, or there is only one report, the value is returned unchanged.
+    The player who has the last move of a search gains by it, so estimates alternate between even and odd depths. The mean
+    evens this out. If the value is a certain win or loss, or there is only one report, the value is returned unchanged.
+
+    position  position after the move
+    reports   reports of a search of `position`, the deepest last; not used if the match is over
     """
     outcome = game.outcome(position)
     if outcome is not None:
@@ -136,7 +139,7 @@ class PlayerReview(Struct, frozen=True):
 
 
 def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:
-    """Return the review of each player who has moved, by player.
+    """Return the review of each player who has moved, by the player's name, `maxie` or `minnie`.
 
     A player's accuracy is computed as on lichess (lichess.org/page/accuracy). It is the average of two means of the
     moves' accuracies: the harmonic mean, and a mean weighted by how much the winning chances change around each move.
@@ -182,9 +185,9 @@ class SolvedMove(Struct, frozen=True):
     move: str
     kind: MoveQuality
     before: str
-    """Result with best play before the move, for its player, such as `win in 5 plies`."""
+    """Result with best play from the position before the move, such as `win in 5 plies`."""
     after: str
-    """Result with best play after the move, for its player, such as `win in 4 plies`."""
+    """Result with best play from the position after the move, such as `win in 4 plies`."""
     best: str
     """The best move; the played move if no other is better."""
 
@@ -216,7 +219,7 @@ def review_by_tablebase(replay: Replay) -> list[SolvedMove] | None:
 
 
 class SolvedPosition(Struct, frozen=True):
-    """Results with best play from a solved position, and after each of its moves, for the player to move."""
+    """Results with best play, for the player to move, of a solved position and of each legal move in the position."""
 
     value: str
     """Result with best play: `win`, `draw` or `loss`."""

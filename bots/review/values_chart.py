@@ -12,7 +12,10 @@ WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
 CURVE_COLOURS = {"engine": INK, "maxie": "#c2261d", "minnie": "#1452b8"}
 MIN_AXIS_VALUE = 200
-"""Smallest value at the end of the value axis, in hundredths of an army. It keeps small changes of value looking small."""
+"""Minimum of the value at the upper end of the value axis, in hundredths of an army.
+
+Without a minimum, the chart of an even match would show small changes of value as large ones.
+"""
 
 
 def render_values_chart(

@@ -1,7 +1,7 @@
-"""Alpha-beta in three forms, which visit the same nodes: the course's, Holden's clamping form, and the fail-soft form.
+"""Alpha-beta in three forms that visit the same nodes: a course's form, Holden's clamping form, and the fail-soft form.
 
-The course's form (source 001 in docs/search.md, section 5) has a function F for Maxie (`search_maxie_node`), and a
-function G for Minnie (`search_minnie_node`). They return a Step, which is a value with a move, or a Leaf, a value
+The form of a course on game search (source 001 in docs/search.md, section 5) has a function F for Maxie
+(`search_maxie_node`), and a function G for Minnie (`search_minnie_node`). They return a Step, which is a value with a move, or a Leaf, a value
 without one (`bots.search.move_values`).
 
 Contract of the course's form. For a node with the window (α, β), α < β, with minimax value MM and result AB:
@@ -41,8 +41,8 @@ def alphabeta(
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by alpha-beta, with an unbounded window.
 
-    This is the program of the course's homework (source 001 in docs/search.md). It takes the children from a list, one at
-    a time (`bots.search.views`). Raises Stopped if the monitor stops the search.
+    This is a homework program of a course on game search (source 001 in docs/search.md). The search takes the children
+    of a node from a list, one at a time (`bots.search.views`). Raises Stopped if the monitor stops the search.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -171,8 +171,8 @@ def failsoft(
 
     Contract. The contract of `alphabeta` holds, with tighter bounds: a result at or below α is the best upper bound
     found, and a result at or above β is the best lower bound found. Both searches visit the same nodes. The root's
-    value is exact, with the leftmost best move and the main line. The functions in it use values for the player to move
-    (negamax): window and value change their signs when the turn passes to the other player.
+    value is exact, with the leftmost best move and the main line. The inner functions use values for the player to
+    move (negamax): window and value change their signs when the turn passes to the other player.
 
     This is Fishburn's form, which none of the sources has. Tables and null windows rely on its tighter bounds.
     """

@@ -20,7 +20,7 @@ from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import Game, M, P
 
 MAX_DEPTH = 100
-"""Maximum depth, in plies. The searches recurse, with a few Python frames per ply; use `bots.search.stack` beyond it."""
+"""Maximum depth, in plies, because Python limits the depth of recursion. For deeper searches, use `bots.search.stack`."""
 NO_LIMIT = 1 << 60
 """Node limit that no search reaches."""
 

@@ -1,4 +1,6 @@
-"""The course's Jamboree: alpha-beta for some children, then the rest in parallel (source 001 in docs/search.md).
+"""Parallel search Jamboree in a course's form: alpha-beta for some children, then the rest in parallel.
+
+The course on game search is source 001 in docs/search.md.
 
 Of a node's n children the first floor(prune_percentage × n) are searched in sequence, each with the
 bounds that its predecessors left. The other children are searched in parallel, all with the bounds at that time, and

@@ -119,7 +119,7 @@ class TreePosition(Generic[P]):
 
 
 class EstimatedPosition(Generic[P]):
-    """Static value of a node, computed on first access, with the player to move and the path of the node."""
+    """Node of a game tree as its player to move, its path from the root, and its static value, computed on first access."""
 
     def __init__(
         self,
@@ -163,7 +163,8 @@ def gametree(
 
     `monitor.enter` and `monitor.track_live_node` are called for each node when it is created.
 
-    memoize   True to keep computed nodes; otherwise the tree can be walked only once
+    monitor   monitor that counts the nodes; None for no count
+    memoize   True to keep computed nodes in memory; otherwise each is yielded once, so the tree can be walked only once
     """
     game = problem.game
 
@@ -181,7 +182,7 @@ def gametree(
 
 
 DynamicPredicate = Callable[[P], bool]
-"""Function that returns True for a position whose static value is unreliable, because much is about to change."""
+"""Function that returns True for a position whose static value is unreliable, because the next move may change it much."""
 
 
 def lazy_alphabeta(

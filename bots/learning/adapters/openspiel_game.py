@@ -104,7 +104,7 @@ class Observer:
         self.dict = {"observation": self.tensor}
 
     def set_from(self, state: OpenSpielState, player: int) -> None:
-        """Write the observation of `player` to `tensor`."""
+        """Write the position in `state`, as `player` sees it, to the attribute `tensor`."""
         is_to_move = (self._env.player(state.position) > 0) == (player == 0)
         observation = np.array(self._env.observation(state.position), np.float32)
         self.tensor[:] = observation if is_to_move else -observation

@@ -69,7 +69,7 @@ class MatchEnv(AECEnv):  # type: ignore[misc]
     def step(self, action: Any) -> None:
         """Play the move with the index `action` for the selected agent. Raises IllegalMove for an illegal move.
 
-        After the end of the match the agent is removed, as PettingZoo requires.
+        If the match is over, remove the selected agent from `agents` instead. PettingZoo requires that `action` is then None.
         """
         agent = self.agent_selection
         if self.terminations[agent]:
