@@ -40,7 +40,7 @@ class ClientSettings:
     engine: EngineInfo | UnsetType = UNSET
     """Description of the engine that chooses the moves, with its number of threads; UNSET to send the server none."""
     reconnects: int | None = None
-    """Maximum number of consecutive reconnection attempts; None for no limit."""
+    """Number of failed attempts to reconnect in a row after which the client gives up; None for no limit."""
     quota: int | None = None
     """Total number of matches to play; None for no limit."""
     wait: float = 0.0

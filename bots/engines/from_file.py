@@ -1,6 +1,6 @@
 """Engine from a Python file: `my_bot.py`, or `my_bot.py:MyBot` if the file has several bots.
 
-The file is loaded under a unique module name, so it may be called anything, even `random.py` or `bots.py`.
+The file is loaded under a unique module name, so the file may have any name, even `random.py` or `bots.py`.
 The file can import others in its folder; modules of the project or of Python with the same name take precedence.
 """
 

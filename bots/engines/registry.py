@@ -51,8 +51,8 @@ class Engine:
     def describe(self, core_count: int) -> EngineInfo:
         """Return a description of the engine for the server.
 
-        For a built-in engine it has the name, the options, and the number of threads on `core_count` cores. For a file, a
-        program or a container it has only the name.
+        The description of a built-in engine has the name, the options, and the number of threads on `core_count` cores.
+        The description of a file, a program or a container has only the name.
         """
         if self.parsed_spec is None:
             return EngineInfo(self.name[:MAX_ENGINE_NAME_LENGTH] or "?")

@@ -189,7 +189,7 @@ class SolvedMove(Struct, frozen=True):
     after: str
     """Result with best play from the position after the move, such as `win in 4 plies`."""
     best: str
-    """The best move; the played move if no other is better."""
+    """Best move according to the tablebase; the played move if no other is better."""
 
 
 def review_by_tablebase(replay: Replay) -> list[SolvedMove] | None:

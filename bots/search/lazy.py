@@ -1,6 +1,6 @@
 """Lazy alpha-beta of Hughes (source 000 in docs/search.md): a search composed of functions on a lazy game tree.
 
-Where Maxie moves, the value of a node is the maximum of the values of its subtrees, and each of these is the minimum of a
+Where Maxie moves, the value of a node is the maximum of the values of its subtrees, and each of these values is the minimum of a
 list of numbers. `maximize0` yields the values of the subtrees, but leaves out (`omit`) those that are not above the best
 value so far. As soon as one number of a list is not above it (`minleq`), the rest of the list is never computed.
 
