@@ -46,7 +46,15 @@ def test_the_start_page_has_its_headline_the_board_and_the_button_to_play_on_the
     expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
     board = box_of(page.locator(".stage-board"))
     assert (board["x"], board["width"]) == (0, 360)
-    signs = (".pitch h1", ".pitch p", ".stage .sides", ".stage-board", ".pitch .button", ".story", ".latest")
+    signs = (
+        ".pitch h1",
+        ".pitch p > span",
+        ".stage .sides",
+        ".stage-board",
+        ".pitch .button",
+        ".story",
+        ".latest",
+    )
     boxes = [box_of(page.locator(sign)) for sign in signs]
     for above, below in pairwise(boxes):
         assert above["y"] + above["height"] <= below["y"]
