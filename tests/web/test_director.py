@@ -645,7 +645,7 @@ def test_turning_points_are_told_in_a_sentence_each(timed: Page) -> None:
     assert told["key"] == [], "the chances hardly change"
     assert told["sentences"] == [f"First to {setup['armies_to_win']} armies wins", *words.values()]
     told = timed.evaluate(STORY, [setup, moves, [], None])
-    assert told["sentences"][2:] == ["Boudica holds Egypt", "Boudica is the favourite"]
+    assert told["sentences"][2:] == ["Boudica holds Egypt", "Boudica is winning"]
 
 
 def test_a_player_is_told_of_a_battle_that_changes_the_favourite(timed: Page) -> None:

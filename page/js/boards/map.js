@@ -3,7 +3,6 @@
 
 import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
-import { threatWords } from "../games/riskless.js";
 import { keyed } from "../parts/keyed.js";
 import { SIDES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
@@ -698,7 +697,7 @@ export class MapBoard {
     const wasFocused = isFocused();
     keyed(this.offers, offered, {
       key: (v) => v,
-      words: (v) => [armies(v), result(v), threatWords(moves.get(v)?.threats ?? [])].join(),
+      words: (v) => JSON.stringify([armies(v), moves.get(v)]),
       make: (v) => h("button", { type: "button", "data-risk": moves.has(v) && riskOf(moves.get(v)), onclick: () => this.onSpot(v) },
         h("strong", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, this.game.names[v]),
         h("span", { class: "result" }, h("span", null, aside(v)), result(v)),

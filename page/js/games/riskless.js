@@ -4,7 +4,7 @@
 export const moveIn = (/** @type {number} */ came) => `${came} ${came === 1 ? "army moves" : "armies move"} in`;
 
 // Return which territories could retake a territory, as weigh() has them, in words.
-export const threatWords = (/** @type {any[]} */ threats) => threats.map(({ name, armies }, n) => (n ? `${name} with ${armies}` : `${name} can retake it with ${armies}`)).join(", ");
+const threatWords = (/** @type {any[]} */ threats) => threats.map(({ name, armies }, n) => (n ? `${name} with ${armies}` : `${name} can retake it with ${armies}`)).join(", ");
 
 export class Riskless {
   static title = "Riskless";
