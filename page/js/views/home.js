@@ -25,7 +25,7 @@ export class Home {
   constructor(main) {
     // The content from the server stays until a match moves.
     const first = main.querySelector(".stage.first");
-    this.goal = h("strong");
+    this.goal = main.querySelector(".pitch strong") ?? h("strong", null, "the goal");
     this.stage = new Stage({ begun: () => this.begun(first), moved: (id) => this.moved(id), finished: () => this.loading });
     this.stage.actions.append(h("a", { class: "button plain", href: "/tv/4", "aria-label": "Four boards", title: "Four boards" }, icon("M4 4h6v6H4ZM14 4h6v6h-6ZM4 14h6v6H4ZM14 14h6v6h-6Z")));
     this.primer = new Primer();
@@ -52,7 +52,6 @@ export class Home {
       this.below,
       h("section", null, h("div", { class: "stage-head" }, h("h2", null, "Finished"), h("a", { class: "button plain small", href: "/search" }, "All matches")), this.past, this.fault, this.more,
         h("p", { class: "quiet" }, "Have a record file? Drop it anywhere on this page, or ", h("a", { href: "/file" }, "open it"), ".")));
-    this.tellGoal();
     this.next = "";
     this.ids = /** @type {string[] | null} */ (null); // of the matches in progress
     this.several = false; // true while their cards are shown
@@ -65,13 +64,8 @@ export class Home {
   // The large board has begun to show a match.
   begun(first) {
     first?.replaceWith(this.stage.element);
-    this.tellGoal();
-  }
-
-  // Tell the goal of the match on the large board.
-  tellGoal() {
     const goal = this.stage.playback?.match.setup.armies_to_win;
-    say(this.goal, goal ? `${goal} armies` : "a goal such as 220 armies");
+    say(this.goal, goal ? `${goal} armies` : "the goal"); // on a phone in one line
   }
 
   show(listing) {
