@@ -235,7 +235,7 @@ def test_on_an_empty_server_a_recorded_match_plays(empty: BrowserArena, timed: P
     stage = timed.locator(".stage:not(.first)")
     expect(stage.locator(".map .spot[data-owner=minnie]").first).to_be_visible()
     expect(stage.locator(".stage-title .badge")).to_contain_text("Replay")
-    expect(stage.locator(".kind")).to_have_text("Italy")
+    expect(stage.locator(".kind")).to_have_text("Italy · no live match now")
     expect(stage.locator(".story")).not_to_be_empty()
     shown = [stage.locator(".map").get_attribute("aria-label")]
     for button in ("Pause", "Play"):
