@@ -158,7 +158,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         f"{''.join(_render_win_chance(seat, players[seat], percent) for seat in COLOUR_NAME_BY_SEAT)}</p></div>"
         f'<a class="stage-board"{address}>{link_name}<div class="stage-place"><div class="zoom"><div class="whole">'
         f"{make_map_picture(MapFile(game.map)).render_svg(armies, label)}</div></div></div></a>"
-        '<div class="words-of"><p class="story"></p></div></section><section class="wall"></section></div></div>'
+        '<div class="words-of"><p class="story"></p><p class="latest"></p></div></section><section class="wall"></section></div></div>'
     ).encode()
 
 
