@@ -26,6 +26,11 @@ export function set(element, attributes) {
   return element;
 }
 
+let made = 0; // ids so far
+
+// Return an id that no other element of the page has.
+export const uniqueId = (/** @type {string} */ name) => `${name}-${made++}`;
+
 // Call `take` with the detail of each CustomEvent of a type. Returns a function that stops it.
 export function on(target, type, take) {
   const listener = (event) => take(event.detail);

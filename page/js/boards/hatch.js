@@ -2,19 +2,17 @@
 // on cards. A narrower picture than LEAST_PX, such as that of a row of a list, has none: there lines would be noise, and the two sides
 // differ in lightness. Nor have the shapes beside names, which differ in form.
 
-import { h, set, svg } from "../dom.js";
+import { h, set, svg, uniqueId } from "../dom.js";
 
 export const LEAST_PX = 120; // width of a picture
 const APART = 7; // pixels between two lines, as in the pattern of index.html
 const TILE = 10; // pixels of a square on a canvas, whose diagonals are as far apart
 
-let made = 0;
-
 // The pattern of one map, in its picture.
 export class Hatch {
   constructor(picture) {
     this.picture = picture;
-    this.id = `hatch-${made++}`;
+    this.id = uniqueId("hatch");
     this.element = svg("pattern", { id: this.id, width: APART, height: APART, patternUnits: "userSpaceOnUse" },
       svg("rect", { class: "hatch-ground", width: APART, height: APART }), svg("line", { class: "hatch-line", y2: APART }));
   }

@@ -1,14 +1,12 @@
 // The land of a map: coasts, an area for each territory in the colour of its owner, the borders between continents, waters where two
 // territories touch without a road, and the roads that no border shows.
 
-import { set, svg } from "../dom.js";
+import { set, svg, uniqueId } from "../dom.js";
 import { landAround } from "./cells.js";
 import { Region, edgesOf } from "./names.js";
 
 const MIN_BORDER = 20; // length of a border that shows whether a road crosses it, in units
 export const RISKS = [null, "lost", "open", "safe"]; // of a move to a territory, from the lowest line around its land to the highest; null: it is not known
-
-let made = 0; // lands so far
 
 export class Land {
   // `cells`: the areas of each territory, null if there is no drawn land, and undefined if it is not loaded yet; `ferries`: the roads over the sea;
@@ -24,7 +22,7 @@ export class Land {
       class: "area-of", d, "data-owner": "nobody",
       onclick: () => tell("click", v), onpointerenter: () => tell("enter", v), onpointerleave: () => tell("leave", v),
     }));
-    this.id = `land-${made++}`; // of all areas
+    this.id = uniqueId("land"); // of all areas
     const roads = new Set(layout.roads.map(String));
     const continentOf = (v) => continents.findIndex(([, members]) => members.includes(v));
     const borders = cells ? bordersOf(rings) : [];

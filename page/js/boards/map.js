@@ -698,7 +698,7 @@ export class MapBoard {
     keyed(this.offers, offered, {
       key: (v) => v,
       words: (v) => JSON.stringify([armies(v), moves.get(v)]),
-      make: (v) => h("button", { type: "button", "data-risk": moves.has(v) && riskOf(moves.get(v)), onclick: () => this.onSpot(v) },
+      make: (v) => h("button", { type: "button", "data-risk": riskOf(moves.get(v)), onclick: () => this.onSpot(v) },
         h("strong", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, this.game.names[v]),
         h("span", { class: "result" }, h("span", null, aside(v)), result(v)),
         moves.has(v) ? h("span", { class: "risk" }, riskWords(moves.get(v), this.game.names[v])) : null),

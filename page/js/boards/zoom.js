@@ -26,7 +26,7 @@ const SETTLE_MS = 400; // from a movement of the picture until a press is meant 
 const REST_MS = 120; // without a change by the wheel or by fingers, after which their gesture is over
 const DRAG_PX = 5; // a shorter movement is a click
 
-export const PHONE = matchMedia("(max-width: 36rem), (max-width: 60rem) and (max-height: 30rem)"); // a phone's window
+const PHONE = matchMedia("(max-width: 36rem), (max-width: 60rem) and (max-height: 30rem)"); // a phone's window
 
 export class Zoom {
   // least: pixels per unit from which on territories are easily clicked, the first step of zooming; 0 for a picture that cannot be zoomed. scaled(pixels per unit) is called after each change.
@@ -413,7 +413,7 @@ export class Zoom {
 }
 
 // Return the least and the greatest number of the points on each axis.
-const spans = (points) => [0, 1].map((axis) => points.map((point) => point[axis])).map((numbers) => [Math.min(...numbers), Math.max(...numbers)]);
+export const spans = (points) => [0, 1].map((axis) => points.map((point) => point[axis])).map((numbers) => [Math.min(...numbers), Math.max(...numbers)]);
 
 // Return the distance of the two nearest points.
 const leastDistance = (points) => Math.min(...points.flatMap(([x, y], n) => points.slice(n + 1).map(([a, b]) => Math.hypot(x - a, y - b))));

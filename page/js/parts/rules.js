@@ -1,6 +1,6 @@
 // The rules, in pictures and with a map's own numbers, in a dialog for every view; and explanations of words in the text.
 
-import { h } from "../dom.js";
+import { h, uniqueId } from "../dom.js";
 import { GAME_NAMES, mapTitle, plural } from "../text.js";
 import { openDialog } from "./dialog.js";
 
@@ -13,11 +13,9 @@ const WORDS = {
   nodes: "How many positions the bot has examined for this move.",
 };
 
-let made = 0;
-
 // A word that shows its explanation when it is clicked.
 export function word(name, text = name) {
-  const id = `word-${made++}`;
+  const id = uniqueId("word");
   return h("span", { class: "word" },
     h("button", { type: "button", popovertarget: id, "aria-label": `${text}: what does it mean?` }, text),
     h("span", { id, popover: "auto", class: "meaning" }, WORDS[name]));

@@ -3,6 +3,7 @@
 import { hasChances } from "../chances.js";
 import { makeBoard } from "../boards/index.js";
 import { loadMapData } from "../boards/mapdata.js";
+import { spans } from "../boards/zoom.js";
 import { isStill } from "../preferences.js";
 import { capitalized, h, parts, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
@@ -149,11 +150,13 @@ export class Viewer {
       h("aside", { class: "side", "aria-label": "Moves and graph" }, this.plot.element, this.study,
         h("div", { class: "tabbed" }, this.tabs.element, panels)));
     const { places } = match.setup;
-    const spans = places && [0, 1].map((axis) => places.map((place) => place[axis])).map((each) => Math.max(...each) - Math.min(...each));
     this.frame = h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element);
     this.table = h("div", { class: "table-top" }, this.scoreboard.element, this.frame);
     const element = h("div", { class: "viewer", "data-seat": this.seat }, this.table, this.column);
-    if (spans) element.style.setProperty("--aspect", (spans[0] / (spans[1] || 1)).toFixed(2));
+    if (places) {
+      const [wide, high] = spans(places).map(([least, most]) => most - least);
+      element.style.setProperty("--aspect", (wide / (high || 1)).toFixed(2));
+    }
     return element;
   }
 
@@ -266,7 +269,7 @@ export class Viewer {
     this.review.show(this.over, at);
     if (this.tabs.isChosen(ENGINES_TAB)) this.engines.show(at, !this.own);
     this.showStudy();
-    const line = explorer.active ? explorer.tried : [];
+    const line = explorer.tried;
     const before = this.shownPly(at) < at && !explorer.active;
     const best = before ? this.review.before(at) : null; // before a mistake, the chance with the better move
     const share = line.length ? line[line.length - 1].share : best;
