@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 
 from benchmarks.kit.results import BENCHMARKS_FOLDER, RESULTS, Conditions, start_recording_conditions
 
-BENCHMARK_NAMES = ("devices", "depth", "threads", "delay")
+BENCHMARK_NAMES = ("depth", "threads", "delay")
 """Names of the benchmarks, in the order of RESULTS.md."""
 
 
