@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import fields
 
-from arena.games.name_hints import suggest_similar_or_all_names
+from arena.games.name_hints import suggest_names
 
 TOML_TYPE_DESCRIPTIONS = {
     "str": "a string",
@@ -159,9 +159,7 @@ class TomlFile:
         known_fields = {field.encode_name: field for field in fields(struct)}
         for key, value in table.items():
             if key not in known_fields:
-                raise self.make_error_at(
-                    (*key_path, key), f"unknown key; {suggest_similar_or_all_names(key, known_fields)}"
-                )
+                raise self.make_error_at((*key_path, key), f"unknown key; {suggest_names(key, known_fields)}")
             field_type = known_fields[key].type
             tables = _list_tables_in(value, is_list=get_origin(field_type) in (list, tuple))
             for item_type in (field_type, *get_args(field_type)):

@@ -68,7 +68,9 @@ class CheckContext:
         """Names of the games that the bot's hello lists and this program knows; all known games before the first hello."""
         hello = self.server.hello
         return [
-            name for name in CATALOGUE.list_names() if hello is None or not hello.games or name in hello.games
+            name
+            for name in CATALOGUE.list_game_names()
+            if hello is None or not hello.games or name in hello.games
         ]
 
     def make_game(self, name: str = "", map_name: str = SMALL_MAP) -> AnyGame:
@@ -105,7 +107,7 @@ async def check_handshake(context: CheckContext) -> None:
     await context.server.connect_bot()
     if not context.supported_games:
         raise ProtocolFault(
-            f"hello.games must be empty, or name at least one of {', '.join(CATALOGUE.list_names())}"
+            f"hello.games must be empty, or name at least one of {', '.join(CATALOGUE.list_game_names())}"
         )
 
 

@@ -65,8 +65,8 @@ class RuleEndReason(StrEnum):
     LEAF = "leaf"
 
 
-_REASON_PATTERN = re.compile(r"[a-z][a-z0-9_ ]{0,31}", re.ASCII)
-RESERVED_REASONS = frozenset(
+_END_REASON_PATTERN = re.compile(r"[a-z][a-z0-9_ ]{0,31}", re.ASCII)
+RESERVED_END_REASONS = frozenset(
     [
         "adjudicated",
         "crash",
@@ -97,11 +97,12 @@ class Outcome:
 
     def __post_init__(self) -> None:
         if type(self.reason) is not RuleEndReason and (
-            not _REASON_PATTERN.fullmatch(self.reason) or self.reason.replace(" ", "_") in RESERVED_REASONS
+            not _END_REASON_PATTERN.fullmatch(self.reason)
+            or self.reason.replace(" ", "_") in RESERVED_END_REASONS
         ):
             raise ValueError(
                 f"{self.reason!r:.60} is not a valid end reason: write 1 to 32 lowercase letters, digits and spaces, beginning with a "
-                f"letter; these are reserved: {', '.join(sorted(RESERVED_REASONS))}"
+                f"letter; these are reserved: {', '.join(sorted(RESERVED_END_REASONS))}"
             )
 
     @property

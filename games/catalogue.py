@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from arena.games.core import AnyGame, BadGame, Game, UnknownGame
-from arena.games.digest import compute_rules_digest, make_seeded_chooser
+from arena.games.digest import compute_rules_digest, make_seeded_index_chooser
 from arena.games.hexapawn import Hexapawn
 from arena.games.loading import (
     GameClass,
@@ -20,9 +20,9 @@ from arena.games.loading import (
     list_installed_games,
     load_game_class,
     load_installed_game,
-    split_spec,
+    split_file_spec,
 )
-from arena.games.name_hints import suggest_similar_or_all_names
+from arena.games.name_hints import suggest_names
 from arena.games.riskless import Riskless
 from arena.games.rule_check import check_rules
 from arena.games.tictactoe import TicTacToe
@@ -45,7 +45,7 @@ class Catalogue:
         self._default_digests: dict[str, str] = {}
         """Rules digest of each custom game with its default parameters, by the game's name."""
 
-    def list_names(self) -> list[str]:
+    def list_game_names(self) -> list[str]:
         """Return the names of all known games: of the project, of registered files, and of installed packages.
 
         The packages' games are not loaded.
@@ -64,7 +64,7 @@ class Catalogue:
         self._check_and_digest_rules(game, spec)
         if not is_file_spec(spec):
             return spec
-        path = Path(split_spec(spec)[0]).absolute()
+        path = Path(split_file_spec(spec)[0]).absolute()
         self._file_games[game.name] = (game, f"{path}:{game.__name__}")
         return game.name
 
@@ -75,7 +75,7 @@ class Catalogue:
         """
         if not is_file_spec(spec):
             return self.find_game_class(spec)
-        file, class_name = split_spec(spec)
+        file, class_name = split_file_spec(spec)
         game = load_game_class(Path(file).absolute(), class_name)
         known_class, known_spec = self._file_games.get(game.name, (None, ""))
         if game.name in GAMES or (known_class is not None and known_class is not game):
@@ -93,7 +93,7 @@ class Catalogue:
         if self.is_builtin(game.name) or game.name in self._default_digests:
             return
         default_game = game.from_setup({})
-        for violation in check_rules(default_game, make_seeded_chooser(seed=1), RULE_CHECK_MATCH_COUNT):
+        for violation in check_rules(default_game, make_seeded_index_chooser(seed=1), RULE_CHECK_MATCH_COUNT):
             raise BadGame(
                 f"{spec}: its rules are faulty ({violation.rule}: {violation.why}); "
                 f"`arena check --game {spec}` lists all faults"
@@ -108,7 +108,7 @@ class Catalogue:
             return self._file_games[game_name][0]
         if game_name in list_installed_games():
             return load_installed_game(game_name)
-        suggestion = suggest_similar_or_all_names(game_name, sorted(self.list_names()))
+        suggestion = suggest_names(game_name, sorted(self.list_game_names()))
         raise UnknownGame(
             f"no game is called {game_name!r:.40}: {suggestion}", "or your own: --game FILE.py:Class"
         )
@@ -121,11 +121,11 @@ class Catalogue:
         """Return True if the project includes the game called `game_name`."""
         return game_name in GAMES
 
-    def get_spec(self, game_name: str) -> str:
+    def get_game_spec(self, game_name: str) -> str:
         """Return the text with which another process on this machine loads the game: `FILE.py:Class`, or its name."""
         return self._file_games[game_name][1] if game_name in self._file_games else game_name
 
-    def list_specs(self) -> list[str]:
+    def list_file_game_specs(self) -> list[str]:
         """Return each game from a file as `FILE.py:Class`, so that another process on this machine can load the same games."""
         return [spec for _, spec in self._file_games.values()]
 
@@ -133,7 +133,7 @@ class Catalogue:
         """Return the rules digest of each custom game in this catalogue, with its default parameters, by the game's name."""
         return dict(self._default_digests)
 
-    def find_incompatibility_reason(self, client_digests: Mapping[str, str]) -> str | None:
+    def find_digest_mismatch_reason(self, client_digests: Mapping[str, str]) -> str | None:
         """Return in one line why a client's games do not fit those of this server; None if they fit.
 
         client_digests   rules digests of the client's custom games, by name
@@ -163,12 +163,12 @@ CATALOGUE = Catalogue()
 """Catalogue of the games that this process knows, which all modules share."""
 
 
-def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
-    """Return the game called `name` with the parameters `setup`, such as a map.
+def make_game(game_name: str, setup: Mapping[str, object]) -> AnyGame:
+    """Return the game called `game_name` with the parameters `setup`, such as a map.
 
     Raises UnknownGame if there is no such game, BadGame if it cannot be loaded, and BadData for an invalid setup.
     """
-    return cast("AnyGame", CATALOGUE.find_game_class(name).from_setup(setup))
+    return cast("AnyGame", CATALOGUE.find_game_class(game_name).from_setup(setup))
 
 
 def find_rules_mismatch_reason(game: Game[Any, Any], other_digest: str) -> str | None:

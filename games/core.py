@@ -203,7 +203,7 @@ class Game(ABC, Generic[P, M]):
     def move_from_data(self, data: object) -> M:
         """Convert data from `move_to_data` to a move, without checking that it is legal. Raises BadData for other data."""
         try:
-            return cast("M", plain.from_plain(data, self._sample_move))
+            return cast("M", plain.from_plain(data, self._example_move))
         except BadData as error:
             raise BadData(f"{data!r:.40} is not a move of {self.name}: {error}") from None
 
@@ -214,11 +214,11 @@ class Game(ABC, Generic[P, M]):
     def move_from_text(self, text: str) -> M:
         """Return the move that a person typed. Raises BadData for other text; the message shows a valid move."""
         numbers = {name.lower(): cell for cell, name in enumerate(self._cell_names)}
-        data = plain.parse_move(text, self._sample_move, numbers)
+        data = plain.parse_move(text, self._example_move, numbers)
         try:
-            return cast("M", plain.from_plain(data, self._sample_move))
+            return cast("M", plain.from_plain(data, self._example_move))
         except BadData:
-            example = self.move_to_text(self._sample_move)
+            example = self.move_to_text(self._example_move)
             raise BadData(
                 f"{text.strip()!r:.40} is not a move of {self.name}: a valid one is {example}"
             ) from None
@@ -254,7 +254,7 @@ class Game(ABC, Generic[P, M]):
         return self.position_from_data(plain.from_json(text))
 
     @cached_property
-    def _sample_move(self) -> M:
+    def _example_move(self) -> M:
         """Return a legal move at the start, from which the types of a move's fields are inferred."""
         moves = self.moves(self.start())
         if not moves:

@@ -32,7 +32,7 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
     positions_left = MAX_DIGESTED_POSITIONS
     for match_number in range(MAX_DIGESTED_MATCHES):
         position = game.start()
-        choose_index = make_seeded_chooser(match_number + 1)
+        choose_index = make_seeded_index_chooser(match_number + 1)
         while positions_left > 0:
             positions_left -= 1
             outcome = game.outcome(position)
@@ -48,7 +48,7 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
     return digest.hexdigest()[:DIGEST_HEX_DIGITS]
 
 
-def make_seeded_chooser(seed: int) -> Callable[[int], int]:
+def make_seeded_index_chooser(seed: int) -> Callable[[int], int]:
     """Return a function `choose_index`: `choose_index(n)` returns a pseudo-random number from 0 to n - 1.
 
     The sequence of its numbers depends only on `seed`, and is the same on every machine.
@@ -65,18 +65,18 @@ def make_seeded_chooser(seed: int) -> Callable[[int], int]:
 
 
 def _choose_successor(
-    game: Game[Any, Any], position: Any, moves: Sequence[Any], random_choice: int, *, avoid_end: bool
+    game: Game[Any, Any], position: Any, moves: Sequence[Any], chosen_index: int, *, avoid_end: bool
 ) -> Any:
-    """Return the position after the move with the index `random_choice`.
+    """Return the position after the move with the index `chosen_index`.
 
     If `avoid_end` is True and this move ends the match, take the first later move that does not; after the last move, continue
     with the first. If every move ends the match, keep the chosen one.
     """
     for step in range(len(moves) if avoid_end else 1):
-        position_after = game.successor(position, moves[(random_choice + step) % len(moves)])
+        position_after = game.successor(position, moves[(chosen_index + step) % len(moves)])
         if not avoid_end or game.outcome(position_after) is None:
             return position_after
-    return game.successor(position, moves[random_choice])
+    return game.successor(position, moves[chosen_index])
 
 
 def _encode_plain_data(data: Plain) -> bytes:

@@ -1,7 +1,7 @@
 """Explicit game trees: games whose positions and moves are listed as a tree, for examples of searches.
 
 A leaf has a value for Maxie, which is also the game's estimate of the leaf. Estimating a node without a value raises
-NodeWithoutValue, because the search has stopped at the wrong depth. The players alternate. A move is the number of a
+MissingNodeValue, because the search has stopped at the wrong depth. The players alternate. A move is the number of a
 child, 0 to n - 1 for a node with n children.
 
 As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf with the value null
@@ -23,7 +23,7 @@ MAX_NODE_NAME_LENGTH = 40
 """Maximum length of the name of a tree's node, in characters."""
 
 
-class NodeWithoutValue(GameError):
+class MissingNodeValue(GameError):
     """Raised when a search asks for the estimate of a node to which the tree gives no value."""
 
 
@@ -115,7 +115,7 @@ class ExplicitGame(Game[NodePosition, int]):
         return Outcome(winner, RuleEndReason.LEAF)
 
     def estimate(self, position: NodePosition) -> int:
-        """Return the value of the node. Raises NodeWithoutValue if it has none."""
+        """Return the value of the node. Raises MissingNodeValue if it has none."""
         node = self.nodes[position.node]
         if node.value is None:
             description = (
@@ -123,7 +123,7 @@ class ExplicitGame(Game[NodePosition, int]):
                 if node.children
                 else "stands for a part of the tree that must not be searched"
             )
-            raise NodeWithoutValue(
+            raise MissingNodeValue(
                 f"node {node.name} has no value for an estimate, because it {description}; search to another depth"
             )
         return node.value

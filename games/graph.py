@@ -26,7 +26,7 @@ class VertexNotInGraph(KeyError):
         return f"vertex {self.vertex} is not in the graph: its vertices are 0 to {self.size - 1}"
 
 
-def neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
+def list_neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
     """Return the targets of the edges from `vertex`, in order. O(1).
 
     Raises VertexNotInGraph if the graph does not have the vertex.
@@ -73,7 +73,7 @@ def find_reachable_vertices(graph: Graph, start_vertex: Vertex) -> set[Vertex]:
     visited = {start_vertex}
     frontier = [start_vertex]
     while frontier:
-        for target in neighbours(graph, frontier.pop()):
+        for target in list_neighbours(graph, frontier.pop()):
             if target not in visited:
                 visited.add(target)
                 frontier.append(target)

@@ -29,11 +29,11 @@ ENTRY_POINT_GROUP = "arena.games"
 """Entry point group for games of installed packages. The name of an entry is the `name` of its game class."""
 GAME_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 """Pattern that the name of every game must match."""
-_MODULE_PREFIX = "arena_game_file_"
+_GAME_MODULE_NAME_PREFIX = "arena_game_file_"
 """Prefix of the module name under which a game's file is loaded, so that the name differs from those of other modules."""
 _LIBRARY_FOLDERS = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
 """Folders of Python's and of installed packages' modules, which take precedence over modules beside a game's file."""
-_LOADING_LOCK = RLock()
+_GAME_FILE_LOCK = RLock()
 """Lock held while a game's file is run. It is reentrant, because the file may load another game's file."""
 
 GameClass = type[Game[Any, Any]]
@@ -42,10 +42,10 @@ GameClass = type[Game[Any, Any]]
 
 def is_file_spec(spec: str) -> bool:
     """Return True if the text names a game or bot in a file, such as `FILE.py` or `FILE.py:Name`."""
-    return split_spec(spec)[0].endswith(".py")
+    return split_file_spec(spec)[0].endswith(".py")
 
 
-def split_spec(spec: str) -> tuple[str, str]:
+def split_file_spec(spec: str) -> tuple[str, str]:
     """Return the file and the class name in `FILE.py:Class`; for any other text, the whole text and an empty class name."""
     file, colon, name = spec.rpartition(":")
     return (file, name) if colon and file.endswith(".py") else (spec, "")
@@ -74,13 +74,13 @@ def load_game_class(path: Path, class_name: str) -> GameClass:
 
 
 def find_class_in_module(
-    module: ModuleType, base: type, class_name: str, kind: str, location: str, file: str
+    module: ModuleType, base_class: type, class_name: str, class_noun: str, source: str, file_name: str
 ) -> type[Any]:
-    """Return the subclass of `base` called `class_name` in the module of a file; the only subclass if `class_name` is empty.
+    """Return the subclass of `base_class` called `class_name` in the module of a file; the only subclass if `class_name` is empty.
 
-    kind      word for such a class in error messages, such as `game` or `bot`
-    location  name of the file in error messages
-    file      name of the file in the examples that error messages give
+    class_noun  word for such a class in error messages, such as `game` or `bot`
+    source      name of the file in error messages
+    file_name   name of the file in the examples that error messages give
 
     Raises LookupError if there is no such class, or if `class_name` is empty and there are several; the message says in one
     line how to correct this.
@@ -88,21 +88,21 @@ def find_class_in_module(
     candidates = {
         name: value
         for name, value in vars(module).items()
-        if inspect.isclass(value) and issubclass(value, base) and value.__module__ == module.__name__
+        if inspect.isclass(value) and issubclass(value, base_class) and value.__module__ == module.__name__
     }
     if not candidates:
         raise LookupError(
-            f"{location} has no {kind}: write a subclass of {base.__name__} (`from arena import {base.__name__}`)"
+            f"{source} has no {class_noun}: write a subclass of {base_class.__name__} (`from arena import {base_class.__name__}`)"
         )
     if class_name and class_name not in candidates:
         raise LookupError(
-            f"{location} has no {kind} called {class_name!r:.60}: choose from {', '.join(candidates)}"
+            f"{source} has no {class_noun} called {class_name!r:.60}: choose from {', '.join(candidates)}"
         )
     # A base class shared by several games may be abstract.
     concrete_classes = {name: value for name, value in candidates.items() if not inspect.isabstract(value)}
     if not class_name and len(concrete_classes) > 1:
         raise LookupError(
-            f"{location} has {len(concrete_classes)} {kind}s: name one of {', '.join(concrete_classes)}, as in {file}:{next(iter(concrete_classes))}"
+            f"{source} has {len(concrete_classes)} {class_noun}s: name one of {', '.join(concrete_classes)}, as in {file_name}:{next(iter(concrete_classes))}"
         )
     return candidates[class_name] if class_name else next(iter((concrete_classes or candidates).values()))
 
@@ -110,13 +110,13 @@ def find_class_in_module(
 def _load_module_once(path: Path) -> ModuleType:
     """Return the module of a game's file, which is run only once, even for several of its classes or threads."""
     # With the cache alone, two parallel threads could both run the file and get different classes.
-    with _LOADING_LOCK:
+    with _GAME_FILE_LOCK:
         return _load_module(path)
 
 
 @cache
 def _load_module(path: Path) -> ModuleType:
-    return run_file_as_module(path, _MODULE_PREFIX)
+    return run_file_as_module(path, _GAME_MODULE_NAME_PREFIX)
 
 
 @cache
@@ -136,40 +136,40 @@ def load_installed_game(name: str) -> GameClass:
     Raises BadGame if it cannot be loaded or played, and KeyError if no package provides it.
     """
     entry_point = list_installed_games()[name]
-    location = f"the game {name} of {entry_point.dist.name if entry_point.dist else 'an installed package'} ({entry_point.value})"
+    source = f"the game {name} of {entry_point.dist.name if entry_point.dist else 'an installed package'} ({entry_point.value})"
     try:
         loaded_object = entry_point.load()
     except Exception as error:
         raise BadGame(
-            f"{location} cannot be loaded: {type(error).__name__}: {error}".splitlines()[0]
+            f"{source} cannot be loaded: {type(error).__name__}: {error}".splitlines()[0]
         ) from error
     if not inspect.isclass(loaded_object) or not issubclass(loaded_object, Game):
-        raise BadGame(f"{location} must be a subclass of Game")
-    if check_game_class(loaded_object, location).name != name:
+        raise BadGame(f"{source} must be a subclass of Game")
+    if check_game_class(loaded_object, source).name != name:
         raise BadGame(
-            f"{location} is called {loaded_object.name!r}, but its entry point is called {name!r}: give both the same name"
+            f"{source} is called {loaded_object.name!r}, but its entry point is called {name!r}: give both the same name"
         )
     return loaded_object
 
 
-def check_game_class(game: GameClass, location: str) -> GameClass:
-    """Return the class `game` if it defines all that a game needs. Otherwise raise BadGame with `location` and the reason."""
-    missing_methods = sorted(game.__abstractmethods__)
+def check_game_class(game_class: GameClass, source: str) -> GameClass:
+    """Return the class `game_class` if it defines all that a game needs. Otherwise raise BadGame with `source` and the reason."""
+    missing_methods = sorted(game_class.__abstractmethods__)
     if missing_methods:
-        raise BadGame(f"{location}: {game.__name__} must define {', '.join(missing_methods)}")
-    name = getattr(game, "name", None)
+        raise BadGame(f"{source}: {game_class.__name__} must define {', '.join(missing_methods)}")
+    name = getattr(game_class, "name", None)
     if not isinstance(name, str) or not GAME_NAME_PATTERN.fullmatch(name):
         raise BadGame(
-            f'{location}: {game.__name__} needs a name of lowercase letters, digits, _ and -, e.g. name = "connect4"'
+            f'{source}: {game_class.__name__} needs a name of lowercase letters, digits, _ and -, e.g. name = "connect4"'
         )
     try:
-        game.from_setup({}).start()
+        game_class.from_setup({}).start()
     except GameError as error:
-        raise BadGame(f"{location}: {game.__name__} cannot be set up: {error}") from None
+        raise BadGame(f"{source}: {game_class.__name__} cannot be set up: {error}") from None
     except Exception as error:
         error_text = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise BadGame(f"{location}: {game.__name__} cannot be set up: {error_text}") from error
-    return game
+        raise BadGame(f"{source}: {game_class.__name__} cannot be set up: {error_text}") from error
+    return game_class
 
 
 def run_file_as_module(path: Path, module_name_prefix: str) -> ModuleType:
@@ -187,7 +187,7 @@ def run_file_as_module(path: Path, module_name_prefix: str) -> ModuleType:
     sys.modules[module_name] = module
     folder = str(path.resolve().parent)
     if folder not in sys.path:
-        sys.path.insert(_choose_sys_path_index(), folder)
+        sys.path.insert(_choose_sys_path_insert_index(), folder)
     try:
         module_spec.loader.exec_module(module)
     except BaseException:
@@ -196,7 +196,7 @@ def run_file_as_module(path: Path, module_name_prefix: str) -> ModuleType:
     return module
 
 
-def _choose_sys_path_index() -> int:
+def _choose_sys_path_insert_index() -> int:
     """Return the index at which to insert the folder of a user's file into `sys.path`.
 
     The folder comes after Python's modules and the installed packages, so no file in it replaces one of them. It comes

@@ -17,7 +17,7 @@ def format_similar_name_hint(misspelt_name: str, names: Iterable[str]) -> str:
     return f'; did you mean "{similar_name}"?' if similar_name else ""
 
 
-def suggest_similar_or_all_names(misspelt_name: str, choices: Iterable[str]) -> str:
+def suggest_names(misspelt_name: str, choices: Iterable[str]) -> str:
     """Return `did you mean "NAME"?` with the most similar name, or `choose from …` with all names if none is similar."""
     names = list(choices)
     similar_name = find_most_similar(misspelt_name, names)

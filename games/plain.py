@@ -22,9 +22,9 @@ MAX_PLAIN_INTEGER = 2**53
 """Maximum absolute value of a whole number in plain data. Every JSON reader reads numbers up to this value exactly."""
 MAX_NESTING_DEPTH = 8
 """Maximum nesting depth of plain data."""
-MAX_PLAIN_LENGTH = 4096
+MAX_LIST_OR_TEXT_LENGTH = 4096
 """Maximum number of elements of a list, and of characters of a text, in plain data."""
-CONVERSION_LOCK = Lock()
+MSGSPEC_CONVERSION_LOCK = Lock()
 """Lock held during a conversion by msgspec, which inspects a class at its first use; two threads must not do so at once."""
 
 
@@ -47,7 +47,7 @@ def to_plain(value: object) -> Plain:
 
 def from_plain(data: object, example: object) -> Any:
     """Convert data from `to_plain` back to a value of the same type as `example`. Raises BadData for other data."""
-    return _convert_to_type_of(_check_and_freeze(data, MAX_NESTING_DEPTH), example)
+    return _convert_to_type_of_example(_check_and_freeze(data, MAX_NESTING_DEPTH), example)
 
 
 def to_json(data: Plain) -> str:
@@ -58,7 +58,7 @@ def to_json(data: Plain) -> str:
 def from_json(text: str) -> Plain:
     """Parse a line of JSON, and return its data. Raises BadData for invalid JSON."""
     try:
-        data: Plain = json.loads(text[: 16 * MAX_PLAIN_LENGTH])
+        data: Plain = json.loads(text[: 16 * MAX_LIST_OR_TEXT_LENGTH])
     except (ValueError, RecursionError):
         raise BadData(f"{text.strip()!r:.40} is not valid JSON") from None
     return data
@@ -70,7 +70,7 @@ def format_move(move: object, cell_names: Sequence[str] = ()) -> str:
     cell_names   names of the cells, if the whole numbers are cell numbers; otherwise empty
     """
     parts = move if isinstance(move, tuple) and move else (move,)
-    if all(_is_plain_word(part) for part in parts):
+    if all(_is_integer_or_word(part) for part in parts):
         return " ".join(
             cell_names[part] if isinstance(part, int) and 0 <= part < len(cell_names) else str(part)
             for part in parts
@@ -86,7 +86,7 @@ def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> Plai
     """
     typed_text = text.strip()
     parts = example if isinstance(example, tuple) and example else (example,)
-    if not all(_is_plain_word(part) for part in parts):
+    if not all(_is_integer_or_word(part) for part in parts):
         try:
             return from_json(typed_text)
         except BadData:
@@ -112,59 +112,61 @@ def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> Plai
     return data[0]
 
 
-def _is_plain_word(value: object) -> bool:
+def _is_integer_or_word(value: object) -> bool:
     if isinstance(value, str):
         return bool(value) and not any(char.isspace() for char in value)
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _convert_to_type_of(data: Any, example_value: object) -> Any:
-    """Convert plain data from `_check_and_freeze` to a value of the same type as `example_value`, and return the value.
+def _convert_to_type_of_example(data: Any, example: object) -> Any:
+    """Convert plain data from `_check_and_freeze` to a value of the same type as `example`, and return the value.
 
-    Raises BadData if the data cannot be converted to the types in `example_value`.
+    Raises BadData if the data cannot be converted to the types in `example`.
     """
-    if isinstance(example_value, tuple) and not hasattr(example_value, "_fields"):
+    if isinstance(example, tuple) and not hasattr(example, "_fields"):
         if not isinstance(data, tuple):
             raise BadData(f"the data must be a list, not {data!r:.40}")
-        parts: Sequence[object] = example_value if len(example_value) == len(data) else [None] * len(data)
+        parts: Sequence[object] = example if len(example) == len(data) else [None] * len(data)
         return tuple(
-            _convert_to_type_of(item, part)
+            _convert_to_type_of_example(item, part)
             if isinstance(part, Enum | tuple) or is_dataclass(part)
-            else _reject_mappings(item)
+            else _require_no_mapping(item)
             for item, part in zip(data, parts, strict=True)
         )
     try:
-        with CONVERSION_LOCK:
-            return msgspec.convert(data, type(example_value))
+        with MSGSPEC_CONVERSION_LOCK:
+            return msgspec.convert(data, type(example))
     except msgspec.ValidationError as error:
         first_line = str(error).partition("\n")[0]
         raise BadData(
-            f"the data cannot be converted to {type(example_value).__name__}: {first_line:.200}"
+            f"the data cannot be converted to {type(example).__name__}: {first_line:.200}"
         ) from None
     except (TypeError, NameError) as error:
         first_line = str(error).partition("\n")[0]
         raise BadData(
-            f"a {type(example_value).__name__} cannot be made from plain data ({first_line:.100}): override move_from_data or position_from_data"
+            f"a {type(example).__name__} cannot be made from plain data ({first_line:.100}): override move_from_data or position_from_data"
         ) from None
 
 
-def _reject_mappings(data: Any) -> Any:
+def _require_no_mapping(data: Any) -> Any:
     """Return plain data of unknown type unchanged. Raises BadData if it contains a mapping, which cannot be hashed."""
     if isinstance(data, dict):
         raise BadData(f"the data must be a number, a string or a list of these, not {data!r:.40}")
-    return tuple(map(_reject_mappings, data)) if isinstance(data, tuple) else data
+    return tuple(map(_require_no_mapping, data)) if isinstance(data, tuple) else data
 
 
 def _check_and_freeze(data: object, depth_left: int) -> Any:
     """Check plain data, and return it with tuples instead of lists, because tuples are hashable.
 
     Raises BadData if the data is nested deeper than `depth_left` levels; if a list, mapping or string is longer than
-    MAX_PLAIN_LENGTH; if an integer is greater than MAX_PLAIN_INTEGER in absolute value; or if a value has another type.
+    MAX_LIST_OR_TEXT_LENGTH; if an integer is greater than MAX_PLAIN_INTEGER in absolute value; or if a value has another type.
     """
     if depth_left < 0:
         raise BadData(f"the data must not be nested deeper than {MAX_NESTING_DEPTH} levels")
-    if isinstance(data, list | tuple | dict | str) and len(data) > MAX_PLAIN_LENGTH:
-        raise BadData(f"a list or a string must have at most {MAX_PLAIN_LENGTH} elements, not {len(data)}")
+    if isinstance(data, list | tuple | dict | str) and len(data) > MAX_LIST_OR_TEXT_LENGTH:
+        raise BadData(
+            f"a list or a string must have at most {MAX_LIST_OR_TEXT_LENGTH} elements, not {len(data)}"
+        )
     if isinstance(data, list | tuple):
         return tuple(_check_and_freeze(item, depth_left - 1) for item in data)
     if isinstance(data, dict) and all(isinstance(name, str) for name in data):

@@ -28,7 +28,7 @@ from arena.games.core import (
 )
 from arena.games.riskless_map import RisklessMap
 
-EXPECTED_PLIES_FIGHT_FACTOR = 4.0
+FIGHT_LENGTHENING_FACTOR = 4.0
 """Factor by which fights lengthen a match: expected plies left, divided by the plies to the goal without fights."""
 MIN_EXPECTED_PLIES = 24.0
 """Minimum of the expected plies left, so that engines keep time for a long fight. The ply limit may reduce it."""
@@ -75,10 +75,10 @@ class Riskless(Game[RisklessPosition, Move]):
         return cls(RisklessMap.from_data(setup))
 
     def setup(self) -> dict[str, Plain]:
-        return self._cached_setup
+        return self._setup_data
 
     @cached_property
-    def _cached_setup(self) -> dict[str, Plain]:
+    def _setup_data(self) -> dict[str, Plain]:
         # Cached, because a server needs it several times in each of thousands of matches on one map.
         return self.map.to_data()
 
@@ -151,14 +151,12 @@ class Riskless(Game[RisklessPosition, Move]):
 
         Without fights, a player reaches the goal by training: one army per occupied territory and ply. Fights make the
         median match between equals two and a half times as long (italy, world, grid:5x5, ring:12). The factor
-        EXPECTED_PLIES_FIGHT_FACTOR is higher, so that engines keep time for long matches.
+        FIGHT_LENGTHENING_FACTOR is higher, so that engines keep time for long matches.
         """
         goal, plies = self.map.armies_to_win, float(self.map.ply_limit)
         for sign in (1, -1):
             own_armies = [sign * n for n in position.armies if sign * n > 0]
-            plies = min(
-                plies, EXPECTED_PLIES_FIGHT_FACTOR * (goal - sum(own_armies)) / max(1, len(own_armies))
-            )
+            plies = min(plies, FIGHT_LENGTHENING_FACTOR * (goal - sum(own_armies)) / max(1, len(own_armies)))
         return min(max(plies, MIN_EXPECTED_PLIES), self.map.ply_limit - position.ply)
 
     def broken_rule(self, position: RisklessPosition, move: Move) -> str | None:
@@ -258,9 +256,9 @@ class Riskless(Game[RisklessPosition, Move]):
             )
         *armies, player, ply = words
         try:
-            numbers = [0 if word == "." else _parse_number(word, "armies") for word in armies]
+            numbers = [0 if word == "." else _parse_integer(word, "armies") for word in armies]
             return self.position_from_data(
-                {"armies": numbers, "player": player, "ply": _parse_number(ply, "ply")}
+                {"armies": numbers, "player": player, "ply": _parse_integer(ply, "ply")}
             )
         except ValueError as error:
             raise BadData(f"{text.strip()!r:.200} is not a position: {error}") from None
@@ -278,8 +276,8 @@ class Riskless(Game[RisklessPosition, Move]):
         return "\n".join(lines)
 
 
-def _parse_number(word: str, value_name: str) -> int:
+def _parse_integer(word: str, field_name: str) -> int:
     try:
         return int(word)
     except ValueError:
-        raise BadData(f"{value_name} must be a whole number, not {word!r:.20}") from None
+        raise BadData(f"{field_name} must be a whole number, not {word!r:.20}") from None

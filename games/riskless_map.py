@@ -62,12 +62,13 @@ class RisklessMap:
     places: tuple[tuple[float, float], ...]
 
     def __post_init__(self) -> None:
-        self._check_names()
+        self._check_territory_names()
         self._check_connected_graph()
-        self._check_numbers()
-        self._check_start()
+        self._check_limits()
+        self._check_places()
+        self._check_start_armies()
 
-    def _check_names(self) -> None:
+    def _check_territory_names(self) -> None:
         territory_count = len(self.territories)
         if not 2 <= territory_count <= MAX_TERRITORIES:
             raise BadMap(
@@ -75,7 +76,7 @@ class RisklessMap:
             )
         seen_names: set[str] = set()
         for number, name in enumerate(self.territories):
-            fault = _find_name_fault(name, number, seen_names)
+            fault = _find_territory_name_fault(name, number, seen_names)
             if fault:
                 raise BadMap("territories", fault, number)
             seen_names.add(name.casefold())
@@ -123,7 +124,7 @@ class RisklessMap:
     def _format_road(self, source: int, target: int) -> str:
         return f"the road from {self.territories[source]} to {self.territories[target]}"
 
-    def _check_numbers(self) -> None:
+    def _check_limits(self) -> None:
         territory_count = len(self.territories)
         for key, low, high in (
             ("territory_cap", 1, MAX_TERRITORY_CAP),
@@ -139,12 +140,15 @@ class RisklessMap:
                     else ""
                 )
                 raise BadMap(key, f"{error}{hint}") from None
-        if len(self.places) != territory_count:
+
+    def _check_places(self) -> None:
+        if len(self.places) != len(self.territories):
             raise BadMap(
-                "places", f"there must be {territory_count} points, one per territory, not {len(self.places)}"
+                "places",
+                f"there must be {len(self.territories)} points, one per territory, not {len(self.places)}",
             )
 
-    def _check_start(self) -> None:
+    def _check_start_armies(self) -> None:
         if len(self.start) != len(self.territories):
             raise BadMap(
                 "start",
@@ -212,18 +216,18 @@ class RisklessMap:
         names = tuple(_require_text(name, "territories") for name in _require_list(data, "territories"))
         if len(names) > MAX_TERRITORIES:
             raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES} territories, not {len(names)}")
-        places = _require_list(data, "places") if "places" in data else _make_ring_places(len(names))
+        places = _require_list(data, "places") if "places" in data else _lay_out_ring(len(names))
         return cls(
             name=_require_text(data.get("map"), "map"),
             territories=names,
             neighbours=tuple(
-                tuple(_require_numbers(near, "neighbours")) for near in _require_list(data, "neighbours")
+                tuple(_require_integers(near, "neighbours")) for near in _require_list(data, "neighbours")
             ),
-            territory_cap=_require_number(data.get("territory_cap"), "territory_cap"),
-            armies_to_win=_require_number(data.get("armies_to_win"), "armies_to_win"),
-            ply_limit=_require_number(data.get("ply_limit"), "ply_limit"),
-            start=tuple(_parse_start_entry(entry) for entry in _require_list(data, "start")),
-            places=tuple(_parse_place(place) for place in places),
+            territory_cap=_require_integer(data.get("territory_cap"), "territory_cap"),
+            armies_to_win=_require_integer(data.get("armies_to_win"), "armies_to_win"),
+            ply_limit=_require_integer(data.get("ply_limit"), "ply_limit"),
+            start=tuple(_parse_start_armies_entry(entry) for entry in _require_list(data, "start")),
+            places=tuple(_parse_coordinates(place) for place in places),
         )
 
 
@@ -232,7 +236,7 @@ def list_roads(map: RisklessMap) -> list[tuple[int, int]]:
     return [(source, target) for source, target in list_edges(map.neighbours) if source < target]
 
 
-def _find_name_fault(territory_name: str, territory: int, other_names: Collection[str]) -> str:
+def _find_territory_name_fault(territory_name: str, territory: int, other_names: Collection[str]) -> str:
     """Return why `territory_name` cannot be the name of territory `territory`; empty if it can.
 
     other_names  names of other territories, in lower case (`casefold`)
@@ -255,7 +259,7 @@ def _find_name_fault(territory_name: str, territory: int, other_names: Collectio
     )
 
 
-def _make_ring_places(territory_count: int) -> list[object]:
+def _lay_out_ring(territory_count: int) -> list[object]:
     angles = [2 * pi * territory / max(territory_count, 1) for territory in range(territory_count)]
     return [[round(cos(angle), 4), round(sin(angle), 4)] for angle in angles]
 
@@ -273,25 +277,25 @@ def _require_text(data: object, key: str) -> str:
     return data
 
 
-def _require_number(data: object, key: str) -> int:
+def _require_integer(data: object, key: str) -> int:
     try:
         return require_integer(data, "it", -(10**6), 10**6)
     except BadData as error:
         raise BadMap(key, str(error)) from None
 
 
-def _require_numbers(data: object, key: str) -> list[int]:
+def _require_integers(data: object, key: str) -> list[int]:
     if isinstance(data, str) or not isinstance(data, Sequence):
         raise BadMap(key, f"must be a list of numbers, not {data!r:.40}")
-    return [_require_number(item, key) for item in data]
+    return [_require_integer(item, key) for item in data]
 
 
-def _parse_start_entry(entry: object) -> int:
+def _parse_start_armies_entry(entry: object) -> int:
     if entry is None:
         return 0
     if isinstance(entry, str) or not isinstance(entry, Sequence) or len(entry) != 2:
         raise BadMap("start", f"an entry must be null or [player, armies], not {entry!r:.40}")
-    player, armies = entry[0], _require_number(entry[1], "start")
+    player, armies = entry[0], _require_integer(entry[1], "start")
     if player not in ("maxie", "minnie"):
         raise BadMap("start", f"the player must be maxie or minnie, not {player!r:.40}")
     if armies < 1:
@@ -299,7 +303,7 @@ def _parse_start_entry(entry: object) -> int:
     return armies if player == "maxie" else -armies
 
 
-def _parse_place(place: object) -> tuple[float, float]:
+def _parse_coordinates(place: object) -> tuple[float, float]:
     if isinstance(place, str) or not isinstance(place, Sequence) or len(place) != 2:
         raise BadMap("places", f"a place must be [x, y], not {place!r:.40}")
     x, y = place

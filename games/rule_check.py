@@ -19,10 +19,10 @@ MAX_RANDOM_MATCH_PLIES = 10_000
 """Number of plies after which a random match counts as endless."""
 MAX_EXCERPT_CHARACTERS = 60
 """Maximum number of characters of a value that an error message quotes."""
-MAX_MARK_CHARACTERS = 4
+MAX_CELL_MARK_CHARACTERS = 4
 """Maximum number of characters of a mark, the text that `Game.marks` gives for a cell."""
 
-RULE_TEXTS = {
+RULE_DESCRIPTIONS = {
     "start": "Maxie moves first, at ply 0; from_setup(setup()) returns an equal game",
     "moves": "the moves of a position are distinct, hashable, and in the same order at each call",
     "end": "moves is empty exactly if outcome is not None, and every match ends",
@@ -43,7 +43,7 @@ RULE_TEXTS = {
 class RuleViolation(Exception):
     """Violation of a rule by a game. Raised and caught inside this module, and returned by `check_rules`.
 
-    rule  name of the rule in RULE_TEXTS
+    rule  name of the rule in RULE_DESCRIPTIONS
     why   description of the violation, in one line
     """
 
@@ -84,7 +84,7 @@ def check_rules(
                 record_violation(violation)
     known_moves: dict[Any, None] = {}
     for _ in range(match_count):
-        if not _play_checked_match(game, choose_index, record_violation, known_moves, on_match_end):
+        if not _check_random_match(game, choose_index, record_violation, known_moves, on_match_end):
             break
     # A violation of another rule may also make the digest raise an error. Then only the other rule is reported.
     if digest_violation is not None and not violations_by_rule:
@@ -92,7 +92,7 @@ def check_rules(
     return list(violations_by_rule.values())
 
 
-def _play_checked_match(
+def _check_random_match(
     game: Game[Any, Any],
     choose_index: Callable[[int], int],
     record_violation: Callable[[RuleViolation, Sequence[str]], None],
@@ -179,7 +179,7 @@ def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
         )
 
 
-def _check_estimate(game: Game[Any, Any], position: Any, _: int) -> None:
+def _check_estimate(game: Game[Any, Any], position: Any, _ply: int) -> None:
     estimate = _call_game_method("estimate", game.estimate, position)
     if isinstance(estimate, bool) or not isinstance(estimate, int):
         raise RuleViolation(
@@ -187,7 +187,7 @@ def _check_estimate(game: Game[Any, Any], position: Any, _: int) -> None:
         )
 
 
-def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
+def _check_position(game: Game[Any, Any], position: Any, _ply: int) -> None:
     rule = "position data"
     try:
         hash(position)
@@ -221,7 +221,7 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
         )
 
 
-def _check_board(game: Game[Any, Any], position: Any, _: int) -> None:
+def _check_board(game: Game[Any, Any], position: Any, _ply: int) -> None:
     if game.board is not None:
         _check_marks(game, position, game.board.cell_count)
     if not str(_call_game_method("board", game.picture, position)).strip():
@@ -236,12 +236,13 @@ def _check_marks(game: Game[Any, Any], position: Any, cell_count: int) -> None:
     invalid_marks = [
         mark
         for mark in marks
-        if not isinstance(mark, str) or (not isinstance(mark, Player) and len(mark) > MAX_MARK_CHARACTERS)
+        if not isinstance(mark, str)
+        or (not isinstance(mark, Player) and len(mark) > MAX_CELL_MARK_CHARACTERS)
     ]
     if invalid_marks:
         raise RuleViolation(
             "board",
-            f"a mark is {_make_excerpt(invalid_marks[0])}: it must be a Player, or a text of at most {MAX_MARK_CHARACTERS} characters",
+            f"a mark is {_make_excerpt(invalid_marks[0])}: it must be a Player, or a text of at most {MAX_CELL_MARK_CHARACTERS} characters",
         )
 
 

@@ -30,12 +30,12 @@ from arena.games.riskless_map import RisklessMap
 from arena.lab.processes import map_in_processes
 from arena.lab.selfplay import (
     PlayedMatch,
-    compute_gap_to_median,
-    compute_reply_chances,
+    compute_best_to_median_gap,
+    compute_reply_winning_chances,
     get_match_points,
-    make_random_start,
     make_searcher,
     play_match,
+    play_random_plies,
 )
 from arena.match.openings import find_position_after
 from arena.protocol.values import Opening
@@ -86,7 +86,7 @@ class MatchStatistics:
     chance_gap: float | None
 
 
-def measure_match(
+def compute_match_statistics(
     game: Riskless, match: PlayedMatch, searcher: DeepeningSearcher, max_nodes: int
 ) -> MatchStatistics:
     """Return the measured properties of a match.
@@ -110,8 +110,10 @@ def measure_match(
         is_comeback = (chances[middle_index] > 0.5) != (match.winner is Player.MAXIE)
     chance_gap = None
     if match.positions:
-        chance_gap = compute_gap_to_median(
-            compute_reply_chances(game, searcher, match.positions[len(match.positions) // 2], max_nodes)
+        chance_gap = compute_best_to_median_gap(
+            compute_reply_winning_chances(
+                game, searcher, match.positions[len(match.positions) // 2], max_nodes
+            )
         )
     return MatchStatistics(
         moves=len(match.reports),
@@ -207,7 +209,7 @@ class MeasuredMap(Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class MatchSummary:
+class MeasuredMatch:
     """Result of a match, and its measured properties (`statistics`; None if the searchers were unequal)."""
 
     winner: Player | None
@@ -217,22 +219,24 @@ class MatchSummary:
     statistics: MatchStatistics | None
 
 
-def estimate_share(point_sum: float, total: int, variance: float | None = None) -> EstimatedMean:
-    """Return the mean of outcomes from 0 to 1, `point_sum` / `total`, with its error.
+def estimate_mean_outcome(
+    outcome_sum: float, outcome_count: int, variance: float | None = None
+) -> EstimatedMean:
+    """Return the mean of outcomes from 0 to 1, `outcome_sum` / `outcome_count`, with its error.
 
-    point_sum  sum of the outcomes
-    total      number of outcomes
-    variance   variance of an outcome; by default that of outcomes which are only 0 or 1
+    outcome_sum    sum of the outcomes
+    outcome_count  number of outcomes
+    variance       variance of an outcome; by default that of outcomes which are only 0 or 1
 
     The error is computed as if there were four more outcomes, two of them 1 (Agresti and Coull 1998). Without them, the
     error would be 0 if all outcomes are equal.
     """
-    adjusted_share = (point_sum + 2) / (total + 4)
+    adjusted_share = (outcome_sum + 2) / (outcome_count + 4)
     outcome_variance = adjusted_share * (1 - adjusted_share) if variance is None else variance
-    return EstimatedMean(point_sum / total, Z95 * math.sqrt(outcome_variance / (total + 4)))
+    return EstimatedMean(outcome_sum / outcome_count, Z95 * math.sqrt(outcome_variance / (outcome_count + 4)))
 
 
-def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MatchSummary]) -> EqualStrengthMatches:
+def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MeasuredMatch]) -> EqualStrengthMatches:
     """Return the combined results of matches between searchers that have `nodes_per_move` nodes for each move.
 
     There must be at least one match.
@@ -245,13 +249,13 @@ def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MatchSummary]
     return EqualStrengthMatches(
         nodes=nodes_per_move,
         matches=len(matches),
-        drawn=estimate_share(sum(match.winner is None for match in matches), len(matches)),
+        drawn=estimate_mean_outcome(sum(match.winner is None for match in matches), len(matches)),
         plies=_estimate_mean(plies),
         median_plies=sorted(plies)[len(plies) // 2],
-        maxie=_estimate_maxie_share(matches),
+        maxie=_estimate_maxie_score(matches),
         endings=dict(sorted(endings.items())),
-        eliminated=estimate_share(endings[RuleEndReason.ELIMINATION], len(matches)),
-        comebacks=estimate_share(sum(comebacks), len(comebacks)) if comebacks else None,
+        eliminated=estimate_mean_outcome(endings[RuleEndReason.ELIMINATION], len(matches)),
+        comebacks=estimate_mean_outcome(sum(comebacks), len(comebacks)) if comebacks else None,
         lead_changes=sum(match.lead_changes for match in statistics) / len(matches),
         back_and_forth=sum(match.recaptures for match in statistics)
         / max(1, sum(match.moves for match in statistics)),
@@ -265,15 +269,15 @@ def _estimate_mean(values: Sequence[float]) -> EstimatedMean:
     return EstimatedMean(mean, Z95 * math.sqrt(variance / len(values)))
 
 
-def _estimate_maxie_share(matches: Sequence[MatchSummary]) -> EstimatedMean:
+def _estimate_maxie_score(matches: Sequence[MeasuredMatch]) -> EstimatedMean:
     points = [get_match_points(match.winner, Player.MAXIE) for match in matches]
     mean = sum(points) / len(matches)
     mean_square = sum(point * point for point in points) / len(matches)
-    return estimate_share(sum(points), len(matches), max(mean_square - mean * mean, 1 / len(matches)))
+    return estimate_mean_outcome(sum(points), len(matches), max(mean_square - mean * mean, 1 / len(matches)))
 
 
 def summarize_unequal_pairs(
-    strong_nodes_per_move: int, weak_nodes_per_move: int, matches: Sequence[MatchSummary]
+    strong_nodes_per_move: int, weak_nodes_per_move: int, matches: Sequence[MeasuredMatch]
 ) -> UnequalStrengthPairs:
     """Return the combined results of pairs of matches between a strong searcher and a weak one.
 
@@ -294,10 +298,10 @@ def summarize_unequal_pairs(
     return UnequalStrengthPairs(
         nodes=(strong_nodes_per_move, weak_nodes_per_move),
         pairs=pairs,
-        score=estimate_share(mean * pairs, pairs, max(variance, 1 / pairs)),
+        score=estimate_mean_outcome(mean * pairs, pairs, max(variance, 1 / pairs)),
         elo=elo.elo,
         elo_error=elo.error,
-        drawn=estimate_share(sum(match.winner is None for match in matches), len(matches)),
+        drawn=estimate_mean_outcome(sum(match.winner is None for match in matches), len(matches)),
         pairs_needed=pairs_needed if pairs_needed < 10_000 else None,
     )
 
@@ -389,7 +393,7 @@ def measure_maps(
     ]
     with closing(map_in_processes(_play_task_matches, tasks, process_count)) as results:
         for map_number, map_results in groupby(results, key=lambda result: result[0][0].map_number):
-            matches_by_nodes: dict[tuple[int, int], list[MatchSummary]] = defaultdict(list)
+            matches_by_nodes: dict[tuple[int, int], list[MeasuredMatch]] = defaultdict(list)
             for (task,), task_matches in map_results:
                 matches_by_nodes[task.nodes_a, task.nodes_b] += task_matches
                 on_progress(len(task_matches))
@@ -409,7 +413,7 @@ def choose_nodes_per_move(games: Sequence[Riskless]) -> Sequence[int]:
     return DEFAULT_STRENGTHS if all(map(has_compiled_search, games)) else DEFAULT_STRENGTHS[:-1]
 
 
-def count_matches(map_count: int, match_count: int, strength_count: int) -> int:
+def count_matches_to_play(map_count: int, match_count: int, strength_count: int) -> int:
     """Return the number of matches that `measure_maps` plays.
 
     map_count       number of maps
@@ -423,7 +427,7 @@ def _make_game(game_name: str, map: RisklessMap) -> Riskless:
     return cast("type[Riskless]", CATALOGUE.load_game_class(game_name))(map)
 
 
-def _play_task_matches(task: _MeasurementTask) -> list[MatchSummary]:
+def _play_task_matches(task: _MeasurementTask) -> list[MeasuredMatch]:
     game = _make_game(task.game, task.map)
     settings = Settings(table_mb=TRANSPOSITION_TABLE_MB, foresee=False)
     with (
@@ -435,13 +439,13 @@ def _play_task_matches(task: _MeasurementTask) -> list[MatchSummary]:
 
 def _play_matches(
     task: _MeasurementTask, game: Riskless, searcher_a: DeepeningSearcher, searcher_b: DeepeningSearcher
-) -> list[MatchSummary]:
+) -> list[MeasuredMatch]:
     nodes = {id(searcher_a): task.nodes_a, id(searcher_b): task.nodes_b}
     is_equal = task.nodes_a == task.nodes_b
     summaries = []
     for number in task.openings:
         if task.fixed_openings is None:
-            start = make_random_start(
+            start = play_random_plies(
                 game,
                 random.Random(f"{task.seed}/{number}"),
                 OPENING_PLIES_RANGE[number % len(OPENING_PLIES_RANGE)],
@@ -453,8 +457,8 @@ def _play_matches(
             seatings.append({Player.MAXIE: searcher_b, Player.MINNIE: searcher_a})
         for seats in seatings:
             match = play_match(game, start, seats, {seat: nodes[id(bot)] for seat, bot in seats.items()})
-            statistics = measure_match(game, match, searcher_a, task.nodes_a) if is_equal else None
+            statistics = compute_match_statistics(game, match, searcher_a, task.nodes_a) if is_equal else None
             summaries.append(
-                MatchSummary(match.winner, match.reason, start.ply + len(match.positions), statistics)
+                MeasuredMatch(match.winner, match.reason, start.ply + len(match.positions), statistics)
             )
     return summaries

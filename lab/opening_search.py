@@ -27,11 +27,11 @@ from arena.games.riskless import Move, Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
 from arena.lab.processes import map_in_processes
 from arena.lab.selfplay import (
-    compute_gap_to_median,
-    compute_reply_chances,
+    compute_best_to_median_gap,
+    compute_reply_winning_chances,
     get_match_points,
     play_match,
-    search_mean_value_of_last_two_depths,
+    search_depth_averaged_value,
 )
 from arena.match.openings import find_position_after, make_random_opening
 from arena.protocol.values import Opening
@@ -47,7 +47,7 @@ The two numbers differ, because equal engines with equal nodes would play the sa
 """
 OPENINGS_PER_TASK = 16
 """Number of openings that a process tests in one task. Creating the searcher takes under 10 % of a task's time."""
-MAX_CONSECUTIVE_DUPLICATES = 1_000
+MAX_CONSECUTIVE_DUPLICATE_OPENINGS = 1_000
 """Number of random openings in a row without a new position after which the search for openings ends."""
 
 
@@ -97,7 +97,7 @@ def make_openings(
     candidates = islice(_draw_distinct_openings(map, plies, seed), max_candidates)
     chunks = iter(lambda: tuple(islice(candidates, OPENINGS_PER_TASK)), ())
     tested_chunks = map_in_processes(
-        _test_openings, ((map, criteria, chunk) for chunk in chunks), process_count
+        _filter_openings, ((map, criteria, chunk) for chunk in chunks), process_count
     )
     shorter_openings: deque[Opening] = deque()
     longer_openings: deque[Opening] = deque()
@@ -114,7 +114,7 @@ def make_openings(
 def _draw_distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
     """Yield random openings that lead to different positions, alternating between `plies` and `plies + 1` moves.
 
-    The iterator ends after MAX_CONSECUTIVE_DUPLICATES openings in a row without a new position.
+    The iterator ends after MAX_CONSECUTIVE_DUPLICATE_OPENINGS openings in a row without a new position.
     """
     game = Riskless(map)
     seen_keys: set[object] = set()
@@ -123,14 +123,16 @@ def _draw_distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator
         opening = make_random_opening(game, plies + number % 2, f"{seed}/{number}")
         position_key = game.repetition_key(find_position_after(game, opening))
         fruitless_tries = fruitless_tries + 1 if position_key in seen_keys else 0
-        if fruitless_tries > MAX_CONSECUTIVE_DUPLICATES:
+        if fruitless_tries > MAX_CONSECUTIVE_DUPLICATE_OPENINGS:
             return
         if not fruitless_tries:
             seen_keys.add(position_key)
             yield opening
 
 
-def _test_openings(map: RisklessMap, criteria: OpeningCriteria, openings: Sequence[Opening]) -> list[Opening]:
+def _filter_openings(
+    map: RisklessMap, criteria: OpeningCriteria, openings: Sequence[Opening]
+) -> list[Opening]:
     """Return the openings that pass the tests of `criteria`, in the order of `openings`."""
     game = Riskless(map)
     settings = Settings(table_mb=TRANSPOSITION_TABLE_MB, exact=criteria.exact, foresee=False)
@@ -138,11 +140,11 @@ def _test_openings(map: RisklessMap, criteria: OpeningCriteria, openings: Sequen
         return [
             opening
             for opening in openings
-            if _is_worth_playing(game, searcher, criteria, find_position_after(game, opening))
+            if _meets_criteria(game, searcher, criteria, find_position_after(game, opening))
         ]
 
 
-def _is_worth_playing(
+def _meets_criteria(
     game: Game[RisklessPosition, Move],
     searcher: Searcher[RisklessPosition, Move],
     criteria: OpeningCriteria,
@@ -150,18 +152,18 @@ def _is_worth_playing(
 ) -> bool:
     searcher.clear()
     chance = compute_winning_chance(
-        game, search_mean_value_of_last_two_depths(searcher, position, criteria.nodes, criteria.depth)
+        game, search_depth_averaged_value(searcher, position, criteria.nodes, criteria.depth)
     )
     if abs(chance - 0.5) > criteria.window:
         return False
     reply_nodes = max(1, criteria.nodes // REPLY_NODES_DIVISOR)
-    median_gap = compute_gap_to_median(
-        compute_reply_chances(game, searcher, position, reply_nodes, criteria.depth)
+    median_gap = compute_best_to_median_gap(
+        compute_reply_winning_chances(game, searcher, position, reply_nodes, criteria.depth)
     )
-    return median_gap >= criteria.gap and _is_even_in_play(game, searcher, criteria, position)
+    return median_gap >= criteria.gap and _has_even_test_matches(game, searcher, criteria, position)
 
 
-def _is_even_in_play(
+def _has_even_test_matches(
     game: Game[RisklessPosition, Move],
     searcher: Searcher[RisklessPosition, Move],
     criteria: OpeningCriteria,

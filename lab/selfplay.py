@@ -33,7 +33,7 @@ LEARNING_TRANSPOSITION_TABLE_MB = 2
 """Size in MiB of each searcher's transposition table, in matches from which weights are learned."""
 MAX_RANDOM_START_ATTEMPTS = 20
 """Number of attempts to play random plies that do not end the match. If all fail, half as many plies are tried."""
-PLY_LIMIT_REASON = "cut"
+CUT_OFF_REASON = "cut"
 """End reason of a match that was stopped at its maximum number of plies."""
 
 
@@ -66,12 +66,12 @@ class PlayedMatch:
     winner: Player | None
     """Player who won the match; None for a draw."""
     reason: str
-    """Reason for the end of the match: the game's own (`Outcome.reason_code`), `repetition`, or `cut` (PLY_LIMIT_REASON)."""
+    """Reason for the end of the match: the game's own (`Outcome.reason_code`), `repetition`, or `cut` (CUT_OFF_REASON)."""
     positions: tuple[Any, ...]
     reports: tuple[SearchReport[Any], ...]
 
 
-def make_random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
+def play_random_plies(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
     """Return an unfinished position after `plies` random plies from the game's start.
 
     If random matches often end sooner, return a position after half as many plies, and so on.
@@ -89,10 +89,10 @@ def make_random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> A
         plies //= 2
 
 
-def draw_random_start(game: Game[Any, Any], rng: random.Random) -> Any:
+def draw_training_start(game: Game[Any, Any], rng: random.Random) -> Any:
     """Return an unfinished position after a random number of random plies from the game's start."""
     plies = TICTACTOE_RANDOM_START_PLIES_RANGE if isinstance(game, TicTacToe) else RANDOM_START_PLIES_RANGE
-    return make_random_start(game, rng, rng.randint(*plies))
+    return play_random_plies(game, rng, rng.randint(*plies))
 
 
 def play_match(
@@ -128,11 +128,11 @@ def play_match(
         reports.append(report)
         position = game.successor(position, report.move)
     if outcome is None:
-        return PlayedMatch(None, PLY_LIMIT_REASON, tuple(positions), tuple(reports))
+        return PlayedMatch(None, CUT_OFF_REASON, tuple(positions), tuple(reports))
     return PlayedMatch(outcome.winner, outcome.reason_code, tuple(positions), tuple(reports))
 
 
-def search_mean_value_of_last_two_depths(
+def search_depth_averaged_value(
     searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
 ) -> int:
     """Return the mean of the values that a search finds at its last two depths; only the last if it is a certain win or loss.
@@ -147,7 +147,7 @@ def search_mean_value_of_last_two_depths(
     return values[-1] if is_decided(values[-1]) else round(sum(values) / len(values))
 
 
-def compute_reply_chances(
+def compute_reply_winning_chances(
     game: Game[Any, Any], searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
 ) -> list[float]:
     """Return, for each move in `position`, the winning chance that it gives the player to move; the best chance is first.
@@ -162,18 +162,18 @@ def compute_reply_chances(
         outcome = game.outcome(position_after)
         if outcome is None:
             searcher.clear()
-            values.append(search_mean_value_of_last_two_depths(searcher, position_after, max_nodes, depth))
+            values.append(search_depth_averaged_value(searcher, position_after, max_nodes, depth))
         else:
             values.append(compute_outcome_value(outcome, 1))
     chances = (compute_winning_chance(game, value) for value in values)
     return sorted((chance if player is Player.MAXIE else 1 - chance for chance in chances), reverse=True)
 
 
-def compute_gap_to_median(chances: Sequence[float]) -> float:
+def compute_best_to_median_gap(winning_chances: Sequence[float]) -> float:
     """Return the difference between the best and the median of winning chances, which must be in descending order."""
-    return chances[0] - chances[len(chances) // 2]
+    return winning_chances[0] - winning_chances[len(winning_chances) // 2]
 
 
-def get_match_points(winner: Player | None, seat: Player) -> float:
-    """Return the points that the player in `seat` gets in a match with this winner: 1, ½ or 0."""
-    return 0.5 if winner is None else float(winner is seat)
+def get_match_points(winner: Player | None, player: Player) -> float:
+    """Return the points that `player` gets in a match with this winner: 1, ½ or 0."""
+    return 0.5 if winner is None else float(winner is player)

@@ -1,7 +1,7 @@
 """Learning of an evaluator's weights from self-play, with logistic regression (source 003 in docs/search.md, learning).
 
 Some positions of each match are samples: their features, and as the target Maxie's chance of winning. The target is a
-mean. SEARCH_TARGET_SHARE of it is the chance that a search sees, which is deeper than the searches that chose the moves.
+mean. SEARCH_WEIGHT_IN_TARGET of it is the chance that a search sees, which is deeper than the searches that chose the moves.
 The rest is the result of the match: 1 if Maxie won and 0 if she lost; a draw counts as one half in tic-tac-toe, and as her
 share of the armies in Riskless. The further away the end of the match, the closer the result is moved to one half. Other
 samples lie a few random plies beside the match, because a search also estimates positions that no good player reaches.
@@ -36,10 +36,10 @@ from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import (
     PlayedMatch,
-    draw_random_start,
+    draw_training_start,
     make_weighted_searcher,
     play_match,
-    search_mean_value_of_last_two_depths,
+    search_depth_averaged_value,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -59,15 +59,15 @@ RESULT_HALF_LIFE_PLIES = 80
 """Number of plies over which a match's result loses half its effect: so long before the end, a win (1) counts as 0.75."""
 SAMPLES_PER_MATCH = 24
 """Maximum number of samples (training positions) from one match."""
-TARGET_NODES_FACTOR = 10
+TARGET_SEARCH_NODES_FACTOR = 10
 """Number of nodes searched for the target of a sample, as a multiple of the nodes searched per move."""
-SEARCH_TARGET_SHARE = 0.75
+SEARCH_WEIGHT_IN_TARGET = 0.75
 """Weight of the search in the target of a position from a match; the result of the match has the remaining weight."""
-EXTRA_RANDOM_PLIES_CHOICES = (0, 0, 1, 2)
+SAMPLE_RANDOM_PLIES_CHOICES = (0, 0, 1, 2)
 """Numbers of random plies from a position of the match to a sample (training position); one is drawn for each sample."""
-MAX_START_IMBALANCE = 0.3
+MAX_START_CHANCE_IMBALANCE = 0.3
 """Maximum distance of the chance of winning from one half at the start of a match."""
-MAX_START_ATTEMPTS = 12
+MAX_START_POSITION_ATTEMPTS = 12
 """Number of random start positions that are tried for a match before an uneven one is used."""
 MAX_MATCH_PLIES = 250
 """Maximum number of plies of a match; by then one side is usually clearly ahead."""
@@ -139,7 +139,7 @@ def play_training_matches(
             for number in range(game_index * match_count, (game_index + 1) * match_count):
                 match = _play_match(game, searcher, nodes_per_move, rng)
                 for position, target in _sample_positions(
-                    game, searcher, match, TARGET_NODES_FACTOR * nodes_per_move, rng
+                    game, searcher, match, TARGET_SEARCH_NODES_FACTOR * nodes_per_move, rng
                 ):
                     features = compute_features(position)
                     feature_rows.append([unit * n for unit, n in zip(feature_units, features, strict=True)])
@@ -156,9 +156,12 @@ def _play_match(
     game: Game[Any, Any], searcher: Searcher[Any, Any], nodes_per_move: int, rng: random.Random
 ) -> PlayedMatch:
     """Play a match of the searcher against itself, from a random start that it considers nearly even."""
-    for _ in range(MAX_START_ATTEMPTS):
-        start = draw_random_start(game, rng)
-        if abs(_search_winning_chance(game, searcher, start, nodes_per_move) - 0.5) <= MAX_START_IMBALANCE:
+    for _ in range(MAX_START_POSITION_ATTEMPTS):
+        start = draw_training_start(game, rng)
+        if (
+            abs(_search_winning_chance(game, searcher, start, nodes_per_move) - 0.5)
+            <= MAX_START_CHANCE_IMBALANCE
+        ):
             break
     return play_match(game, start, dict.fromkeys(Player, searcher), nodes_per_move, MAX_MATCH_PLIES)
 
@@ -168,7 +171,7 @@ def _search_winning_chance(
 ) -> float:
     """Return Maxie's chance of winning by a search with an empty transposition table."""
     searcher.clear()
-    return compute_winning_chance(game, search_mean_value_of_last_two_depths(searcher, position, max_nodes))
+    return compute_winning_chance(game, search_depth_averaged_value(searcher, position, max_nodes))
 
 
 def _sample_positions(
@@ -184,7 +187,7 @@ def _sample_positions(
     ply_count = len(match.positions)
     for ply in rng.sample(range(ply_count), min(ply_count, SAMPLES_PER_MATCH)):
         position, is_played = match.positions[ply], True
-        for _ in range(rng.choice(EXTRA_RANDOM_PLIES_CHOICES)):
+        for _ in range(rng.choice(SAMPLE_RANDOM_PLIES_CHOICES)):
             next_position = game.successor(position, rng.choice(game.moves(position)))
             if game.outcome(next_position) is not None:
                 break
@@ -193,7 +196,7 @@ def _sample_positions(
         if is_played:
             # The further away the end, the closer the result is moved to one half.
             discounted_result = 0.5 + (result - 0.5) * 0.5 ** ((ply_count - 1 - ply) / RESULT_HALF_LIFE_PLIES)
-            chance = SEARCH_TARGET_SHARE * chance + (1 - SEARCH_TARGET_SHARE) * discounted_result
+            chance = SEARCH_WEIGHT_IN_TARGET * chance + (1 - SEARCH_WEIGHT_IN_TARGET) * discounted_result
         yield position, chance
 
 
@@ -207,7 +210,7 @@ def _compute_result_for_maxie(game: Game[Any, Any], match: PlayedMatch) -> float
     return sum(n for n in armies if n > 0) / sum(map(abs, armies))
 
 
-def count_outcomes(
+def count_outcomes_by_category(
     games: Sequence[Game[Any, Any]],
     weights: Mapping[str, int],
     *,
@@ -284,9 +287,9 @@ def fit_weights(
     rounded_weights = {name: round(scale * value) for name, value in zip(names, new_weights, strict=True)}
     rounded_vector = np.array([float(rounded_weights[name]) for name in names])
 
-    def compute_losses(vector: FloatArray) -> list[float]:
-        slopes, tempos = _fit_slopes_and_tempos(samples, ~held_out, vector)
-        values = samples.features @ vector * slopes[samples.game_indexes] + tempo_columns @ tempos
+    def compute_losses(weight_vector: FloatArray) -> list[float]:
+        slopes, tempos = _fit_slopes_and_tempos(samples, ~held_out, weight_vector)
+        values = samples.features @ weight_vector * slopes[samples.game_indexes] + tempo_columns @ tempos
         return [_compute_mean_loss(values[part], samples.targets[part]) for part in (~held_out, held_out)]
 
     losses_before, losses_after = compute_losses(old_weights), compute_losses(rounded_vector)

@@ -22,7 +22,7 @@ from arena.maps.loader import MapError, load_map
 
 VARIANT_NAME_FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
 """Form of the name of a map with another cap or goal, for error messages."""
-PLANAR_PREFIX = "planar:"
+PLANAR_MAP_NAME_PREFIX = "planar:"
 
 TRAINING_MAPS = (
     "m2",
@@ -92,9 +92,9 @@ def _with_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> R
 
 
 def _load_base_map(name: str) -> RisklessMap:
-    if not name.startswith(PLANAR_PREFIX):
+    if not name.startswith(PLANAR_MAP_NAME_PREFIX):
         return load_map(name)
-    size, _, number = name.removeprefix(PLANAR_PREFIX).partition(":")
+    size, _, number = name.removeprefix(PLANAR_MAP_NAME_PREFIX).partition(":")
     if not all(text.isascii() and text.isdecimal() and len(text) <= 6 for text in (size, number)):
         raise MapError(
             f"{name:.60}: no such map; a random planar map is planar:SIZE:NUMBER, as in planar:24:7"
@@ -109,7 +109,7 @@ PLANAR_MAP_SIZES = range(5, 65)
 """Allowed numbers of territories of a random planar map."""
 WIDTH, HEIGHT = 100, 60
 """Size of the rectangle in which the territories of a random planar map lie, in units of map coordinates."""
-MAX_START_TRIES = 100
+RANDOM_STARTS_PER_PLANAR_MAP = 100
 """Number of random starts tried for a random planar map; the fairest is used."""
 
 
@@ -166,13 +166,13 @@ def _is_gabriel_edge(
 def _choose_fair_start(
     neighbours: Sequence[Sequence[int]], territories_per_side: int, rng: random.Random
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the fairest of MAX_START_TRIES random starts: Maxie's and Minnie's territories.
+    """Return the fairest of RANDOM_STARTS_PER_PLANAR_MAP random starts: Maxie's and Minnie's territories.
 
     Each side has at most `territories_per_side` territories, and no two territories of the start are adjacent.
     """
     balancer = StartBalancer(neighbours)
     starts = []
-    for _ in range(MAX_START_TRIES):
+    for _ in range(RANDOM_STARTS_PER_PLANAR_MAP):
         chosen: list[int] = []
         for territory in rng.sample(range(len(neighbours)), len(neighbours)):
             if len(chosen) < 2 * territories_per_side and not set(neighbours[territory]) & set(chosen):

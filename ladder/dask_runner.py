@@ -211,7 +211,7 @@ class ClusterRunner:
         game, players = matches[0].game, matches[0].players
         return PairJob(
             matches=tuple(map(to_json, matches)),
-            games=tuple(CATALOGUE.list_specs()),
+            games=tuple(CATALOGUE.list_file_game_specs()),
             rules=CATALOGUE.get_rules_digest(game),
             bots=(self._bots[players.maxie], self._bots[players.minnie]),
             folder=self._folder,

@@ -16,7 +16,7 @@ import anyio
 
 from arena.games.catalogue import CATALOGUE, find_rules_mismatch_reason
 from arena.games.core import GameError
-from arena.games.loading import split_spec
+from arena.games.loading import split_file_spec
 from arena.ladder.bot_pool import BotPool, BotRefused
 from arena.ladder.bot_processes import RECONNECT_GRACE_MS, open_bot_processes
 from arena.ladder.plan import BotPlan
@@ -84,7 +84,7 @@ def _resolve_local_spec(spec: str) -> str:
 
     The path stays as given if the file exists there; otherwise it is the same file name in the worker's current folder.
     """
-    file, name = split_spec(spec)
+    file, name = split_file_spec(spec)
     return spec if Path(file).is_file() else f"{Path(file).name}:{name}"
 
 

@@ -17,7 +17,7 @@ from arena.bots.api.engine_spec import SUBMISSION_PREFIX, ContainerSpec
 from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
-from arena.games.loading import is_file_spec, split_spec
+from arena.games.loading import is_file_spec, split_file_spec
 from arena.ladder.event_openings import ListedOpenings, Openings
 from arena.ladder.pinning import choose_cores_for_bots
 from arena.ladder.plan import BotPlan, LadderPlan, list_own_time_controls
@@ -242,7 +242,7 @@ def _find_engine_file(engine: str) -> str:
     """Return the path of the file that the engine spec `engine` names; empty if it names none."""
     if engine.startswith(SUBMISSION_PREFIX):
         return str(ContainerSpec.parse(engine).submission)
-    return split_spec(engine)[0] if is_file_spec(engine) else ""
+    return split_file_spec(engine)[0] if is_file_spec(engine) else ""
 
 
 def _compute_short_json_digest(json_data: object) -> str:

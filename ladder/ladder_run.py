@@ -218,7 +218,7 @@ class _LadderRun:
             process_count=ladder.thread_allocation.count_processes,
             folder=ladder.plan.folder,
             restart_policy=ladder.restart_policy,
-            games=CATALOGUE.list_specs(),
+            games=CATALOGUE.list_file_game_specs(),
             on_notice=self._observer.show_notice,
         ) as processes:
             await processes.wait_until_connected()

@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from math import prod
 from pathlib import Path
 
-from arena.games.name_hints import suggest_similar_or_all_names
+from arena.games.name_hints import suggest_names
 from arena.games.riskless_map import RisklessMap
 from arena.maps.generators import generate_map, parse_generated_map_name
 from arena.maps.map_file import MapError, MapFile, UnknownMap, read_map_file
@@ -77,7 +77,7 @@ def load_map_file(map_name: str) -> MapFile:
         kind, numbers = _parse_generated_map_name(map_name)
         # Normalise the name, so that a map has one name however its numbers are written.
         return _load_cached_map(f"{kind}:{'x'.join(map(str, numbers))}")
-    suggestion = suggest_similar_or_all_names(map_name, [*list_map_names(), "ring:N", "grid:WxH"])
+    suggestion = suggest_names(map_name, [*list_map_names(), "ring:N", "grid:WxH"])
     raise UnknownMap(f"{map_name:.60}: no such map: {suggestion}")
 
 

@@ -48,19 +48,19 @@ class BoardNumbering:
         return len(self.neighbours)
 
     @property
-    def board_number_base(self) -> int:
+    def radix(self) -> int:
         """Return the base of the numbers of boards: a digit has 2 × cap + 1 values, for -cap to cap armies."""
         return 2 * self.cap + 1
 
     @property
-    def count(self) -> int:
+    def board_count(self) -> int:
         """Return the number of boards, including finished ones and the empty one."""
-        return int(self.board_number_base**self.territory_count)
+        return int(self.radix**self.territory_count)
 
     @cached_property
     def place_values(self) -> tuple[int, ...]:
         """Return, for each territory, the place value of its digit in the number of a board: a power of the base."""
-        return tuple(self.board_number_base**territory for territory in reversed(range(self.territory_count)))
+        return tuple(self.radix**territory for territory in reversed(range(self.territory_count)))
 
     @cached_property
     def symmetries(self) -> tuple[Permutation, ...]:
@@ -70,11 +70,9 @@ class BoardNumbering:
         """
         return find_automorphisms(self.neighbours)
 
-    def decode(self, number: int) -> tuple[int, ...]:
+    def decode_board(self, board_number: int) -> tuple[int, ...]:
         """Return the board with this number: armies of the player to move are positive, the opponent's negative."""
-        return tuple(
-            number // place_value % self.board_number_base - self.cap for place_value in self.place_values
-        )
+        return tuple(board_number // place_value % self.radix - self.cap for place_value in self.place_values)
 
     def find_representative_number(self, board: Sequence[int]) -> int:
         """Return the number of a board's representative: the lowest number among those of the board and its symmetric images.

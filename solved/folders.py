@@ -14,7 +14,7 @@ from arena.solved.board_numbers import BoardNumbering
 from arena.solved.header import BadTable, compute_boards_digest
 from arena.solved.solved_table import SolvedTable
 
-SHIPPED_FOLDER = Path(__file__).parent / "tables"
+SHIPPED_TABLES_FOLDER = Path(__file__).parent / "tables"
 """Folder of the solved tables that come with the project."""
 TABLE_SUFFIX = ".solved"
 """Suffix of the file name of a solved table."""
@@ -53,7 +53,7 @@ def find_table(numbering: BoardNumbering) -> Path | None:
     The file is not read.
     """
     pattern = f"*-{compute_boards_digest(numbering)}{TABLE_SUFFIX}"
-    for folder in (SHIPPED_FOLDER, *list_cache_folders()):
+    for folder in (SHIPPED_TABLES_FOLDER, *list_cache_folders()):
         for path in sorted(folder.glob(pattern)):
             return path
     return None

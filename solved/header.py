@@ -2,7 +2,7 @@
 
     magic     8 bytes
     length    length of the header, 4 bytes
-    header    JSON, the struct Header
+    header    JSON, the struct TableHeader
     index     for each block its size in bytes (4 bytes) and its CRC-32 (4 bytes); a block without representatives
               has size 0
     checksum  SHA-256 of everything before it, 32 bytes
@@ -64,7 +64,7 @@ class BoardCounts(Struct, frozen=True):
     drawn: Count
 
 
-class Header(Struct, frozen=True, kw_only=True):
+class TableHeader(Struct, frozen=True, kw_only=True):
     """Header of a solved table: the map, the version of the rules, and counts of boards."""
 
     format: str = TABLE_FORMAT
@@ -95,7 +95,7 @@ class Header(Struct, frozen=True, kw_only=True):
 
     @property
     def block_count(self) -> int:
-        return -(-self.numbering.count // self.boards_in_block)
+        return -(-self.numbering.board_count // self.boards_in_block)
 
 
 def compute_boards_digest(numbering: BoardNumbering) -> str:
@@ -104,7 +104,7 @@ def compute_boards_digest(numbering: BoardNumbering) -> str:
     return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:12]
 
 
-def encode_header(header: Header, blocks: Iterable[bytes]) -> bytes:
+def encode_header(header: TableHeader, blocks: Iterable[bytes]) -> bytes:
     """Return the bytes of a table's file before its blocks: header, index and checksum.
 
     blocks: the compressed blocks; the index contains their sizes and CRC-32
@@ -128,7 +128,7 @@ class BlockIndex(NamedTuple):
     """CRC-32 of each block."""
 
 
-def decode_header(data: memoryview, file_name: str) -> tuple[Header, BlockIndex]:
+def decode_header(data: memoryview, file_name: str) -> tuple[TableHeader, BlockIndex]:
     """Return the header and the index in `data`, the bytes of the file `file_name`. Raises BadTable for a damaged file."""
     start = len(FILE_SIGNATURE) + LENGTH_FIELD_BYTES
     if bytes(data[: len(FILE_SIGNATURE)]) != FILE_SIGNATURE:
@@ -157,10 +157,10 @@ def decode_header(data: memoryview, file_name: str) -> tuple[Header, BlockIndex]
 
 
 # Created before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
-_decode = msgspec.json.Decoder(Header).decode
+_decode = msgspec.json.Decoder(TableHeader).decode
 
 
-def _parse_header(header_bytes: bytes, file_name: str) -> Header:
+def _parse_header(header_bytes: bytes, file_name: str) -> TableHeader:
     try:
         header = _decode(header_bytes)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -38,7 +38,7 @@ class ClassifiedMove:
 
     @property
     def quality(self) -> MoveQuality:
-        return _compare_values(self.before, self.after)
+        return _classify_value_change(self.before, self.after)
 
 
 def classify_move(solution: Solution, position: RisklessPosition, move: Move) -> ClassifiedMove:
@@ -70,12 +70,12 @@ def classify_moves_of_record(record: Record) -> list[tuple[Player, MoveQuality, 
     except (BadTable, GameError):
         return None
     return [
-        (position.player, _compare_values(before, reached.value_before_move), reached)
+        (position.player, _classify_value_change(before, reached.value_before_move), reached)
         for position, before, reached in zip(positions, values, values[1:], strict=False)
     ]
 
 
-def _compare_values(before: SolvedValue, after: SolvedValue) -> MoveQuality:
+def _classify_value_change(before: SolvedValue, after: SolvedValue) -> MoveQuality:
     if after.result is before.result:
         return MoveQuality.KEPT
     return MoveQuality.LOST_WIN if before.result is SolvedResult.WIN else MoveQuality.LOST_DRAW

@@ -11,7 +11,7 @@ from arena.solved.board_numbers import find_board_numbering, make_board_for_move
 from arena.solved.folders import open_table
 from arena.solved.header import BadTable
 from arena.solved.solved_table import SolvedTable
-from arena.solved.solved_value import DRAW, SolvedResult, SolvedValue
+from arena.solved.solved_value import DRAWN_VALUE, SolvedResult, SolvedValue
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Solution:
         outcome = self.game.outcome(position)
         if outcome is not None:
             if outcome.winner is None:
-                return DRAW
+                return DRAWN_VALUE
             return SolvedValue(
                 SolvedResult.WIN if outcome.winner is position.player else SolvedResult.LOSS, 0
             )

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from arena.atomic_file import replace_on_success
 from arena.solved.board_numbers import BoardNumbering
-from arena.solved.header import BadTable, Header, decode_header, encode_header
+from arena.solved.header import BadTable, TableHeader, decode_header, encode_header
 from arena.solved.solved_value import SolvedValue, decode_value
 from arena.solved.zstandard import zstd
 
@@ -68,7 +68,7 @@ class SolvedTable:
         """
         header = self.header
         board_count = min(
-            header.boards_in_block, self.numbering.count - block_number * header.boards_in_block
+            header.boards_in_block, self.numbering.board_count - block_number * header.boards_in_block
         )
         size = board_count * header.width
         first, last = self._index.offsets[block_number : block_number + 2]
@@ -91,7 +91,7 @@ class SolvedTable:
         return f"{self.path} is damaged in block {block} of {self.header.block_count} ({reason}); solve the map again"
 
 
-def write_table(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
+def write_table(path: Path, header: TableHeader, blocks: Sequence[bytes]) -> None:
     """Write a table from its header and its compressed blocks. Raises OSError if the file cannot be written.
 
     The file is replaced in one step, so a reader finds either the old table or the new one.

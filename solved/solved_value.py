@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 DRAWN_CODE = 0
 """Code (encoded value in a solved table) of a drawn board."""
-FINISHED_CODE = 2
+FINISHED_LOSS_CODE = 2
 """Code (encoded value in a solved table) of a finished board, which is lost for the player to move.
 
 The other codes are higher, except DRAWN_CODE.
@@ -49,7 +49,7 @@ class SolvedValue(NamedTuple):
 
     def with_ply_limit(self, plies_left: int) -> SolvedValue:
         """Return the value in a match that is a draw after `plies_left` more plies: a longer win or loss becomes a draw."""
-        return self if self.plies is None or self.plies <= plies_left else DRAW
+        return self if self.plies is None or self.plies <= plies_left else DRAWN_VALUE
 
     @property
     def value_before_move(self) -> SolvedValue:
@@ -73,11 +73,11 @@ class SolvedValue(NamedTuple):
         return f"{self.result.value} in {self.plies} {'ply' if self.plies == 1 else 'plies'}"
 
 
-DRAW = SolvedValue(SolvedResult.DRAW)
+DRAWN_VALUE = SolvedValue(SolvedResult.DRAW)
 
 
 def decode_value(code: int) -> SolvedValue:
     """Return the value for a code in a table: 0 is a draw, otherwise 2 × plies + 2, plus 1 for a win."""
     if code == DRAWN_CODE:
-        return DRAW
-    return SolvedValue(SolvedResult.WIN if code & 1 else SolvedResult.LOSS, (code - FINISHED_CODE) // 2)
+        return DRAWN_VALUE
+    return SolvedValue(SolvedResult.WIN if code & 1 else SolvedResult.LOSS, (code - FINISHED_LOSS_CODE) // 2)

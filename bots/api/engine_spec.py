@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.games.name_hints import suggest_similar_or_all_names
+from arena.games.name_hints import suggest_names
 
 PROGRAM_PREFIX = "exec:"
 """Prefix of the engine spec `exec:COMMAND`: an external program that speaks JSON Lines (docs/stdio.md)."""
@@ -114,7 +114,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
     """
     name, colon, rest = text.strip().partition(":")
     if name not in engines:
-        raise BadSpec(f"no {kind} is called {name!r:.60}: {suggest_similar_or_all_names(name, engines)}")
+        raise BadSpec(f"no {kind} is called {name!r:.60}: {suggest_names(name, engines)}")
     options = engines[name]
     values: dict[str, Any] = {key: option.default for key, option in options.items()}
     options_set: set[str] = set()
@@ -125,7 +125,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
                 f"{name}: {part.strip()!r:.60} has no value: write option=value, e.g. {_make_example_option(options)}"
             )
         if key not in options:
-            choices = suggest_similar_or_all_names(key, options) if options else "it has no options"
+            choices = suggest_names(key, options) if options else "it has no options"
             raise BadSpec(f"{name} has no option {key!r:.60}: {choices}")
         if key in options_set:
             raise BadSpec(f"{name}: {key} is given twice")

@@ -120,7 +120,7 @@ async def _play_matches(
         # Only the spec of a built-in engine is sent: the path of a file and a command line stay private.
         program=engine.spec if engine.parsed_spec else engine.name,
         engine=engine.describe(_count_cores_per_match(settings)),
-        games=settings.games or tuple(CATALOGUE.list_names()[:MAX_GAMES_IN_HELLO]),
+        games=settings.games or tuple(CATALOGUE.list_game_names()[:MAX_GAMES_IN_HELLO]),
         rules=CATALOGUE.get_default_digests(),
         maps=settings.maps,
         time_controls=settings.time_controls,

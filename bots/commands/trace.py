@@ -35,7 +35,7 @@ from arena.console import (
     write_text,
 )
 from arena.games.core import Game
-from arena.games.explicit import ExplicitGame, NodeWithoutValue
+from arena.games.explicit import ExplicitGame, MissingNodeValue
 
 
 def trace(
@@ -105,7 +105,7 @@ def trace(
         result, monitor = run_reference_search(
             game, start, depth, spec, tracing=not summary or results or svg is not None
         )
-    except NodeWithoutValue as error:
+    except MissingNodeValue as error:
         raise CommandError(f"{spec.name} cannot search {tree} to depth {depth}: {error}") from None
     except SearchTooLarge as error:
         raise CommandError(f"--depth: {error}") from None

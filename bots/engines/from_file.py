@@ -11,7 +11,7 @@ from pathlib import Path
 
 from arena.bots.api.bot import Bot
 from arena.bots.api.engine_spec import BadSpec
-from arena.games.loading import describe_load_error, find_class_in_module, run_file_as_module, split_spec
+from arena.games.loading import describe_load_error, find_class_in_module, run_file_as_module, split_file_spec
 
 _MODULE_PREFIX = "arena_bot_file_"
 _PARAMETERS_BY_METHOD = {
@@ -26,7 +26,7 @@ _PARAMETERS_BY_METHOD = {
 
 def require_bot_file(spec: str, folder: Path = Path()) -> None:
     """Raise BadSpec if the file of the spec FILE.py or FILE.py:Class, named relative to `folder`, does not exist."""
-    file, _ = split_spec(spec)
+    file, _ = split_file_spec(spec)
     path = folder / file
     if not path.is_file():
         problem = "is not a file" if path.exists() else "does not exist"
@@ -39,7 +39,7 @@ def load_bot_class(spec: str) -> type[Bot]:
     Raises BadSpec if there is no usable bot; the message has the file, the line and the reason.
     """
     require_bot_file(spec)
-    file, class_name = split_spec(spec)
+    file, class_name = split_file_spec(spec)
     path = Path(file)
     try:
         module = run_file_as_module(path, _MODULE_PREFIX)
@@ -81,4 +81,4 @@ def _check_signatures(file: str, bot: type[Bot]) -> None:
 
 def make_engine_name(spec: str) -> str:
     """Return the name of the engine FILE.py or FILE.py:Class: the name of the file without its folder and `.py`."""
-    return Path(split_spec(spec)[0]).stem
+    return Path(split_file_spec(spec)[0]).stem

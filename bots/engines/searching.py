@@ -27,7 +27,7 @@ from arena.bots.search.play import AlphaBeta, Jamboree, Minimax
 from arena.bots.search.table import Table
 from arena.bots.search.thread_pool import ThreadPool
 from arena.solved.header import BadTable
-from arena.solved.solved_value import DRAW, SolvedValue
+from arena.solved.solved_value import DRAWN_VALUE, SolvedValue
 
 MAX_REMEMBERED_SEARCH_STALLS = 8
 """Number of recent searches whose longest stall (`SearchDeadline.stall`) a bot remembers.
@@ -193,15 +193,15 @@ class SearchingBot(Bot):
         return report.move
 
     def _find_solved_moves(self, position: Any) -> tuple[SolvedValue, Sequence[Any] | None]:
-        """Return the solved value of the position, and the best moves; DRAW and None if there is no tablebase."""
+        """Return the solved value of the position, and the best moves; DRAWN_VALUE and None if there is no tablebase."""
         if self._solution is None:
-            return DRAW, None
+            return DRAWN_VALUE, None
         try:
             return self._solution.find_best_moves(position)
         except BadTable as error:
             self._solution = None
             _log_line(f"{self._spec.name} continues without the solved table: {error}")
-            return DRAW, None
+            return DRAWN_VALUE, None
 
     def _search_position(
         self,

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from arena.atomic_file import FULL_DISK_ERRORS
 from arena.bots.api.engine_spec import BadSpec
-from arena.games.loading import is_file_spec, split_spec
+from arena.games.loading import is_file_spec, split_file_spec
 from arena.toml_file import BadTomlFile, TomlFile
 
 SETTINGS_FILE_NAME = "bot.toml"
@@ -145,7 +145,7 @@ def _read_start_command(file: Path, settings_file: Path) -> list[str]:
         )
     key, text = commands[0]
     if key == "engine":
-        engine_file = PurePosixPath(split_spec(text)[0])
+        engine_file = PurePosixPath(split_file_spec(text)[0])
         if (
             is_file_spec(text)
             and not engine_file.is_absolute()

@@ -113,7 +113,9 @@ def check(
     if game and not any((bot, program, command, dial_in)):
         check_games(game, match_count, seed, json)
         return
-    game_options = [word for spec in register_games(game) for word in ("--game", CATALOGUE.get_spec(spec))]
+    game_options = [
+        word for spec in register_games(game) for word in ("--game", CATALOGUE.get_game_spec(spec))
+    ]
     if sum(map(bool, (bot, program, command, dial_in))) != 1:
         raise UsageError(
             "give exactly one bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in"

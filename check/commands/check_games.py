@@ -12,7 +12,7 @@ from msgspec import Struct
 from arena.console import CommandError, UsageError, err, out, print_table, write_json
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
-from arena.games.rule_check import RULE_TEXTS, RuleViolation, check_rules
+from arena.games.rule_check import RULE_DESCRIPTIONS, RuleViolation, check_rules
 
 MAX_SHOWN_MOVES = 12
 """Maximum number of moves printed for a violation: the last moves before it. With --json, all moves are written."""
@@ -75,7 +75,7 @@ def _check_game(game_spec: str, match_count: int, seed: int) -> list[RuleFinding
         )
     return [
         _make_finding(game.name, rule, requirement, violations_by_rule.get(rule))
-        for rule, requirement in RULE_TEXTS.items()
+        for rule, requirement in RULE_DESCRIPTIONS.items()
     ]
 
 

@@ -42,13 +42,13 @@ from arena.protocol.values import Opening
 if TYPE_CHECKING:
     from arena.lab.measure import EstimatedMean, MeasuredMap
 
-TABLE_HEADINGS = (
+MEASUREMENT_HEADINGS = (
     "map", "cap", "goal", "limit", "nodes a move", "drawn", "plies", "Maxie's share", "endings", "comebacks", "lead changes",
     "back and forth", "gap", "score with 8 × the nodes", "pairs needed",
 )  # fmt: skip
 DEFAULT_EVALUATOR = str(ENGINES["alphabeta"]["evaluator"].default)
 """Name of the evaluator that the engine `alphabeta` uses by default; it is also the default of --evaluator."""
-SECOND_TABLE_HEADINGS = ("map", "nodes a move", "comebacks", "lead changes", "back and forth", "gap")
+SECOND_TERMINAL_TABLE_HEADINGS = ("map", "nodes a move", "comebacks", "lead changes", "back and forth", "gap")
 """Headings of the columns in the second table. A terminal is too narrow for all columns in one table."""
 LEFT_ALIGNED_HEADINGS = ("map", "endings")
 """Headings of the columns that are aligned left, because they contain text; numbers are aligned right."""
@@ -118,7 +118,7 @@ def measure_command(
 
     Example: arena maps measure world my_map.toml --matches 200
     """
-    from arena.lab.measure import choose_nodes_per_move, count_matches, measure_maps  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.measure import choose_nodes_per_move, count_matches_to_play, measure_maps  # noqa: PLC0415 - an extra, and slow to load
 
     name = register_game(game)
     if not has_maps(name):
@@ -132,11 +132,11 @@ def measure_command(
     measured: list[MeasuredMap] = []
     try:
         with Progress(console=get_progress_console(), transient=True) as bar:
-            task = bar.add_task("matches", total=count_matches(len(boards), matches, len(strengths)))
+            task = bar.add_task("matches", total=count_matches_to_play(len(boards), matches, len(strengths)))
             measurements = measure_maps(
                 boards,
                 evaluator or ("plain" if has_own_kernel(games[0]) else DEFAULT_EVALUATOR),
-                game=CATALOGUE.get_spec(name),
+                game=CATALOGUE.get_game_spec(name),
                 strengths=strengths,
                 match_count=matches,
                 openings=fixed_openings,
@@ -149,8 +149,8 @@ def measure_command(
                     measured.append(measurement)
                     if str(json) != "-":
                         with hide_progress(bar):
-                            _print_table_rows(
-                                make_measured_map_rows(measurement), is_first=len(measured) == 1
+                            _print_map_rows(
+                                make_measured_map_rows(measurement), is_first_map=len(measured) == 1
                             )
     except (BadSpec, BadWeights) as problem:
         raise UsageError(f"--evaluator: {problem}") from None
@@ -241,15 +241,19 @@ def format_percentage_with_error(mean: EstimatedMean) -> str:
     return f"{100 * mean.value:.0f} ± {100 * mean.error:.0f} %"
 
 
-def _print_table_rows(rows: Sequence[Sequence[str]], *, is_first: bool) -> None:
-    """Print the rows of one map: tables on a terminal, otherwise rows of one Markdown table, with headings if `is_first`."""
-    if not (out.is_terminal or is_first):
+def _print_map_rows(rows: Sequence[Sequence[str]], *, is_first_map: bool) -> None:
+    """Print the rows of one map: tables on a terminal, otherwise rows of one Markdown table, with headings if `is_first_map`."""
+    if not (out.is_terminal or is_first_map):
         for row in rows:
             out.print(f"| {' | '.join(row)} |")
         return
-    cells = [dict(zip(TABLE_HEADINGS, row, strict=True)) for row in rows]
-    first_table_headings = [heading for heading in TABLE_HEADINGS if heading not in SECOND_TABLE_HEADINGS[2:]]
-    for headings in (first_table_headings, SECOND_TABLE_HEADINGS) if out.is_terminal else (TABLE_HEADINGS,):
+    cells = [dict(zip(MEASUREMENT_HEADINGS, row, strict=True)) for row in rows]
+    first_table_headings = [
+        heading for heading in MEASUREMENT_HEADINGS if heading not in SECOND_TERMINAL_TABLE_HEADINGS[2:]
+    ]
+    for headings in (
+        (first_table_headings, SECOND_TERMINAL_TABLE_HEADINGS) if out.is_terminal else (MEASUREMENT_HEADINGS,)
+    ):
         columns: dict[str, Justify] = {
             heading: "left" if heading in LEFT_ALIGNED_HEADINGS else "right" for heading in headings
         }

@@ -45,7 +45,7 @@ MAX_NODES_PER_MOVE = 10**9
 """Largest number of nodes per move that --nodes and --strengths accept."""
 
 
-def make(
+def make_command(
     map: MapOption = DEFAULT_MAP,
     plies: Annotated[
         int,
@@ -237,5 +237,5 @@ def _format_openings(map: RisklessMap, openings: Sequence[Opening], options: Map
     return "\n".join(lines) + "\n"
 
 
-SUBCOMMANDS = (make,)
+SUBCOMMANDS = (make_command,)
 """Functions of the subcommands of `arena openings`."""

@@ -89,7 +89,7 @@ def solve_command(
     try:
         table = require_matching_table(SolvedTable(path), BoardNumbering.from_map(variant_map))
         solved = SolvedMap(
-            variant_map, table, seconds, _verify_with_progress(table, threads) if verify else None
+            variant_map, table, seconds, _verify_table_with_progress(table, threads) if verify else None
         )
         row = _make_json_fields(solved)
     except BadTable as error:
@@ -110,30 +110,30 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
     from arena.lab.solving.cost import (  # noqa: PLC0415
         CODE_BYTES_PER_BOARD,
         estimate_cost,
-        find_largest_cap,
+        find_largest_territory_cap,
         measure_available_memory_bytes,
     )
-    from arena.lab.solving.layers import WinTooLong  # noqa: PLC0415
+    from arena.lab.solving.retrograde import WinTooLong  # noqa: PLC0415
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
 
     boards = BoardNumbering.from_map(map)
     available_bytes = measure_available_memory_bytes()
     # Skip the exact cost of huge maps: with 1,000 territories there may be too many symmetries to count.
-    cost = estimate_cost(boards) if CODE_BYTES_PER_BOARD * boards.count <= available_bytes else None
+    cost = estimate_cost(boards) if CODE_BYTES_PER_BOARD * boards.board_count <= available_bytes else None
     if cost is None or cost.peak_memory_bytes > available_bytes:
-        largest_cap = find_largest_cap(boards, available_bytes, max(abs(n) for n in map.start))
+        largest_cap = find_largest_territory_cap(boards, available_bytes, max(abs(n) for n in map.start))
         cap_advice = (
             f"the largest cap that would fit is {largest_cap}"
             if largest_cap
             else "with its start, no cap is small enough"
         )
         raise CommandError(
-            f"{map.name} is too large: {_format_count(boards.count)} boards take "
-            f"{_format_bytes(cost.peak_memory_bytes if cost is not None else CODE_BYTES_PER_BOARD * boards.count)} of memory, but only "
+            f"{map.name} is too large: {_format_count(boards.board_count)} boards take "
+            f"{_format_bytes(cost.peak_memory_bytes if cost is not None else CODE_BYTES_PER_BOARD * boards.board_count)} of memory, but only "
             f"{decimal(available_bytes)} are available; {cap_advice}"
         )
     err.print(
-        f"{map.name}: {boards.count:,} boards, {cost.representatives:,} of them not symmetric to others; at most "
+        f"{map.name}: {boards.board_count:,} boards, {cost.representatives:,} of them not symmetric to others; at most "
         f"{decimal(cost.peak_memory_bytes)} of memory, about {cost.estimate_seconds(thread_count):,.0f} s on {thread_count} "
         f"{'core' if thread_count == 1 else 'cores'}"
     )
@@ -170,7 +170,7 @@ def _format_bytes(byte_count: int) -> str:
     return decimal(byte_count) if byte_count < 10**15 else f"10^{int(log10(byte_count))} bytes"
 
 
-def _verify_with_progress(table: SolvedTable, thread_count: int) -> Verification:
+def _verify_table_with_progress(table: SolvedTable, thread_count: int) -> Verification:
     from arena.lab.solving.verify import verify_table  # noqa: PLC0415 - an extra, and slow to load
 
     with Progress(console=get_progress_console(), transient=True) as bar:
@@ -187,7 +187,7 @@ def _make_json_fields(solved: SolvedMap) -> dict[str, Any]:
         "map": map.name,
         "territory_cap": map.territory_cap,
         "armies_to_win": map.armies_to_win,
-        "boards": boards.count,
+        "boards": boards.board_count,
         "symmetries": len(boards.symmetries),
         "open": header.totals.open,
         "won": header.totals.won,
@@ -209,7 +209,7 @@ def _find_longest_win_position(solved: SolvedMap) -> str | None:
     header = solved.table.header
     if not header.longest:
         return None
-    board = solved.table.numbering.decode(header.longest_board)
+    board = solved.table.numbering.decode_board(header.longest_board)
     return " ".join([*(f"{n:+d}" if n else "." for n in board), "maxie", "0"])
 
 

@@ -134,7 +134,7 @@ def tune_command(
 
     Example: arena tune --outcomes --out mine-outcomes.toml, then arena match greedy:evaluator=mine-outcomes.toml greedy
     """
-    from arena.lab.tuning import count_outcomes  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.tuning import count_outcomes_by_category  # noqa: PLC0415 - an extra, and slow to load
 
     if game not in WEIGHT_UNITS_COMMENTS:
         raise UsageError(
@@ -150,7 +150,7 @@ def tune_command(
     initial_weights = _load_initial_weights(
         initial_weights_file or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), feature_names
     )
-    _check_features(feature_names, without or ())
+    _check_omitted_features(feature_names, without or ())
     initial_weights |= dict.fromkeys(without or (), 0)
     if str(output) == "-":
         raise UsageError("--out -: name a file, because the progress is on standard output")
@@ -180,7 +180,7 @@ def tune_command(
             return partial(bar.advance, bar.add_task(title, total=total))
 
         if outcomes:
-            outcomes_by_category = count_outcomes(
+            outcomes_by_category = count_outcomes_by_category(
                 games,
                 initial_weights,
                 match_count=matches,
@@ -218,7 +218,7 @@ def tune_command(
     out.print(f"{'outcomes' if outcomes else 'weights'} in {output}")
 
 
-def _check_features(feature_names: Sequence[str], omitted_features: Sequence[str]) -> None:
+def _check_omitted_features(feature_names: Sequence[str], omitted_features: Sequence[str]) -> None:
     """Raise UsageError if `omitted_features` names an unknown feature, or leaves none."""
     for name in omitted_features:
         if name not in feature_names:
@@ -271,10 +271,10 @@ def _learn_weights(
         yield fit
 
 
-def _describe_generation(number: int, fit: FitResult) -> str:
-    """Return a line about generation `number` and its fit, for the terminal and the weights file."""
+def _describe_generation(generation: int, fit: FitResult) -> str:
+    """Return a line about a generation and its fit, for the terminal and the weights file."""
     return (
-        f"generation {number}: {fit.match_count} matches, {fit.sample_count:,} positions; loss in bits "
+        f"generation {generation}: {fit.match_count} matches, {fit.sample_count:,} positions; loss in bits "
         f"{fit.loss_before:.3f} -> {fit.loss_after:.3f}, held out {fit.held_out_loss_before:.3f} -> "
         f"{fit.held_out_loss_after:.3f}; {format_weights(fit.weights)}"
     )

@@ -40,7 +40,7 @@ class SolvingCost:
     @property
     def peak_memory_bytes(self) -> int:
         """Return the estimated peak memory of the solver, in bytes."""
-        count = self.boards.count
+        count = self.boards.board_count
         bytes_per_representative = count_bytes_per_board_number(count) + CHECKPOINT_BYTES_PER_BOARD
         return (
             FIXED_MEMORY_BYTES
@@ -53,7 +53,7 @@ class SolvingCost:
         """Return the estimated duration of solving on `core_count` CPU cores, in seconds."""
         cpu_seconds = (
             CLASSIFICATION_SECONDS_PER_BOARD + PACK_SECONDS_PER_BOARD
-        ) * self.boards.count + RETROGRADE_SECONDS_PER_BOARD * self.representatives
+        ) * self.boards.board_count + RETROGRADE_SECONDS_PER_BOARD * self.representatives
         return 2 + cpu_seconds / core_count
 
 
@@ -69,9 +69,7 @@ def estimate_cost(boards: BoardNumbering) -> SolvingCost:
     the number of territories for each symmetry.
     """
     symmetries = boards.symmetries
-    fixed_board_sum = sum(
-        boards.board_number_base ** _count_permutation_cycles(symmetry) for symmetry in symmetries
-    )
+    fixed_board_sum = sum(boards.radix ** _count_permutation_cycles(symmetry) for symmetry in symmetries)
     return SolvingCost(boards, fixed_board_sum // len(symmetries))
 
 
@@ -87,12 +85,14 @@ def _count_permutation_cycles(symmetry: Permutation) -> int:
     return count
 
 
-def find_largest_cap(boards: BoardNumbering, memory_bytes: int, min_cap: int = 1) -> int | None:
+def find_largest_territory_cap(
+    boards: BoardNumbering, memory_bytes: int, min_territory_cap: int = 1
+) -> int | None:
     """Return the largest territory cap with which the boards can be solved in `memory_bytes`; None if no cap fits.
 
-    Only caps from `min_cap` to the boards' own cap are tried.
+    Only caps from `min_territory_cap` to the boards' own cap are tried.
     """
-    for cap in range(boards.cap, min_cap - 1, -1):
+    for cap in range(boards.cap, min_territory_cap - 1, -1):
         # A board takes at least two bytes, so most caps are rejected without counting symmetries.
         if boards.territory_count * log(2 * cap + 1) > log(max(memory_bytes, 1)):
             continue

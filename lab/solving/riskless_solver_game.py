@@ -12,7 +12,7 @@ from typing import Any
 
 from arena.bots.compiled.cache import inlined
 from arena.lab.solving.kernels import compile_solver_kernel
-from arena.lab.solving.layers import SolverGame
+from arena.lab.solving.retrograde import SolverGame
 from arena.lab.solving.rules_array import (
     CAP,
     GOAL,
@@ -64,7 +64,7 @@ def write_successors(rules: Any, scratch: Any, board_number: Any) -> Any:
 
 
 @inlined
-def write_code(rules: Any, scratch: Any, board_number: Any, codes: Any, code: Any) -> None:
+def write_value_code(rules: Any, scratch: Any, board_number: Any, codes: Any, code: Any) -> None:
     """Write `code` (an encoded value) to `codes` for a board and for all its symmetric images."""
     size = rules[TERRITORIES]
     images = rules[IMAGES]
@@ -78,7 +78,7 @@ def write_code(rules: Any, scratch: Any, board_number: Any, codes: Any, code: An
         codes[image_number] = code
 
 
-RISKLESS_SOLVER_GAME = SolverGame("riskless", write_successors, write_code)
+RISKLESS_SOLVER_GAME = SolverGame("riskless", write_successors, write_value_code)
 
 
 @cache
@@ -173,10 +173,10 @@ def make_unfinished_representatives_kernel() -> Any:
 
 
 @cache
-def make_restore_kernel() -> Any:
-    """Return the compiled function `restore_codes`, which copies the boards' codes (encoded values) from a checkpoint."""
+def make_checkpoint_restore_kernel() -> Any:
+    """Return the compiled function `restore_checkpoint_codes`, which copies the boards' codes (encoded values) from a checkpoint."""
 
-    def restore_codes(
+    def restore_checkpoint_codes(
         rules: Any,
         scratch: Any,
         numbers: Any,
@@ -192,10 +192,10 @@ def make_restore_kernel() -> Any:
         """
         for index in range(numbers.size):
             if layer[index] >= 2:
-                write_code(rules, scratch, numbers[index], codes, layer[index])
+                write_value_code(rules, scratch, numbers[index], codes, layer[index])
             else:
                 undecided_numbers[undecided_index] = numbers[index]
                 undecided_index += 1
         return undecided_index
 
-    return compile_solver_kernel(restore_codes, "restore")
+    return compile_solver_kernel(restore_checkpoint_codes, "restore")

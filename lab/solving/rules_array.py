@@ -35,7 +35,7 @@ def make_rules_array(boards: BoardNumbering) -> Words:
     targets = [neighbour for neighbours in boards.neighbours for neighbour in neighbours]
     images = [boards.place_values[place] for symmetry in boards.symmetries for place in symmetry]
     roads = POWERS + size
-    head = [size, boards.board_number_base, boards.cap, boards.goal, boards.count - 1, len(boards.symmetries)]
+    head = [size, boards.radix, boards.cap, boards.goal, boards.board_count - 1, len(boards.symmetries)]
     return np.array(
         [
             *head,

@@ -19,20 +19,20 @@ import numpy.typing as npt
 
 from arena.lab.solving.checkpoint import load_checkpoint, save_checkpoint
 from arena.lab.solving.cost import count_bytes_per_board_number
-from arena.lab.solving.layers import RetrogradeAnalysis
+from arena.lab.solving.retrograde import RetrogradeAnalysis
 from arena.lab.solving.riskless_solver_game import (
     RISKLESS_SOLVER_GAME,
+    make_checkpoint_restore_kernel,
     make_classification_kernel,
-    make_restore_kernel,
     make_unfinished_representatives_kernel,
 )
 from arena.lab.solving.rules_array import count_scratch_words, make_rules_array
 from arena.solved.board_numbers import BoardNumbering
-from arena.solved.header import BOARDS_IN_BLOCK, BoardCounts, Header, compute_boards_digest
+from arena.solved.header import BOARDS_IN_BLOCK, BoardCounts, TableHeader, compute_boards_digest
 from arena.solved.solved_table import write_table
 from arena.solved.zstandard import zstd
 
-BOARDS_PER_PART = BOARDS_IN_BLOCK * 16
+BOARDS_PER_RANGE = BOARDS_IN_BLOCK * 16
 """Number of boards that a thread handles at a time. It is a multiple of the number of boards in a block of the table."""
 TABLE_COMPRESSION_LEVEL = 15
 """Zstandard level for a table's blocks. Higher levels hardly save space and take several times as long."""
@@ -63,7 +63,7 @@ class Solver:
     on_progress: OnProgress
     interval: float = 5.0
 
-    def solve(self, path: Path) -> Header:
+    def solve(self, path: Path) -> TableHeader:
         """Solve the boards, write the table to `path`, and return its header.
 
         The bytes of the file do not depend on the number of threads, nor on how often the process was killed and
@@ -75,7 +75,7 @@ class Solver:
         with ThreadPoolExecutor(self.threads, "solve") as workers:
             self._allocate_arrays()
             self._classify_boards(workers)
-            self._decide_all(workers)
+            self._run_retrograde_analysis(workers)
             header = self._make_header()
             blocks = self._pack_blocks(workers, header)
         write_table(path, header, blocks)
@@ -83,13 +83,13 @@ class Solver:
         return header
 
     def _allocate_arrays(self) -> None:
-        count = self.boards.count
+        count = self.boards.board_count
         self._rules = make_rules_array(self.boards)
         self._words = count_scratch_words(self.boards)
         self._codes = np.zeros(count, np.uint16)
         self._representative_bits = np.zeros(-(-count // 8), np.uint8)
         self._ranges = [
-            (first, min(first + BOARDS_PER_PART, count)) for first in range(0, count, BOARDS_PER_PART)
+            (first, min(first + BOARDS_PER_RANGE, count)) for first in range(0, count, BOARDS_PER_RANGE)
         ]
 
     def _map_with_progress(
@@ -123,9 +123,9 @@ class Solver:
         self._ends = np.cumsum(counts[:, 1])
         undecided_numbers = np.zeros(
             int(self._ends[-1]),
-            np.uint32 if count_bytes_per_board_number(self.boards.count) == 4 else np.int64,
+            np.uint32 if count_bytes_per_board_number(self.boards.board_count) == 4 else np.int64,
         )
-        self._layers = RetrogradeAnalysis(
+        self._analysis = RetrogradeAnalysis(
             RISKLESS_SOLVER_GAME, self._rules, self._codes, undecided_numbers, [], self._words
         )
         self._list_undecided_boards()
@@ -135,33 +135,33 @@ class Solver:
         gather = make_unfinished_representatives_kernel()
         undecided_starts = [0, *map(int, self._ends[:-1])]
         for (first, last), undecided_start in zip(self._ranges, undecided_starts, strict=True):
-            gather(self._representative_bits, self._layers.undecided_numbers, first, last, undecided_start)
-        self._layers.parts = list(zip(undecided_starts, map(int, self._ends), strict=True))
+            gather(self._representative_bits, self._analysis.undecided_numbers, first, last, undecided_start)
+        self._analysis.undecided_ranges = list(zip(undecided_starts, map(int, self._ends), strict=True))
 
-    def _decide_all(self, workers: Executor) -> None:
-        layers = self._layers
+    def _run_retrograde_analysis(self, workers: Executor) -> None:
+        analysis = self._analysis
         is_finished = self._load_checkpoint(workers)
         last_save_time = time.monotonic()
         wait_seconds = self.interval
         while not is_finished:
-            is_finished = self._decide_next_ply(workers) == 0 or layers.undecided_count == 0
+            is_finished = self._run_next_iteration(workers) == 0 or analysis.undecided_count == 0
             if time.monotonic() - last_save_time >= wait_seconds:
                 save_start_time = time.monotonic()
                 self._save_checkpoint(is_finished=is_finished)
                 last_save_time = time.monotonic()
                 wait_seconds = max(self.interval, 10 * (last_save_time - save_start_time))
 
-    def _decide_next_ply(self, workers: Executor) -> int:
-        layers = self._layers
-        total, done = len(layers.parts), 0
+    def _run_next_iteration(self, workers: Executor) -> int:
+        analysis = self._analysis
+        total, done = len(analysis.undecided_ranges), 0
 
-        def report_decided_part() -> None:
+        def report_range_done() -> None:
             nonlocal done
             done += 1
-            phase_name = f"ply {layers.plies + 1}, {layers.undecided_count:,} boards undecided"
+            phase_name = f"ply {analysis.plies + 1}, {analysis.undecided_count:,} boards undecided"
             self.on_progress(phase_name, done, total)
 
-        return layers.decide_next_ply(workers, report_decided_part)
+        return analysis.run_next_iteration(workers, report_range_done)
 
     def _save_checkpoint(self, *, is_finished: bool) -> None:
         codes = np.concatenate(
@@ -170,7 +170,7 @@ class Solver:
         save_checkpoint(
             self.checkpoint,
             compute_boards_digest(self.boards),
-            self._layers.plies,
+            self._analysis.plies,
             codes,
             is_finished=is_finished,
         )
@@ -189,14 +189,14 @@ class Solver:
         checkpoint = load_checkpoint(self.checkpoint, compute_boards_digest(self.boards), int(self._ends[-1]))
         if checkpoint is None:
             return False
-        self._layers.plies, is_finished, codes = checkpoint
-        restore = make_restore_kernel()
+        self._analysis.plies, is_finished, codes = checkpoint
+        restore = make_checkpoint_restore_kernel()
         undecided_starts = [0, *map(int, self._ends[:-1])]
 
         def restore_range(index: int) -> tuple[int, int]:
             undecided_start, scratch = undecided_starts[index], np.zeros(self._words, np.int64)
             layer = codes[undecided_start : int(self._ends[index])]
-            undecided_numbers = self._layers.undecided_numbers
+            undecided_numbers = self._analysis.undecided_numbers
             return undecided_start, restore(
                 self._rules,
                 scratch,
@@ -207,12 +207,12 @@ class Solver:
                 undecided_start,
             )
 
-        self._layers.parts = list(
+        self._analysis.undecided_ranges = list(
             self._map_with_progress(workers, "checkpoint", restore_range, len(self._ranges))
         )
         return is_finished
 
-    def _make_header(self) -> Header:
+    def _make_header(self) -> TableHeader:
         counts = np.zeros(1 << 16, np.int64)
         for first, last in self._ranges:
             code_counts = np.bincount(self._codes[first:last])
@@ -222,7 +222,7 @@ class Solver:
         max_code = int(np.flatnonzero(counts)[-1])
         won_codes = np.flatnonzero(counts[5::2])
         longest = (2 * int(won_codes[-1]) + 5 - 3) // 2 if len(won_codes) else 0
-        return Header(
+        return TableHeader(
             neighbours=[list(near) for near in self.boards.neighbours],
             territory_cap=self.boards.cap,
             armies_to_win=self.boards.goal,
@@ -240,7 +240,7 @@ class Solver:
                 return first + int(indices[0])
         raise AssertionError("no board has the code of the longest win, although one was counted")
 
-    def _pack_blocks(self, workers: Executor, header: Header) -> Sequence[bytes]:
+    def _pack_blocks(self, workers: Executor, header: TableHeader) -> Sequence[bytes]:
         level = (
             SMALL_TABLE_COMPRESSION_LEVEL
             if header.block_count <= MAX_SMALL_TABLE_BLOCKS

@@ -25,7 +25,7 @@ from arena.solved.board_numbers import BoardNumbering, Permutation
 from arena.solved.header import BoardCounts
 from arena.solved.solved_table import SolvedTable
 
-BOARDS_PER_VERIFIED_PART = 1 << 20
+BOARDS_PER_VERIFIED_RANGE = 1 << 20
 OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
 """Indices into an array of results: the numbers of unfinished, won, lost and drawn boards, and the longest win in plies."""
 
@@ -61,7 +61,9 @@ class Verification:
         return [*([str(self.fault)] if self.fault is not None else []), *self.false_statements]
 
 
-def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, int], None]) -> Verification:
+def verify_table(
+    table: SolvedTable, thread_count: int, on_progress: Callable[[int, int], None]
+) -> Verification:
     """Verify every board of a table. Raises solved.header.BadTable for a damaged block.
 
     on_progress  called with the number of parts done and their total number
@@ -71,34 +73,38 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
     """
     boards = table.numbering
     entries = _unpack_codes(table)
-    codes = np.zeros(boards.count, np.uint16)
+    codes = np.zeros(boards.board_count, np.uint16)
     rules = _make_rules_array(boards)
     ranges = [
-        (first, min(first + BOARDS_PER_VERIFIED_PART, boards.count))
-        for first in range(0, boards.count, BOARDS_PER_VERIFIED_PART)
+        (first, min(first + BOARDS_PER_VERIFIED_RANGE, boards.board_count))
+        for first in range(0, boards.board_count, BOARDS_PER_VERIFIED_RANGE)
     ]
-    expand_codes_by_symmetry, check_codes = make_symmetry_expansion_kernel(), make_check_kernel()
+    expand_codes_by_symmetry, check_codes = make_symmetry_expansion_kernel(), make_code_check_kernel()
 
-    def expand_part(part: tuple[int, int]) -> None:
-        expand_codes_by_symmetry(rules, np.zeros(2 * boards.territory_count, np.int64), entries, codes, *part)
+    def expand_range(number_range: tuple[int, int]) -> None:
+        expand_codes_by_symmetry(
+            rules, np.zeros(2 * boards.territory_count, np.int64), entries, codes, *number_range
+        )
 
-    def check_part(part: tuple[int, int]) -> tuple[npt.NDArray[np.int64], Any]:
+    def check_range(number_range: tuple[int, int]) -> tuple[npt.NDArray[np.int64], Any]:
         counts = np.zeros(LONGEST_WIN + 1, np.int64)
-        fault = check_codes(rules, np.zeros(3 * boards.territory_count, np.int64), codes, counts, *part)
+        fault = check_codes(
+            rules, np.zeros(3 * boards.territory_count, np.int64), codes, counts, *number_range
+        )
         return counts, fault
 
     counts = np.zeros(LONGEST_WIN + 1, np.int64)
     fault = None
-    with ThreadPoolExecutor(threads, "verify") as workers:
-        for done, _ in enumerate(workers.map(expand_part, ranges), 1):
+    with ThreadPoolExecutor(thread_count, "verify") as workers:
+        for done, _ in enumerate(workers.map(expand_range, ranges), 1):
             on_progress(done, 2 * len(ranges))
-        for done, (histogram, mismatch) in enumerate(workers.map(check_part, ranges), len(ranges) + 1):
+        for done, (histogram, mismatch) in enumerate(workers.map(check_range, ranges), len(ranges) + 1):
             on_progress(done, 2 * len(ranges))
             counts[:LONGEST_WIN] += histogram[:LONGEST_WIN]
             counts[LONGEST_WIN] = max(counts[LONGEST_WIN], histogram[LONGEST_WIN])
             if mismatch >= 0 and fault is None:
                 number, correct_code = divmod(int(mismatch), 1 << 16)
-                fault = CodeMismatch(boards.decode(number), int(codes[number]), correct_code)
+                fault = CodeMismatch(boards.decode_board(number), int(codes[number]), correct_code)
     totals = BoardCounts(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
     return Verification(
         totals,
@@ -139,7 +145,7 @@ def _is_automorphism(boards: BoardNumbering, symmetry: Permutation) -> bool:
 def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
     header = table.header
     code_type = np.uint8 if header.width == 1 else np.dtype("<u2")
-    codes = np.zeros(table.numbering.count, code_type)
+    codes = np.zeros(table.numbering.board_count, code_type)
     for number in range(header.block_count):
         first = number * header.boards_in_block
         codes[first : first + header.boards_in_block] = np.frombuffer(table.read_block(number), code_type)
@@ -207,7 +213,7 @@ def make_symmetry_expansion_kernel() -> Any:
 
 
 @cache
-def make_check_kernel() -> Any:
+def make_code_check_kernel() -> Any:
     """Return the compiled function `check_codes`, which compares each unfinished board's value with those of its successors."""
 
     def check_codes(rules: Any, scratch: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:

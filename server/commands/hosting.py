@@ -343,7 +343,7 @@ def _make_house_engine_plan(house: HouseSettings) -> HouseEnginePlan:
         engines,
         admits_guests=house.guests and bool(engines),
         checks_engines=is_custom,
-        games=CATALOGUE.list_specs(),
+        games=CATALOGUE.list_file_game_specs(),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from arena.games.catalogue import CATALOGUE
-from arena.games.name_hints import find_most_similar, suggest_similar_or_all_names
+from arena.games.name_hints import find_most_similar, suggest_names
 from arena.maps.loader import MapError, count_generated_territories, list_map_names
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Hello
@@ -27,7 +27,7 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
     if hello.games and not any(map(CATALOGUE.is_known, hello.games)):
         game = hello.games[0]
         raise _make_unknown_name_refusal(
-            f"this server has no game {game!r}", suggest_similar_or_all_names(game, CATALOGUE.list_names())
+            f"this server has no game {game!r}", suggest_names(game, CATALOGUE.list_game_names())
         )
     if hello.maps:
         offered_maps = {
@@ -59,7 +59,7 @@ def _require_known_map(map_name: str, known_maps: list[str]) -> None:
         if map_name not in known_maps and count_generated_territories(map_name) is None:
             raise _make_unknown_name_refusal(
                 f"this server has no map {map_name!r}",
-                suggest_similar_or_all_names(map_name, [*known_maps, "ring:N", "grid:WxH"]),
+                suggest_names(map_name, [*known_maps, "ring:N", "grid:WxH"]),
             )
     except MapError as error:
         raise _make_unknown_name_refusal(str(error), "") from None

@@ -206,7 +206,7 @@ class Lobby:
         if role != "bot":
             return False
         rules_difference = (
-            CATALOGUE.find_incompatibility_reason(hello.rules) if hello.rules is not UNSET else None
+            CATALOGUE.find_digest_mismatch_reason(hello.rules) if hello.rules is not UNSET else None
         )
         if rules_difference is not None:
             raise RequestRefused(ErrorCode.OTHER_RULES, rules_difference)

@@ -144,7 +144,7 @@ async def review_match(record_line: str) -> Response:
         return responses.make_bad_request_response(f"the engine does not know the game {record.game!r:.80}")
     if not record.moves:
         return responses.make_bad_request_response("the match cannot be reviewed: it has no moves")
-    games = [] if CATALOGUE.is_builtin(record.game) else ["--game", CATALOGUE.get_spec(record.game)]
+    games = [] if CATALOGUE.is_builtin(record.game) else ["--game", CATALOGUE.get_game_spec(record.game)]
     async with anyio.TemporaryDirectory(prefix="arena-review-") as folder:
         file = anyio.Path(folder) / "match.jsonl"
         await file.write_text(f"{record_line}\n", encoding="utf-8")

@@ -147,7 +147,7 @@ class WebApp:
                 "anyone": info.admits_anyone,
                 "guests": info.admits_guests,
                 "house": info.house,
-                "games": sorted(CATALOGUE.list_names()),
+                "games": sorted(CATALOGUE.list_game_names()),
                 "maps": list_map_names(),
                 "map": DEFAULT_MAP,
                 "page": self._files.digest,
@@ -331,7 +331,7 @@ class WebApp:
         info = self._info
         return PageProcessConfig(
             self._store_url,
-            CATALOGUE.list_specs(),
+            CATALOGUE.list_file_game_specs(),
             info.admits_anyone,
             info.admits_guests,
             self._files.templates,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.games.basics import MAXIE, RESERVED_REASONS, Outcome, RuleEndReason
+from arena.games.basics import MAXIE, RESERVED_END_REASONS, Outcome, RuleEndReason
 from arena.protocol.codes import EndReason
 
 
@@ -28,4 +28,4 @@ def test_an_invalid_reason_is_refused(reason: str) -> None:
 def test_the_words_that_no_game_can_give_are_those_for_a_match_that_ended_before_its_game() -> None:
     assert {reason.value for reason in EndReason} - {
         reason.value for reason in RuleEndReason
-    } == RESERVED_REASONS
+    } == RESERVED_END_REASONS

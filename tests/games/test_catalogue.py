@@ -52,9 +52,9 @@ def test_a_registered_class_of_a_file_is_found_by_its_name(tmp_path: Path) -> No
     assert catalogue.register(f"{file}:Nim") == "nim"
     assert catalogue.register("nim") == "nim"
     assert catalogue.find_game_class("nim").name == "nim"
-    assert "nim" in catalogue.list_names()
-    assert catalogue.get_spec("nim") == f"{file}:Nim"
-    assert catalogue.list_specs() == [f"{file}:Nim"]
+    assert "nim" in catalogue.list_game_names()
+    assert catalogue.get_game_spec("nim") == f"{file}:Nim"
+    assert catalogue.list_file_game_specs() == [f"{file}:Nim"]
     assert set(catalogue.get_default_digests()) == {"nim"}
 
 
@@ -114,9 +114,9 @@ def test_two_sides_with_other_rules_differ_and_with_the_same_do_not(tmp_path: Pa
     ours, theirs = Catalogue(), Catalogue()
     ours.register(str(nim(tmp_path)))
     theirs.register(str(nim(tmp_path / "other", ("min(3,", "min(2,"), ("size = 9", "size = 9  # as many"))))
-    assert ours.find_incompatibility_reason(ours.get_default_digests()) is None
-    assert ours.find_incompatibility_reason({"another": "0"}) is None
-    told = ours.find_incompatibility_reason(theirs.get_default_digests())
+    assert ours.find_digest_mismatch_reason(ours.get_default_digests()) is None
+    assert ours.find_digest_mismatch_reason({"another": "0"}) is None
+    told = ours.find_digest_mismatch_reason(theirs.get_default_digests())
     assert told is not None
     assert told.startswith("nim has other rules there")
     game = ours.find_game_class("nim").from_setup({})

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.core import BadData, Player, RuleEndReason
-from arena.games.explicit import ExplicitGame, NodePosition, NodeWithoutValue
+from arena.games.explicit import ExplicitGame, MissingNodeValue, NodePosition
 from tests.bots.search.problems import nodes
 from tests.games.nested import from_values
 
@@ -34,11 +34,11 @@ def test_only_nodes_with_a_value_can_be_estimated() -> None:
     )
     assert game.estimate(NodePosition(1)) == 3
     with pytest.raises(
-        NodeWithoutValue, match="node a has no value for an estimate, because it is an inner node"
+        MissingNodeValue, match="node a has no value for an estimate, because it is an inner node"
     ):
         game.estimate(NodePosition(0))
     with pytest.raises(
-        NodeWithoutValue, match="node c has no value for an estimate, because it stands for a part"
+        MissingNodeValue, match="node c has no value for an estimate, because it stands for a part"
     ):
         game.estimate(NodePosition(2))
 

@@ -15,7 +15,7 @@ from arena.games.graph import (
     is_simple,
     is_undirected,
     list_edges,
-    neighbours,
+    list_neighbours,
 )
 
 FIGURE = json.loads((Path(__file__).parents[1] / "data" / "graph_figure1.json").read_text())
@@ -49,7 +49,7 @@ def test_figure_1() -> None:
     assert not is_connected(graph), "nothing leads back to vertex 0"
     missing = {(w, v) for v, w in list_edges(graph)} - set(list_edges(graph))
     assert sorted(missing) == [tuple(edge) for edge in FIGURE["missing_reverse"]]
-    assert tuple(neighbours(FIGURE["undirected_example"], 1)) == (0, 3)
+    assert tuple(list_neighbours(FIGURE["undirected_example"], 1)) == (0, 3)
 
 
 def test_the_example_of_an_edge_sequence() -> None:
@@ -83,7 +83,7 @@ def test_the_error_names_a_missing_vertex(vertex: int) -> None:
     with pytest.raises(
         VertexNotInGraph, match=f"vertex {vertex} is not in the graph: its vertices are 0 to 3"
     ):
-        neighbours(FIGURE["adjacency"], vertex)
+        list_neighbours(FIGURE["adjacency"], vertex)
     with pytest.raises(VertexNotInGraph):
         build_graph([(0, vertex)], 4)
 

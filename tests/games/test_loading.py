@@ -11,13 +11,13 @@ from threading import Barrier
 import pytest
 
 from arena.games.basics import BadGame
-from arena.games.loading import is_file_spec, load_game_class, split_spec
+from arena.games.loading import is_file_spec, load_game_class, split_file_spec
 from tests.games.own import nim
 
 
 def test_a_file_spec_names_a_file_and_perhaps_a_class() -> None:
-    assert split_spec("a/b.py:C") == ("a/b.py", "C")
-    assert split_spec("a/b.py") == ("a/b.py", "")
+    assert split_file_spec("a/b.py:C") == ("a/b.py", "C")
+    assert split_file_spec("a/b.py") == ("a/b.py", "")
     assert is_file_spec("C:x.py")
     assert not is_file_spec("hexapawn:width=4")
 
@@ -100,8 +100,8 @@ def test_the_games_of_an_installed_package_are_found(tmp_path: Path) -> None:
     code = """
 from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import GameError
-print(CATALOGUE.list_names())
-print(make_game("nim", {}).start(), CATALOGUE.get_spec("nim"))
+print(CATALOGUE.list_game_names())
+print(make_game("nim", {}).start(), CATALOGUE.get_game_spec("nim"))
 for name in ("lost", "other", "no"):
     try:
         make_game(name, {})

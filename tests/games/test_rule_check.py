@@ -12,7 +12,7 @@ import pytest
 from arena.games import rule_check
 from arena.games.core import AnyGame, Game
 from arena.games.loading import load_game_class
-from arena.games.rule_check import RULE_TEXTS, RuleViolation, check_rules
+from arena.games.rule_check import RULE_DESCRIPTIONS, RuleViolation, check_rules
 from tests.games.own import GAME_FILES, nim
 from tests.games.setups import EVERY_GAME
 
@@ -236,7 +236,7 @@ def test_a_broken_rule_is_found_and_described(name: str, tmp_path: Path) -> None
         game = load_game_class(nim(tmp_path, *changes), "")()
     found = find_violations(game)
     assert rule in found, found
-    assert rule in RULE_TEXTS
+    assert rule in RULE_DESCRIPTIONS
     assert re.search(why, found[rule].why), found[rule].why
     assert "\n" not in found[rule].why
 

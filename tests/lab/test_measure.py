@@ -16,19 +16,19 @@ from arena.games.riskless import Riskless
 from arena.lab.measure import (
     OPENING_PLIES_RANGE,
     MatchStatistics,
-    MatchSummary,
     MeasuredMap,
+    MeasuredMatch,
     _MeasurementTask,
     _play_task_matches,
     choose_nodes_per_move,
+    compute_match_statistics,
     compute_pairs_needed,
-    count_matches,
-    estimate_share,
+    count_matches_to_play,
+    estimate_mean_outcome,
     measure_maps,
-    measure_match,
     summarize_equal_matches,
 )
-from arena.lab.selfplay import PlayedMatch, compute_gap_to_median, compute_reply_chances
+from arena.lab.selfplay import PlayedMatch, compute_best_to_median_gap, compute_reply_winning_chances
 from arena.maps.loader import load_map
 from arena.match.openings import make_random_opening
 from arena.protocol.values import Opening
@@ -52,7 +52,7 @@ def measure_m1(matches: int, seed: int, counts: list[int]) -> MeasuredMap:
 def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> None:
     counts: list[int] = []
     found = measure_m1(6, 3, counts)
-    assert sum(counts) == count_matches(1, 6, strength_count=2)
+    assert sum(counts) == count_matches_to_play(1, 6, strength_count=2)
     assert [equals.nodes for equals in found.equals] == [50, 200]
     for equals in found.equals:
         assert equals.matches == sum(equals.endings.values()) == 6
@@ -104,7 +104,7 @@ def test_a_game_with_a_kernel_is_measured_at_all_strengths(file: str, strengths:
 def test_shares_are_counted_from_maxies_side() -> None:
     results = zip([Player.MAXIE, Player.MAXIE, None, Player.MINNIE], [10, 20, 30, 40], strict=True)
     equals = summarize_equal_matches(
-        500, [MatchSummary(winner, "armies", plies, None) for winner, plies in results]
+        500, [MeasuredMatch(winner, "armies", plies, None) for winner, plies in results]
     )
     assert (equals.drawn.value, equals.maxie.value, equals.plies.value) == (0.25, 0.625, 25)
     assert (equals.endings, equals.comebacks) == ({"armies": 4}, None)
@@ -114,10 +114,10 @@ def test_shares_are_counted_from_maxies_side() -> None:
 
 @pytest.mark.parametrize("of", [1, 10, 1000])
 def test_a_share_of_zero_has_an_error(of: int) -> None:
-    none, every = estimate_share(0, of), estimate_share(of, of)
+    none, every = estimate_mean_outcome(0, of), estimate_mean_outcome(of, of)
     assert (none.value, every.value) == (0, 1)
     assert none.error == pytest.approx(every.error)
-    assert 0 < none.error < estimate_share(of / 2, of).error + 1e-9
+    assert 0 < none.error < estimate_mean_outcome(of / 2, of).error + 1e-9
 
 
 def test_the_interval_of_the_needed_pairs_just_excludes_one_half() -> None:
@@ -147,7 +147,7 @@ def measure_values(values: list[int], winner: Player | None) -> MatchStatistics:
         position = M1.successor(position, played)
     searcher = Searcher(M1, weights_for(M1, "plain"), Settings(table_mb=1))
     try:
-        return measure_match(
+        return compute_match_statistics(
             M1, PlayedMatch(winner, "armies", tuple(positions), tuple(reports)), searcher, 100
         )
     finally:
@@ -177,12 +177,12 @@ def test_lead_changes_and_comebacks_of_a_match(
 
 def test_the_gap_is_the_difference_between_the_best_and_the_median_move() -> None:
     searcher = Searcher(M1, weights_for(M1, "plain"), Settings(table_mb=1, exact=True))
-    chances = compute_reply_chances(M1, searcher, M1.start(), 10_000)
+    chances = compute_reply_winning_chances(M1, searcher, M1.start(), 10_000)
     searcher.close()
     assert len(chances) == len(M1.moves(M1.start()))
     assert chances == sorted(chances, reverse=True)
-    assert compute_gap_to_median(chances) == chances[0] - chances[len(chances) // 2] >= 0
-    assert compute_gap_to_median([0.7]) == 0
+    assert compute_best_to_median_gap(chances) == chances[0] - chances[len(chances) // 2] >= 0
+    assert compute_best_to_median_gap([0.7]) == 0
 
 
 def test_a_territory_that_is_taken_back_and_forth_counts_from_the_third_time_on() -> None:
@@ -198,5 +198,5 @@ def test_a_territory_that_is_taken_back_and_forth_counts_from_the_third_time_on(
         position = game.successor(position, move)
     searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1))
     played = PlayedMatch(None, "cut", tuple(positions), tuple(reports))
-    assert measure_match(game, played, searcher, 100).recaptures == 2
+    assert compute_match_statistics(game, played, searcher, 100).recaptures == 2
     searcher.close()

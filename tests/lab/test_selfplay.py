@@ -10,9 +10,9 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import (
-    PLY_LIMIT_REASON,
-    make_random_start,
+    CUT_OFF_REASON,
     play_match,
+    play_random_plies,
 )
 from arena.lab.variants import load_variant
 from arena.maps.loader import load_map
@@ -30,7 +30,7 @@ def searcher(evaluator: str = "features") -> Searcher[Any, Any]:
 def test_random_starts_are_unfinished_positions(plies: int) -> None:
     rng = random.Random(plies)
     for _ in range(20):
-        position = make_random_start(M1, rng, plies)
+        position = play_random_plies(M1, rng, plies)
         assert M1.outcome(position) is None
         assert M1.ply(position) == plies
 
@@ -38,7 +38,7 @@ def test_random_starts_are_unfinished_positions(plies: int) -> None:
 def test_a_random_start_is_shorter_if_all_matches_end_sooner() -> None:
     game = Riskless(load_variant("path4:cap=3,goal=5"))
     for seed in range(5):
-        position = make_random_start(game, random.Random(seed), 40)
+        position = play_random_plies(game, random.Random(seed), 40)
         assert game.outcome(position) is None
         assert position.ply <= 20
 
@@ -62,7 +62,7 @@ def test_a_match_can_be_cut_short() -> None:
     one = searcher()
     ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), 50, max_plies=4)
     one.close()
-    assert (len(ladder.positions), ladder.winner, ladder.reason) == (4, None, PLY_LIMIT_REASON)
+    assert (len(ladder.positions), ladder.winner, ladder.reason) == (4, None, CUT_OFF_REASON)
 
 
 def test_a_match_is_a_draw_when_a_position_occurs_for_the_third_time() -> None:

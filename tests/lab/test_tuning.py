@@ -8,7 +8,7 @@ import pytest
 
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.games.riskless import Riskless
-from arena.lab.tuning import SEARCH_TARGET_SHARE, TrainingSamples, fit_weights, play_training_matches
+from arena.lab.tuning import SEARCH_WEIGHT_IN_TARGET, TrainingSamples, fit_weights, play_training_matches
 from arena.maps.game_on_map import make_game_on_map
 
 TRUE = dict.fromkeys(FEATURE_NAMES, 0) | {
@@ -43,7 +43,7 @@ def make_samples(
     values = rows @ np.array([TRUE[name] for name in FEATURE_NAMES])
     chances = 1 / (1 + np.exp(-values * np.array(slopes)[games] - np.where(games, -tempo, tempo) * movers))
     ends = rng.random(matches) < chances
-    targets = SEARCH_TARGET_SHARE * chances + (1 - SEARCH_TARGET_SHARE) * ends
+    targets = SEARCH_WEIGHT_IN_TARGET * chances + (1 - SEARCH_WEIGHT_IN_TARGET) * ends
     return TrainingSamples(rows, targets, movers, np.arange(matches), games)
 
 

@@ -32,7 +32,7 @@ def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:
     assert verdict.detail == "table: minnie forces a win in 16 plies"
     solution = load_solution(PATH)
     assert solution is not None
-    boards = map(solution.table.numbering.decode, range(solution.table.numbering.count))
+    boards = map(solution.table.numbering.decode_board, range(solution.table.numbering.board_count))
     positions = (RisklessPosition(board, MAXIE, 0) for board in boards if any(board))
     drawn = next(
         each for each in positions if PATH.outcome(each) is None and solution.find_winner(each) is None

@@ -92,7 +92,7 @@ def make_row(name: str, map: RisklessMap, table: SolvedTable) -> str:
     """Return the row of a map as Markdown."""
     header, totals = table.header, table.header.totals
     shares = [f"{100 * n / max(1, totals.open):.2f} %" for n in (totals.won, totals.lost, totals.drawn)]
-    board = " ".join(f"{n:+d}" if n else "." for n in table.numbering.decode(header.longest_board))
+    board = " ".join(f"{n:+d}" if n else "." for n in table.numbering.decode_board(header.longest_board))
     longest = [format_plies(header.longest), f"`{board} maxie 0`"] if header.longest else ["none", ""]
     start = table.probe_board(map.start)
     cells = [

@@ -35,15 +35,15 @@ def compute_number(board: tuple[int, ...]) -> int:
 
 
 def test_the_number_of_boards_is_a_power_of_the_base() -> None:
-    assert RING.count == 19**6
-    assert BoardNumbering.from_map(load_map("path4")).count == 21**4
+    assert RING.board_count == 19**6
+    assert BoardNumbering.from_map(load_map("path4")).board_count == 21**4
 
 
 @given(boards)
 def test_a_number_is_one_board(board: tuple[int, ...]) -> None:
     number = compute_number(board)
-    assert 0 <= number < RING.count
-    assert RING.decode(number) == board
+    assert 0 <= number < RING.board_count
+    assert RING.decode_board(number) == board
 
 
 @given(boards, st.integers(0, 11))
@@ -53,7 +53,7 @@ def test_symmetric_boards_have_the_same_representative(board: tuple[int, ...], w
     stands = RING.find_representative_number(board)
     assert RING.find_representative_number(turned) == stands <= compute_number(board)
     images = {tuple(board[each[v]] for v in range(6)) for each in RING.symmetries}
-    assert RING.decode(stands) in images
+    assert RING.decode_board(stands) in images
 
 
 def test_the_opponents_board_has_opposite_signs() -> None:

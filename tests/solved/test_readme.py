@@ -7,14 +7,16 @@ from testkit.tools import skip_without
 skip_without("numba")
 
 from arena.solved.board_numbers import BoardNumbering  # noqa: E402
-from arena.solved.folders import SHIPPED_FOLDER  # noqa: E402
+from arena.solved.folders import SHIPPED_TABLES_FOLDER  # noqa: E402
 from arena.solved.solved_table import SolvedTable  # noqa: E402
 from tests.solved.readme_table import BEGIN, CASES, END, README, make_row, replace_rows  # noqa: E402
 
 
 def test_the_row_of_each_shipped_table_is_correct() -> None:
     text = README.read_text(encoding="utf-8")
-    tables = {table.numbering: table for table in map(SolvedTable, sorted(SHIPPED_FOLDER.glob("*.solved")))}
+    tables = {
+        table.numbering: table for table in map(SolvedTable, sorted(SHIPPED_TABLES_FOLDER.glob("*.solved")))
+    }
     shipped = [case for case in CASES if BoardNumbering.from_map(case.load()) in tables]
     assert len(shipped) == len(tables) > 2
     for case in shipped:

@@ -15,7 +15,7 @@ from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
 from arena.solved.move_quality import MoveQuality, classify_move
 from arena.solved.solution import Solution, load_solution
-from arena.solved.solved_value import DRAW, SolvedResult, SolvedValue
+from arena.solved.solved_value import DRAWN_VALUE, SolvedResult, SolvedValue
 from tests.solved.conftest import make_path_map
 
 Solve = Callable[[RisklessMap], Path]
@@ -29,7 +29,7 @@ def make_minimax(game: Riskless) -> Callable[[RisklessPosition], SolvedValue]:
         outcome = game.outcome(position)
         if outcome is not None:
             if outcome.winner is None:
-                return DRAW
+                return DRAWN_VALUE
             return SolvedValue(
                 SolvedResult.WIN if outcome.winner is position.player else SolvedResult.LOSS, 0
             )

@@ -21,7 +21,7 @@ from arena.solved.folders import (
 from arena.solved.header import (
     FILE_SIGNATURE,
     BadTable,
-    Header,
+    TableHeader,
     compute_boards_digest,
     decode_header,
     encode_header,
@@ -143,6 +143,6 @@ def test_the_digest_depends_on_everything_that_affects_a_value() -> None:
 
 def test_a_header_knows_its_blocks(solve: Solve) -> None:
     header = SolvedTable(solve(make_path_map())).header
-    assert isinstance(header, Header)
+    assert isinstance(header, TableHeader)
     assert header.block_count == 1
     assert header.numbering == BoardNumbering.from_map(make_path_map())

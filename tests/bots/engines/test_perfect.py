@@ -70,8 +70,8 @@ def test_among_draws_it_leaves_the_opponent_the_most_losing_replies() -> None:
     known, bot = solution(), make_perfect()
     positions = [
         position
-        for number in range(0, known.table.numbering.count, 7)
-        if any(board := known.table.numbering.decode(number))
+        for number in range(0, known.table.numbering.board_count, 7)
+        if any(board := known.table.numbering.decode_board(number))
         and PATH.outcome(position := RisklessPosition(board, MAXIE, 0)) is None
         and known.get_value(position).result is SolvedResult.DRAW
     ]

@@ -12,7 +12,7 @@ from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, Searc
 from arena.bots.search.move_values import make_leaf, make_step, max_alpha, min_beta
 from arena.bots.search.problem import Problem
 from arena.games.core import Player
-from arena.games.explicit import ExplicitGame, NodeWithoutValue
+from arena.games.explicit import ExplicitGame, MissingNodeValue
 from tests.bots.search.problems import Case, cases, tree
 from tests.bots.search.running import POOLS, compute_true_value, run
 from tests.games.nested import from_values
@@ -41,7 +41,7 @@ def test_the_unknown_part_of_the_intro_tree_is_not_visited() -> None:
     problem = Problem(game, evaluator_for(game))
     assert alphabeta(problem, game.start(), 2).value == 3
     with pytest.raises(
-        NodeWithoutValue, match="node a has no value for an estimate, because it is an inner node"
+        MissingNodeValue, match="node a has no value for an estimate, because it is an inner node"
     ):
         alphabeta(problem, game.start(), 0)
 

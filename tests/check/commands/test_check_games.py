@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from arena.games.rule_check import RULE_TEXTS
+from arena.games.rule_check import RULE_DESCRIPTIONS
 from tests.bots.command_line import arena
 from tests.games.own import nim
 
@@ -13,7 +13,7 @@ from tests.games.own import nim
 def test_a_correct_game_passes_every_check(tmp_path: Path) -> None:
     result = arena("check", "--game", f"{nim(tmp_path)}:Nim", "--matches", "5")
     assert result.code == 0, result
-    assert result.stdout.count("passed") == len(RULE_TEXTS)
+    assert result.stdout.count("passed") == len(RULE_DESCRIPTIONS)
     assert "nim: no fault was found in 5 random matches" in result.stdout
 
 
@@ -21,11 +21,11 @@ def test_an_incorrect_game_fails_with_the_fault_and_the_moves_to_it(tmp_path: Pa
     file = nim(tmp_path, ("return None if position.left else", "return None if position.left > 2 else"))
     result = arena("check", "--game", str(file), "--json", str(tmp_path / "found.json"))
     assert result.code == 1
-    assert result.stderr == f"arena: 1 of {len(RULE_TEXTS)} checks failed: end\n"
+    assert result.stderr == f"arena: 1 of {len(RULE_DESCRIPTIONS)} checks failed: end\n"
     results = {
         each["check"]: each for each in json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
     }
-    assert set(results) == set(RULE_TEXTS)
+    assert set(results) == set(RULE_DESCRIPTIONS)
     assert results["end"]["verdict"] == "failed"
     assert "it must be empty when the match is over" in results["end"]["why"]
     assert results["end"]["moves"]

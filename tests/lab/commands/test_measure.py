@@ -11,7 +11,7 @@ import pytest
 
 from arena.games.riskless_map import RisklessMap
 from arena.lab import measure
-from arena.lab.commands.measure import TABLE_HEADINGS
+from arena.lab.commands.measure import MEASUREMENT_HEADINGS
 from arena.lab.measure import MeasuredMap, measure_maps
 from tests.bots.command_line import arena, fails
 from tests.games.own import EXAMPLES, forget_games
@@ -30,8 +30,8 @@ def test_measurements_are_written_as_json_and_as_a_markdown_table(tmp_path: Path
     heading, line, *rows = (
         [cell.strip() for cell in row.strip("|").split("|")] for row in result.stdout.splitlines()
     )
-    assert heading == list(TABLE_HEADINGS)
-    assert {len(row) for row in (line, *rows)} == {len(TABLE_HEADINGS)}
+    assert heading == list(MEASUREMENT_HEADINGS)
+    assert {len(row) for row in (line, *rows)} == {len(MEASUREMENT_HEADINGS)}
     assert [row[0] for row in rows] == ["path4", "", "", "ring:3", "", ""]
     assert [row[4] for row in rows] == ["500", "4,000", "32,000"] * 2
 

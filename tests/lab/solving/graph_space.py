@@ -10,7 +10,7 @@ import numpy as np
 
 from arena.bots.compiled.cache import inlined
 from arena.games.core import Game
-from arena.lab.solving.layers import RetrogradeAnalysis, SolverGame
+from arena.lab.solving.retrograde import RetrogradeAnalysis, SolverGame
 from arena.solved.solved_value import SolvedValue, decode_value
 
 P = TypeVar("P", bound=Hashable)
@@ -30,12 +30,12 @@ def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
 
 
 @inlined
-def write_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
+def write_value_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
     """Write the code of this position only, because no other position is symmetric to it."""
     codes[number] = code
 
 
-GRAPH = SolverGame("graph", write_successors, write_code)
+GRAPH = SolverGame("graph", write_successors, write_value_code)
 
 
 def solve_game(
@@ -76,7 +76,7 @@ def solve_game(
     in_play = np.array([place for place, near in enumerate(successors) if near], np.int64)
     widest = max(map(len, successors))
     known = np.array(codes, np.uint16)
-    layers = RetrogradeAnalysis(GRAPH, rules, known, in_play, [(0, len(in_play))], widest)
-    while layers.decide_next_ply(workers, lambda: None):
+    analysis = RetrogradeAnalysis(GRAPH, rules, known, in_play, [(0, len(in_play))], widest)
+    while analysis.run_next_iteration(workers, lambda: None):
         pass
     return {position: decode_value(int(known[place])) for position, place in numbers.items()}

@@ -38,7 +38,9 @@ def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tu
     rng = Random("7")
     compared = decided = differ = 0
     while compared < boards:
-        position = RisklessPosition(table.numbering.decode(rng.randrange(table.numbering.count)), MAXIE, 0)
+        position = RisklessPosition(
+            table.numbering.decode_board(rng.randrange(table.numbering.board_count)), MAXIE, 0
+        )
         if not any(position.armies) or game.outcome(position) is not None:
             continue
         truth = table.probe_board(position.armies)

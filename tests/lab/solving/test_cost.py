@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from arena.lab.solving.cost import estimate_cost, find_largest_cap, measure_available_memory_bytes
+from arena.lab.solving.cost import estimate_cost, find_largest_territory_cap, measure_available_memory_bytes
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import BoardNumbering
 from tests.lab.solving.maps import solve_to_table
@@ -13,26 +13,28 @@ from tests.solved.conftest import make_path_map
 def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
     boards = BoardNumbering.from_map(load_map("m1"))
     cost = estimate_cost(boards)
-    assert cost.peak_memory_bytes > 2 * boards.count
+    assert cost.peak_memory_bytes > 2 * boards.board_count
     assert cost.estimate_seconds(1) > cost.estimate_seconds(2) > 2
     stand = {
-        boards.find_representative_number(boards.decode(number)) for number in range(0, boards.count, 4999)
+        boards.find_representative_number(boards.decode_board(number))
+        for number in range(0, boards.board_count, 4999)
     }
-    assert len(stand) <= cost.representatives < boards.count // 11
+    assert len(stand) <= cost.representatives < boards.board_count // 11
     small_boards = BoardNumbering.from_map(make_path_map())
     every = {
-        small_boards.find_representative_number(small_boards.decode(n)) for n in range(small_boards.count)
+        small_boards.find_representative_number(small_boards.decode_board(n))
+        for n in range(small_boards.board_count)
     }
     assert estimate_cost(small_boards).representatives == len(every)
-    assert solve_to_table(make_path_map(), tmp_path).header.totals.open < small_boards.count
+    assert solve_to_table(make_path_map(), tmp_path).header.totals.open < small_boards.board_count
 
 
 def test_the_largest_cap_that_fits() -> None:
     boards = BoardNumbering.from_map(load_map("m2"))
-    assert find_largest_cap(boards, 10**9) == 1
-    assert find_largest_cap(boards, 10**6) is None
+    assert find_largest_territory_cap(boards, 10**9) == 1
+    assert find_largest_territory_cap(boards, 10**6) is None
     eight = BoardNumbering.from_map(load_map("ring:8"))
-    largest = find_largest_cap(eight, 4 * 10**9)
+    largest = find_largest_territory_cap(eight, 4 * 10**9)
     assert largest is not None
     assert (
         estimate_cost(replace(eight, cap=largest)).peak_memory_bytes

@@ -31,7 +31,8 @@ def test_the_compiled_rules_agree_with_the_game(map: RisklessMap, tmp_path: Path
     table = solve_to_table(map, tmp_path)
     game = Endless(map)
     boards = (
-        RisklessPosition(table.numbering.decode(number), MAXIE, 0) for number in range(table.numbering.count)
+        RisklessPosition(table.numbering.decode_board(number), MAXIE, 0)
+        for number in range(table.numbering.board_count)
     )
     in_play = [each for each in boards if any(each.armies) and game.outcome(each) is None]
     assert len(in_play) == table.header.totals.open > 20

@@ -32,7 +32,7 @@ def test_the_verifier_agrees_and_counts_the_same(map: RisklessMap, tmp_path: Pat
     assert replay.totals == table.header.totals
     totals = table.header.totals
     assert totals.open == totals.won + totals.lost + totals.drawn
-    longest = table.numbering.decode(table.header.longest_board)
+    longest = table.numbering.decode_board(table.header.longest_board)
     assert table.probe_board(longest) == SolvedValue(SolvedResult.WIN, table.header.longest)
 
 
@@ -41,7 +41,7 @@ def test_the_verifier_finds_every_wrong_value(tmp_path: Path) -> None:
     right = table.read_block(0)
     numbers = [
         number
-        for number, board in enumerate(map(table.numbering.decode, range(table.numbering.count)))
+        for number, board in enumerate(map(table.numbering.decode_board, range(table.numbering.board_count)))
         if table.numbering.find_representative_number(board) == number
         and Endless(make_path_map()).outcome(RisklessPosition(board, MAXIE, 0)) is None
         and any(board)
@@ -55,7 +55,7 @@ def test_the_verifier_finds_every_wrong_value(tmp_path: Path) -> None:
         path = tmp_path / "wrong.solved"
         path.write_bytes(encode_header(table.header, [block]) + block)
         replay = verify_table(SolvedTable(path), 1, lambda _done, _total: None)
-        assert replay.fault is not None, table.numbering.decode(number)
+        assert replay.fault is not None, table.numbering.decode_board(number)
 
 
 def test_the_verifier_finds_a_false_statement_of_the_header(tmp_path: Path) -> None:

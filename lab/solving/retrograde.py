@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from arena.lab.solving.kernels import compile_solver_kernel
 
-MAX_CODE = 65_535
+MAX_VALUE_CODE = 65_535
 """Maximum code (encoded value) of a position. A code is stored in two bytes."""
 
 
@@ -36,25 +36,25 @@ class WinTooLong(ValueError):
 class SolverGame:
     """Game in the form that the solver reads: positions are numbers, and two functions are compiled into the solver's step.
 
-    name                                             name of the game in the names of compiled functions
-    write_successors(rules, scratch, number)         writes the numbers of the positions after each move of an unfinished
-                                                     position to scratch[0], scratch[1] …, and returns their count
-    write_code(rules, scratch, number, codes, code)  writes the code (encoded value) of a position and of its symmetric images
+    name                                                   name of the game in the names of compiled functions
+    write_successors(rules, scratch, number)               writes the numbers of the positions after each move of an unfinished
+                                                           position to scratch[0], scratch[1] …, and returns their count
+    write_value_code(rules, scratch, number, codes, code)  writes the code (encoded value) of a position and of its symmetric images
 
     Each thread has its own array `scratch`.
     """
 
     name: str
     write_successors: Callable[..., Any]
-    write_code: Callable[..., Any]
+    write_value_code: Callable[..., Any]
 
 
 @cache
-def compile_decide_step(solver_game: SolverGame) -> Any:
-    """Return the compiled function `decide_positions` of a game, which finds the positions won or lost in n plies."""
-    write_successors, write_code = solver_game.write_successors, solver_game.write_code
+def compile_iteration_kernel(solver_game: SolverGame) -> Any:
+    """Return the compiled function `find_wins_and_losses` of a game, which finds the positions won or lost in n plies."""
+    write_successors, write_value_code = solver_game.write_successors, solver_game.write_value_code
 
-    def decide_positions(
+    def find_wins_and_losses(
         rules: Any, scratch: Any, codes: Any, undecided_numbers: Any, first: Any, last: Any, plies: Any
     ) -> Any:
         """Find the positions in undecided_numbers[first:last] that are won or lost in exactly `plies` plies.
@@ -77,13 +77,13 @@ def compile_decide_step(solver_game: SolverGame) -> Any:
                     won = 1
                     break
             if won | lost:
-                write_code(rules, scratch, number, codes, undecided + won)
+                write_value_code(rules, scratch, number, codes, undecided + won)
             else:
                 undecided_numbers[end] = number
                 end += 1
         return end
 
-    return compile_solver_kernel(decide_positions, f"step-{solver_game.name}")
+    return compile_solver_kernel(find_wins_and_losses, f"step-{solver_game.name}")
 
 
 @dataclass
@@ -93,8 +93,8 @@ class RetrogradeAnalysis:
     solver_game        the game
     rules              rules of the game, as the functions of `solver_game` read them
     codes              code (encoded value, see solved.solved_value) of each position, by its number; 0 or 1 if undecided
-    undecided_numbers  numbers of the undecided representative positions, in several parts of the array
-    parts              parts of `undecided_numbers` in use, each as the index of its first number and the index after its last
+    undecided_numbers  numbers of the undecided representative positions, in several ranges of the array
+    undecided_ranges   ranges of `undecided_numbers` in use, each as the index of its first number and the index after its last
     scratch            size of each thread's scratch array, in words
     """
 
@@ -102,7 +102,7 @@ class RetrogradeAnalysis:
     rules: npt.NDArray[np.int64]
     codes: npt.NDArray[np.uint16]
     undecided_numbers: npt.NDArray[Any]
-    parts: list[tuple[int, int]]
+    undecided_ranges: list[tuple[int, int]]
     scratch: int
     plies: int = 0
     """Number of plies: all wins and losses within so many plies are known."""
@@ -110,35 +110,37 @@ class RetrogradeAnalysis:
     @property
     def undecided_count(self) -> int:
         """Return the number of undecided representative positions."""
-        return sum(last - first for first, last in self.parts)
+        return sum(last - first for first, last in self.undecided_ranges)
 
-    def decide_next_ply(self, workers: Executor, report_decided_part: Callable[[], None]) -> int:
+    def run_next_iteration(self, workers: Executor, on_range_done: Callable[[], None]) -> int:
         """Find all positions that are won or lost in `plies` + 1 plies, and return their number.
 
         If the number is 0, all positions that are still undecided are draws.
 
-        workers              executor whose threads share the work
-        report_decided_part  function that is called when a part of the positions is done
+        workers        executor whose threads share the work
+        on_range_done  function that is called when a range of the positions is done
 
         Raises WinTooLong if a win takes more plies than a code can hold.
         """
         plies = self.plies + 1
-        if 2 * plies + 3 > MAX_CODE:
+        if 2 * plies + 3 > MAX_VALUE_CODE:
             raise WinTooLong(
                 f"a win on this map takes more than {plies - 1:,} plies, the most that a solved table can store; lower the map's cap or goal"
             )
-        run = compile_decide_step(self.solver_game)
+        run = compile_iteration_kernel(self.solver_game)
 
-        def decide_part(part: tuple[int, int]) -> tuple[int, int]:
+        def search_range(undecided_range: tuple[int, int]) -> tuple[int, int]:
             scratch = np.zeros(self.scratch, np.int64)
-            return part[0], run(self.rules, scratch, self.codes, self.undecided_numbers, *part, plies)
+            return undecided_range[0], run(
+                self.rules, scratch, self.codes, self.undecided_numbers, *undecided_range, plies
+            )
 
         undecided_before = self.undecided_count
-        parts = []
-        for part in workers.map(decide_part, self.parts):
-            parts.append(part)
-            report_decided_part()
-        self.parts = parts
+        undecided_ranges = []
+        for undecided_range in workers.map(search_range, self.undecided_ranges):
+            undecided_ranges.append(undecided_range)
+            on_range_done()
+        self.undecided_ranges = undecided_ranges
         decided = undecided_before - self.undecided_count
         if decided:
             self.plies = plies
