@@ -91,13 +91,6 @@ For the next core, each edge lists its clients, and the shell repeats its reques
 """
 
 
-class StoreFailed(Exception):
-    """Raised when the store is unavailable, so that the shell discards the core, and later builds another from the store."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"the store is unavailable, and matches wait until it is back: {reason}")
-
-
 RecordLookup = Callable[[str], Awaitable[str | None]]
 """Function that returns the record of a finished match by id, as one line of JSON; None if there is no such match."""
 
@@ -351,11 +344,11 @@ class Shell:
                     logged_error = ""
                     # A separate task is cheaper: resuming a nested coroutine also passes through all its callers.
                     await asyncio.create_task(self._handle_batches_until_stopped(effects))
-                except StoreFailed as failed:
+                except StoreUnavailable as error:
                     self._is_serving = False
-                    if str(failed) != logged_error:
-                        log.error("%s", failed)  # noqa: TRY400  one line, no stack
-                    logged_error = str(failed)
+                    if str(error) != logged_error:
+                        log.error("the store is unavailable, and matches wait until it is back: %s", error)  # noqa: TRY400  one line, no stack
+                    logged_error = str(error)
                     if not self._is_stopping:
                         await self._clock.sleep(STORE_RETRY_INTERVAL_SECONDS)
             if self._timer is not None:
@@ -368,11 +361,8 @@ class Shell:
         self._batch_due.set()
 
     async def _build_core_from_store(self) -> list[Effect]:
-        """Build a core from the store, and return its first effects. Raises StoreFailed if the store is unavailable."""
-        try:
-            restore = await self._journal.load_restart_state(self._event)
-        except StoreUnavailable as error:
-            raise StoreFailed(str(error)) from None
+        """Build a core from the store, and return its first effects."""
+        restore = await self._journal.load_restart_state(self._event)
         now = self._now_ns()
         self._core = Core(self.settings, self._make_seed(), now)
         effects = self._core.handle(restore, now)
@@ -398,15 +388,13 @@ class Shell:
         """Send a request for a match to the new core. If the match is stored already, give its record to the caller instead.
 
         record  future that the caller of `_request_match` waits for
-
-        Raises StoreFailed if the store is unavailable.
         """
         try:
             line = await self._find_record(request.terms.match)
         except Exception as error:
             if not is_transient_error(error):
                 raise
-            raise StoreFailed(describe_outage(error)) from error
+            raise StoreUnavailable(describe_outage(error)) from error
         if record.done():  # the caller may have been cancelled meanwhile
             return
         if line is None:
@@ -419,7 +407,8 @@ class Shell:
 
         effects: effects of building the core, to be stored and sent in the first batch
 
-        Raises StoreFailed if the store stays unavailable, and lease.LeaseLost if another process has taken the server's name.
+        Raises StoreUnavailable if the store stays unavailable, and lease.LeaseLost if another process has taken the server's
+        name.
         """
         core, deadline = self._core, self._core.next_deadline_ns
         while not self._journal.lease_lost.is_set():
@@ -507,14 +496,14 @@ class Shell:
     ) -> None:
         """Repeat a commit while the store is unavailable.
 
-        Raises StoreFailed after `outage_patience_s`, on a stop, or if too many inputs wait. Raises lease.LeaseLost if
+        Raises StoreUnavailable after `outage_patience_s`, on a stop, or if too many inputs wait. Raises lease.LeaseLost if
         another process has taken the server's name.
         """
         give_up_time = self._now_ns() + round(self._outage_patience_s * 1e9)
         log.warning("matches are waiting for the store, at most %g s: %s", self._outage_patience_s, error)
         while True:
             if self._is_stopping or self._now_ns() >= give_up_time or len(self._inputs) > MAX_QUEUED_INPUTS:
-                raise StoreFailed(str(error)) from None
+                raise error
             await self._clock.sleep(STORE_RETRY_INTERVAL_SECONDS)
             try:
                 await self._journal.commit(durable)
@@ -533,8 +522,4 @@ class Shell:
 
 def _write_log_line(report: LogLine) -> None:
     extra = {key: value for key, value in (("bot", report.bot), ("match", report.match)) if value}
-    log.log(LOG_LEVEL_BY_NAME[report.level], "%s", report.text, extra=extra)
-
-
-LOG_LEVEL_BY_NAME = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
-"""Levels of Python's logging, by the names in `LogLine.level`."""
+    log.log(logging.getLevelNamesMapping()[report.level.upper()], "%s", report.text, extra=extra)
