@@ -117,12 +117,8 @@ class Journal:
     async def load_restart_state(self, event_name: str | None) -> RestoreMatches:
         """Return the stored state from which this server restarts.
 
-        event_name: event name under which matches of the server's open pool are stored; None to load neither events nor
-            matches
-
-        The state consists of the sessions of the server's bots, the matches whose results the bots may have missed,
-        and, unless `event_name` is None, the server's unfinished events (tournaments) and matches. The call settles a commit
-        of unknown outcome: either its effects are in the returned state, or they are never stored.
+        `restart_state.load_restart_state` describes the state and the argument. The call settles a commit of unknown outcome:
+        either its effects are in the returned state, or they are never stored.
 
         Raises StoreUnavailable if a retry may succeed, LeaseLost if another process has acquired the server's name, and
         StoreError if a match is of an unknown game.
@@ -143,18 +139,16 @@ class Journal:
         process has acquired the server's name, and any database error. On an exception, the transaction is rolled back.
         """
 
-        def check_lease_and_write(connection: sa.Connection) -> T:
+        def write_and_check_lease(connection: sa.Connection, held_lease: Lease) -> T:
             result = operation(connection)
-            lease.require_held_lease(connection, self.lease)
+            lease.require_held_lease(connection, held_lease)
             return result
 
-        async with self._transaction_lock:
-            try:
-                await self._finish_replacing_lease()
-                return await self._writer.write(check_lease_and_write)
-            except LeaseLost:
-                self.lease_lost.set()
-                raise
+        try:
+            return await self._run_under_lease(write_and_check_lease)
+        except LeaseLost:
+            self.lease_lost.set()
+            raise
 
     def describe_outage(self) -> str:
         """Return a one-line reason why nothing can be committed now; empty if commits succeed.
@@ -186,9 +180,7 @@ class Journal:
         """
         self._pending_since["renewal"] = self._clock.now_ns()
         try:
-            async with self._transaction_lock:
-                await self._finish_replacing_lease()
-                await self._writer.write(partial(lease.renew_lease, lease=self.lease))
+            await self._run_under_lease(lease.renew_lease)
             self._last_error = ""
         except Exception as error:  # noqa: BLE001
             failure = self._record_store_failure(error)
@@ -197,19 +189,19 @@ class Journal:
         finally:
             del self._pending_since["renewal"]
 
+    async def _run_under_lease(self, operation: Callable[[sa.Connection, Lease], T]) -> T:
+        """Run `operation` with the lease in a transaction of its own. Any number of tasks may call this at the same time."""
+        async with self._transaction_lock:
+            # Under the old token, the operation would fail as if another process had acquired the lease.
+            if self._is_replacing_lease:
+                await self._replace_lease()
+            return await self._writer.write(lambda connection: operation(connection, self.lease))
+
     async def _replace_lease(self) -> None:
         """Replace the lease by one with the next fencing token. The caller holds the transaction lock."""
         self._is_replacing_lease = True
         self.lease = await self._writer.write(partial(lease.reacquire_lease, lease=self.lease))
         self._is_replacing_lease = False
-
-    async def _finish_replacing_lease(self) -> None:
-        """Replace the lease again if the answer to its last replacement was lost. The caller holds the transaction lock.
-
-        Without this, a write under the old token would fail as if another process had acquired the lease.
-        """
-        if self._is_replacing_lease:
-            await self._replace_lease()
 
     def _record_store_failure(self, error: Exception) -> Exception:
         """Record an error as the reason of an outage, and return the exception to raise instead.
@@ -225,9 +217,7 @@ class Journal:
     async def release_server_name(self) -> None:
         """Release the server's name, so that another process can acquire it immediately. A failure is only logged."""
         try:
-            async with self._transaction_lock:
-                await self._finish_replacing_lease()
-                await self._writer.write(partial(lease.release_lease, lease=self.lease))
+            await self._run_under_lease(lease.release_lease)
         except LeaseLost:
             pass  # another process has the name: nothing to release
         except Exception as error:  # noqa: BLE001  the server stops anyway
