@@ -12,14 +12,14 @@ from io import FileIO
 from pathlib import Path
 from typing import TextIO
 
-FULL_DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+FULL_DISK_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Values of `errno` when there is no room for a write: the disk is full, a quota used up, or the maximum file size reached.
 
 An OSError with such a value mostly has no `filename`, so whoever reports it must know which file was being written.
 """
 
 
-def replace_on_success(path: Path) -> AbstractContextManager[Path]:
+def replace_file_atomically(path: Path) -> AbstractContextManager[Path]:
     """Yield the path of a temporary file to write. At the end of the block, flush it to the disk, and move it to `path`.
 
     The temporary file is in a folder of its own beside `path`, in which SQLite may create further files. If the block
@@ -27,21 +27,21 @@ def replace_on_success(path: Path) -> AbstractContextManager[Path]:
     The new file has the mode of the old one, but not its owner and its other hard links. Raises OSError if the file
     cannot be written, for example because the old file is write-protected.
     """
-    return _move_on_success(path, _replace_file)
+    return _write_atomically(path, _replace_file)
 
 
-def create_on_success(path: Path) -> AbstractContextManager[Path]:
+def create_file_atomically(path: Path) -> AbstractContextManager[Path]:
     """Yield the path of a temporary file to write. At the end of the block, move it to `path`, but replace no file there.
 
     Raises FileExistsError if there is a file at `path` at the end of the block. On a file system without hard links, a
     file that another process creates at that very moment is replaced all the same. If the block raises an exception,
     nothing is created at `path`.
     """
-    return _move_on_success(path, _move_without_overwriting)
+    return _write_atomically(path, _move_without_overwriting)
 
 
 @contextmanager
-def _move_on_success(path: Path, move: Callable[[Path, Path], None]) -> Iterator[Path]:
+def _write_atomically(path: Path, move: Callable[[Path, Path], None]) -> Iterator[Path]:
     require_writable(path)
     target = Path(os.path.realpath(path))
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".arena-") as folder:
@@ -70,14 +70,14 @@ def _move_without_overwriting(new_file: Path, target: Path) -> None:
 
 
 @contextmanager
-def open_output(path: Path) -> Iterator[TextIO]:
+def open_output_file(path: Path) -> Iterator[TextIO]:
     """Yield a stream whose text is stored at `path` if the block succeeds. Raises OSError if it cannot be written.
 
     Some files cannot be replaced: a device or a pipe, such as /dev/stdout, a file in a folder that permits no new files,
     and a file that is itself a mount point. These are written directly, so a full disk or Ctrl-C can leave them incomplete.
     """
     with (
-        replace_on_success(path) if _is_replaceable(path) else nullcontext(path) as part,
+        replace_file_atomically(path) if _is_replaceable(path) else nullcontext(path) as part,
         part.open("w", encoding="utf-8") as stream,
     ):
         yield stream

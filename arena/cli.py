@@ -16,7 +16,7 @@ try:
     import typer
     from typer.core import TyperCommand, TyperGroup
 
-    from arena.atomic_file import FULL_DISK_ERRORS
+    from arena.atomic_file import FULL_DISK_ERRNOS
     from arena.console import CommandError, err
 except KeyboardInterrupt:  # Ctrl-C while these modules are being loaded
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -129,9 +129,9 @@ For a command with subcommands, `MODULE:SUBCOMMANDS` names the list of their fun
 of the function's docstring. It is repeated here so that `arena --help` and shell completion need not load the module.
 """
 
-COMMAND_ENTRY_BY_NAME = {name: entry for group in COMMANDS_BY_GROUP.values() for name, entry in group.items()}
+COMMAND_BY_NAME = {name: entry for group in COMMANDS_BY_GROUP.values() for name, entry in group.items()}
 
-REPLACEMENT_BY_PARSER_TEXT = {
+REWORDING_BY_PARSER_TEXT = {
     "Value error, ": "",
     "Input should be greater than or equal to": "must be at least",
     "Input should be less than or equal to": "must be at most",
@@ -176,7 +176,7 @@ class LazilyLoadedCommand(TyperCommand):
     """Placeholder that loads its command's module when the user calls the command, or the shell completes its options."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, help=COMMAND_ENTRY_BY_NAME[name][1], rich_markup_mode=None)
+        super().__init__(name, help=COMMAND_BY_NAME[name][1], rich_markup_mode=None)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Load the command, and return a context for it instead of one for this placeholder."""
@@ -185,7 +185,7 @@ class LazilyLoadedCommand(TyperCommand):
 
 def load_command(name: str) -> Any:
     """Import the module of the command called `name`, and return the command. Raises KeyError for an unknown name."""
-    target, line = COMMAND_ENTRY_BY_NAME[name]
+    target, line = COMMAND_BY_NAME[name]
     module, _, attribute = target.partition(":")
     function = getattr(import_module(module), attribute)
     app = _make_app()
@@ -204,7 +204,7 @@ def load_command(name: str) -> Any:
 def build_cli() -> TyperGroup:
     """Return the `arena` command with placeholders for all subcommands."""
     group = _make_group(_make_app())
-    for name in COMMAND_ENTRY_BY_NAME:
+    for name in COMMAND_BY_NAME:
         group.add_command(LazilyLoadedCommand(name))
     return group
 
@@ -240,7 +240,7 @@ def main(arguments: list[str] | None = None) -> None:
                 f"{problem.filename}: {problem.strerror}; `arena --show-completion` prints it instead"
             )
             err.print(f"arena: cannot install completion: {message_text}")
-        elif problem.errno in FULL_DISK_ERRORS:
+        elif problem.errno in FULL_DISK_ERRNOS:
             err.print(f"arena: cannot write {problem.filename or 'standard output'}: {problem.strerror}")
         else:
             raise
@@ -254,11 +254,11 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _describe_usage_error(error: typer.TyperException) -> str:
-    """Return the parser's message about a bad option or argument, with its phrases replaced by REPLACEMENT_BY_PARSER_TEXT."""
+    """Return the parser's message about a bad option or argument, with its phrases replaced by REWORDING_BY_PARSER_TEXT."""
     format_message = getattr(error, "format_message", None)
     message: str = format_message() if format_message else str(error)
     message = re.sub(r"^Invalid value for '([^']+)': ", r"\1: ", message)
-    for text, replacement in REPLACEMENT_BY_PARSER_TEXT.items():
+    for text, replacement in REWORDING_BY_PARSER_TEXT.items():
         message = message.replace(text, replacement)
     context = getattr(error, "ctx", None)
     # If the parser gives a hint, it contains a question mark or parentheses: "Did you mean --map?"
@@ -274,7 +274,7 @@ def _print_version(is_requested: bool) -> None:  # noqa: FBT001 - typer passes i
         raise typer.Exit
 
 
-def _exit_on_interrupt(_number: int, _frame: object) -> None:
+def _exit_on_interrupt(_signal_number: int, _frame: object) -> None:
     """Handle Ctrl-C while a command is being loaded, by ending the process at once.
 
     The handler does not raise KeyboardInterrupt, because the import system could print that exception and continue.
@@ -283,13 +283,13 @@ def _exit_on_interrupt(_number: int, _frame: object) -> None:
     os._exit(130)
 
 
-def _ignore_interrupts_at_exit(arguments: list[str] | None) -> None:
+def _ignore_interrupts_at_exit(main_arguments: list[str] | None) -> None:
     """Ignore further Ctrl-C while the process exits.
 
-    arguments  argument of `main`. If it is not None, Python code called `main`, and the process may continue afterwards.
-               Ctrl-C is then not ignored.
+    main_arguments  argument of `main`. If it is not None, Python code called `main`, and the process may continue afterwards.
+                    Ctrl-C is then not ignored.
     """
-    if arguments is None:
+    if main_arguments is None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -301,11 +301,12 @@ def _make_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    app.callback()(_common_options)  # without a callback typer would turn a single command into the whole app
+    # without a callback typer would turn a single command into the whole app
+    app.callback()(_accept_common_options)
     return app
 
 
-def _common_options(
+def _accept_common_options(
     *,
     version: Annotated[
         bool,

@@ -18,7 +18,7 @@ from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from arena.atomic_file import open_output, require_writable
+from arena.atomic_file import open_output_file, require_writable
 from arena.bot_file import BotAccount, read_bot_account
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
@@ -42,7 +42,7 @@ class UsageError(CommandError):
     exit_code = 2
 
 
-def check_output_file(context: typer.Context, file: Path | None) -> Path | None:
+def validate_output_file(context: typer.Context, file: Path | None) -> Path | None:
     """Check the value of an option that names an output file, before the command does its work. Return `file`.
 
     Raises BadParameter if the file cannot be written, or if another option of the command names the same file.
@@ -130,7 +130,7 @@ RecordOption = Annotated[
     typer.Option(
         "--record",
         metavar="FILE",
-        callback=check_output_file,
+        callback=validate_output_file,
         help="Append match records to this file, one JSON object per line.",
     ),
 ]
@@ -158,7 +158,7 @@ JsonOption = Annotated[
     typer.Option(
         "--json",
         metavar="FILE",
-        callback=check_output_file,
+        callback=validate_output_file,
         help="Write the result as JSON to this file (- for standard output).",
     ),
 ]
@@ -189,14 +189,14 @@ def register_games(game_specs: list[str] | None) -> list[str]:
     return [register_game(spec) for spec in game_specs or ()]
 
 
-def require_game_with_maps(game: str, game_class: type[Any]) -> None:
+def require_game_with_maps(game_name: str, game_class: type[Any]) -> None:
     """Raise UsageError if the game has no maps. Called if the user gave the option `--map`.
 
-    game        name of the game, as the user wrote it
+    game_name   name of the game, as the user wrote it
     game_class  class of the game
     """
     if not issubclass(game_class, Riskless):
-        raise UsageError(f"--map: {game} has no maps; leave out --map")
+        raise UsageError(f"--map: {game_name} has no maps; leave out --map")
 
 
 def parse_time_control_option(text: str, option_name: str = "--tc") -> TimeControl:
@@ -215,12 +215,12 @@ def load_bot_account(bot_file: Path) -> BotAccount:
         raise UsageError(f"--as: {error}") from None
 
 
-def is_option_given(context: typer.Context, name: str) -> bool:
+def is_option_given(context: typer.Context, parameter_name: str) -> bool:
     """Return True if the user gave the option, on the command line or in an environment variable.
 
-    name  name of the command function's parameter for the option
+    parameter_name  name of the command function's parameter for the option
     """
-    source = context.get_parameter_source(name)
+    source = context.get_parameter_source(parameter_name)
     return source is not None and source.name != "DEFAULT"
 
 
@@ -240,12 +240,12 @@ def write_text(text: str, path: Path) -> None:
     if str(path) == "-":
         typer.echo(text, nl=False)
         return
-    with convert_write_errors(path), open_output(path) as stream:
+    with explain_write_errors(path), open_output_file(path) as stream:
         stream.write(text)
 
 
 @contextmanager
-def convert_write_errors(output: Path | str) -> Iterator[None]:
+def explain_write_errors(output: Path | str) -> Iterator[None]:
     """Convert an OSError raised in the block to a CommandError with the same reason.
 
     output  file to which the block writes, or its description for the message, such as `standard output`
@@ -302,11 +302,14 @@ def print_table(justification_by_column: Mapping[str, Justify], rows: Iterable[S
 
 
 def print_table_or_write_json(
-    json_data: Any, json_file: Path | None, columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]
+    json_data: Any,
+    json_file: Path | None,
+    justification_by_column: Mapping[str, Justify],
+    rows: Iterable[Sequence[str]],
 ) -> None:
     """Write `json_data` to the file that the option `--json` names; without the option, print `rows` as a table instead."""
     if json_file is None:
-        print_table(columns, rows)
+        print_table(justification_by_column, rows)
     else:
         write_json(json_data, json_file)
 

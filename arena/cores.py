@@ -27,7 +27,7 @@ class CgroupMount:
     root: PurePosixPath
     """Path, in the tree, of the control group mounted at `point`; in a container, not necessarily the root of the tree."""
     point: Path
-    is_unified: bool
+    is_cgroup_v2: bool
     """True for version 2 of control groups, where one tree has all controllers."""
 
 
@@ -35,49 +35,49 @@ def list_usable_cores(
     core_affinity: Sequence[int] | None = None,
     *,
     cgroup_file: Path = CGROUP_FILE,
-    mounts_file: Path = MOUNTINFO_FILE,
+    mountinfo_file: Path = MOUNTINFO_FILE,
 ) -> list[int]:
     """Return the numbers of the cores that this process may use, in ascending order; at least one.
 
     If a control group's CPU quota is smaller than the number of these cores, the list is cut to that many cores.
 
-    core_affinity  cores on which the process may run; None asks the system
-    cgroup_file    file that lists the process's control groups
-    mounts_file    file that lists the mounts; if this file or `cgroup_file` cannot be read, no quota applies
+    core_affinity   cores on which the process may run; None asks the system
+    cgroup_file     file that lists the process's control groups
+    mountinfo_file  file that lists the mounts; if this file or `cgroup_file` cannot be read, no quota applies
     """
     allowed_cores = sorted(_get_allowed_cores() if core_affinity is None else core_affinity)
     return allowed_cores[
-        : max(1, math.floor(min(len(allowed_cores), find_cpu_limit_in_cores(cgroup_file, mounts_file))))
+        : max(1, math.floor(min(len(allowed_cores), find_cpu_limit_in_cores(cgroup_file, mountinfo_file))))
     ]
 
 
-def find_cpu_limit_in_cores(cgroup_file: Path, mounts_file: Path) -> float:
+def find_cpu_limit_in_cores(cgroup_file: Path, mountinfo_file: Path) -> float:
     """Return the lowest CPU limit that this process's control groups set, in cores; infinity if none sets a limit.
 
-    cgroup_file  file that lists the process's control groups
-    mounts_file  file that lists the mounts
+    cgroup_file     file that lists the process's control groups
+    mountinfo_file  file that lists the mounts
     """
     limits = [math.inf]
-    for mount, path in _find_cgroups(cgroup_file, mounts_file, "cpu"):
+    for mount, path in _find_cgroups(cgroup_file, mountinfo_file, "cpu"):
         limits += [
-            _read_cgroup_cpu_limit(folder, is_unified=mount.is_unified)
+            _read_cpu_limit_in_cores(folder, is_cgroup_v2=mount.is_cgroup_v2)
             for folder in _list_cgroup_folders(mount, path)
         ]
     return min(limits)
 
 
 def measure_container_cpu_ms(
-    container_id: str, cgroup_file: Path, mounts_file: Path = MOUNTINFO_FILE
+    container_id: str, cgroup_file: Path, mountinfo_file: Path = MOUNTINFO_FILE
 ) -> float | None:
     """Return the CPU time that a container has used, in ms; None if it has ended or its control group is not visible.
 
-    container_id  id of the container, which is part of its control group's name
-    cgroup_file   file that lists the control groups of a process in the container
-    mounts_file   file that lists the mounts of this process
+    container_id    id of the container, which is part of its control group's name
+    cgroup_file     file that lists the control groups of a process in the container
+    mountinfo_file  file that lists the mounts of this process
     """
-    for mount, path in _find_cgroups(cgroup_file, mounts_file, "cpuacct"):
+    for mount, path in _find_cgroups(cgroup_file, mountinfo_file, "cpuacct"):
         if container_id in path:
-            return _read_cgroup_cpu_ms(next(_list_cgroup_folders(mount, path)), is_unified=mount.is_unified)
+            return _read_cpu_ms(next(_list_cgroup_folders(mount, path)), is_cgroup_v2=mount.is_cgroup_v2)
     return None
 
 
@@ -88,23 +88,25 @@ def _get_allowed_cores() -> list[int]:
         return list(range(os.cpu_count() or 1))
 
 
-def _find_cgroups(cgroup_file: Path, mounts_file: Path, controller: str) -> Iterator[tuple[CgroupMount, str]]:
+def _find_cgroups(
+    cgroup_file: Path, mountinfo_file: Path, controller: str
+) -> Iterator[tuple[CgroupMount, str]]:
     """Yield each control group of a process that has a given resource controller, as (mount point, path in the tree).
 
-    cgroup_file  file that lists the control groups of the process
-    mounts_file  file that lists the mounts; nothing is yielded if this file or `cgroup_file` is missing
-    controller   name of the controller in version 1 of control groups, such as `cpu`
+    cgroup_file     file that lists the control groups of the process
+    mountinfo_file  file that lists the mounts; nothing is yielded if this file or `cgroup_file` is missing
+    controller      name of the controller in version 1 of control groups, such as `cpu`
     """
     try:
-        cgroups, mounted = cgroup_file.read_text(), mounts_file.read_text()
+        cgroups, mounted = cgroup_file.read_text(), mountinfo_file.read_text()
     except OSError:  # not Linux, or the process has ended
         return
     hierarchy = list(_parse_cgroup_mounts(mounted, controller))
     for line in cgroups.splitlines():
         _, controllers, path = line.split(":", 2)
         for mount in hierarchy:
-            if mount.is_unified == (controllers == "") and (
-                mount.is_unified or controller in controllers.split(",")
+            if mount.is_cgroup_v2 == (controllers == "") and (
+                mount.is_cgroup_v2 or controller in controllers.split(",")
             ):
                 yield mount, path
 
@@ -143,34 +145,34 @@ def _list_cgroup_folders(mount: CgroupMount, cgroup_path: str) -> Iterator[Path]
         yield from (mount.point / folder for folder in (relative_path, *relative_path.parents))
 
 
-def _read_cgroup_cpu_limit(folder: Path, *, is_unified: bool) -> float:
+def _read_cpu_limit_in_cores(cgroup_folder: Path, *, is_cgroup_v2: bool) -> float:
     """Return the CPU limit of one control group, in cores; infinity if it sets no limit or its files are missing.
 
-    folder      folder of the control group
-    is_unified  True for version 2 of control groups, False for version 1
+    cgroup_folder  folder of the control group
+    is_cgroup_v2   True for version 2 of control groups, False for version 1
     """
     with suppress(OSError, ValueError):
-        if is_unified:
-            amount, period = (folder / "cpu.max").read_text().split()
+        if is_cgroup_v2:
+            amount, period = (cgroup_folder / "cpu.max").read_text().split()
         else:
             amount, period = (
-                (folder / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period")
+                (cgroup_folder / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period")
             )
         if amount != "max" and int(amount) > 0 and int(period) > 0:
             return int(amount) / int(period)
     return math.inf
 
 
-def _read_cgroup_cpu_ms(folder: Path, *, is_unified: bool) -> float | None:
+def _read_cpu_ms(cgroup_folder: Path, *, is_cgroup_v2: bool) -> float | None:
     """Return the CPU time that one control group has used, in ms; None if its accounting files are missing.
 
-    folder      folder of the control group
-    is_unified  True for version 2 of control groups, False for version 1
+    cgroup_folder  folder of the control group
+    is_cgroup_v2   True for version 2 of control groups, False for version 1
     """
     with suppress(OSError, ValueError):
-        if not is_unified:
-            return int((folder / "cpuacct.usage").read_text()) / 1e6
-        for line in (folder / "cpu.stat").read_text().splitlines():
+        if not is_cgroup_v2:
+            return int((cgroup_folder / "cpuacct.usage").read_text()) / 1e6
+        for line in (cgroup_folder / "cpu.stat").read_text().splitlines():
             if line.startswith("usage_usec "):
                 return int(line.split()[1]) / 1e3
     return None

@@ -161,7 +161,7 @@ class TomlFile:
             if key not in known_fields:
                 raise self.make_error_at((*key_path, key), f"unknown key; {suggest_names(key, known_fields)}")
             field_type = known_fields[key].type
-            tables = _list_tables_in(value, is_list=get_origin(field_type) in (list, tuple))
+            tables = _list_tables_in(value, expects_list=get_origin(field_type) in (list, tuple))
             for item_type in (field_type, *get_args(field_type)):
                 if isinstance(item_type, type(Struct)):
                     for index_keys, item in tables:
@@ -188,14 +188,14 @@ def describe_violated_requirement(error: msgspec.ValidationError) -> str:
     )
 
 
-def _list_tables_in(table_or_list: Any, *, is_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:
+def _list_tables_in(table_or_list: Any, *, expects_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:
     """Return the tables in a value of a TOML file, each as (path from the value to the table, table).
 
     A table has the path (), and a table in a list has (its index,). List items that are not tables are left out.
 
-    is_list  True if the value must be a list, False if it must be a table; a value of another type yields no tables
+    expects_list  True if the value must be a list, False if it must be a table; a value of another type yields no tables
     """
-    if not is_list:
+    if not expects_list:
         return [((), table_or_list)] if isinstance(table_or_list, dict) else []
     items = enumerate(table_or_list) if isinstance(table_or_list, list) else ()
     return [((index,), item) for index, item in items if isinstance(item, dict)]

@@ -47,9 +47,9 @@ REPETITIONS, SERIES = 20, 3
 For each function, the median of its calls per request is computed for every series, and the smallest median is shown. On a
 busy machine, work of an earlier request may end late, and raise the calls of more than half of the requests in a series.
 """
-SETTLE_SECONDS = 0.03
+PAUSE_AFTER_ANSWER_SECONDS = 0.03
 """Pause after each answer, in seconds, in which the server finishes its remaining work for that request."""
-MAX_CALLS_BY_REQUEST = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
+MAX_FUNCTION_CALLS_BY_REQUEST = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
 """Promised upper bound of the function calls per request, by kind of request. A hello is a client's first message."""
 TABLE_REQUEST = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
@@ -78,7 +78,7 @@ class CallCounter:
             self.counts = Counter()
             self._is_counting = True
             await action(number)
-            await asyncio.sleep(SETTLE_SECONDS)
+            await asyncio.sleep(PAUSE_AFTER_ANSWER_SECONDS)
             self._is_counting = False
             results.append(self.counts)
         all_series = [results[start : start + REPETITIONS] for start in range(0, len(results), REPETITIONS)]
@@ -104,7 +104,7 @@ async def receive_until(client: Client, message_type: str) -> ServerMessage:
 
 
 async def count_calls_by_request() -> dict[str, Counter[CodeType]]:
-    """Return the number of calls of each function per request, for each kind of request in MAX_CALLS_BY_REQUEST."""
+    """Return the number of calls of each function per request, for each kind of request in MAX_FUNCTION_CALLS_BY_REQUEST."""
     call_counter = CallCounter()
     pool = Pool(games=(PoolGame(make_game_on_map("riskless", MAP), TimeControl.parse("60+1")),))
     results = {}
@@ -125,7 +125,7 @@ async def count_calls_by_request() -> dict[str, Counter[CodeType]]:
                 )
     finally:
         call_counter.close()
-    return {kind: results[kind] for kind in MAX_CALLS_BY_REQUEST}
+    return {kind: results[kind] for kind in MAX_FUNCTION_CALLS_BY_REQUEST}
 
 
 async def _count_hello_calls(host: Host, call_counter: CallCounter) -> Counter[CodeType]:
@@ -176,7 +176,7 @@ async def _count_table_request_calls(host: Host, call_counter: CallCounter) -> C
 
 
 def main() -> int:
-    """Count the calls and print them. Return the exit code: 1 if there are more than MAX_CALLS_BY_REQUEST."""
+    """Count the calls and print them. Return the exit code: 1 if there are more than MAX_FUNCTION_CALLS_BY_REQUEST."""
     parser = make_argument_parser(__doc__)
     parser.add_argument(
         "--list", action="store_true", help="also print each called function with its number of calls"
@@ -185,8 +185,8 @@ def main() -> int:
     faults = []
     for kind, counts in uvloop.run(count_calls_by_request()).items():
         total = counts.total()
-        print(f"{kind}: {total} calls, promised at most {MAX_CALLS_BY_REQUEST[kind]}")
-        if total > MAX_CALLS_BY_REQUEST[kind]:
+        print(f"{kind}: {total} calls, promised at most {MAX_FUNCTION_CALLS_BY_REQUEST[kind]}")
+        if total > MAX_FUNCTION_CALLS_BY_REQUEST[kind]:
             faults.append(f"{kind}: {total} calls")
         for function_code, call_count in (+counts).items() if arguments.list else ():
             file = Path(function_code.co_filename).relative_to(PACKAGE_FOLDER)

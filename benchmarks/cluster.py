@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks.kit.load import LoadCounters, measure_moves_per_second, run_arena_bot, run_bots
 from benchmarks.kit.measure import compute_quantile, format_markdown_table, format_spread
 from benchmarks.kit.results import CLUSTER, format_verdict, start_recording_conditions
-from benchmarks.kit.running_server import SCRIPT_OPTIONS, read_process_cpu_seconds
+from benchmarks.kit.running_server import SCRIPTED_MATCH_OPTIONS, read_process_cpu_seconds
 from testkit import forked
 from testkit.nats_server import NatsServer, run_nats
 from testkit.server_process import Role, ServerProcess
@@ -34,7 +34,7 @@ IDLE_MEASUREMENT_SECONDS = 3.0
 WARM_UP_SECONDS = 3.0
 """Seconds for which the bots play before the measurement begins."""
 SERVE_OPTIONS = (
-    *SCRIPT_OPTIONS,
+    *SCRIPTED_MATCH_OPTIONS,
     "--set=limits.work_ms_per_second=100000",
     "--set=limits.messages_per_second=1000",
     "--set=limits.moves_per_second=100000",
@@ -125,25 +125,25 @@ async def measure_round_cost(
         async with run_cluster_processes(edge_count, Path(folder), database_url, nats) as members:
             entrance_urls = [member.url for member in members if member.role != "core"]
 
-            def make_bots(prefix: str, *, join_pool: bool) -> list[Coroutine[Any, Any, None]]:
+            def make_bots(prefix: str, *, joins_pool: bool) -> list[Coroutine[Any, Any, None]]:
                 return [
                     run_arena_bot(
                         entrance_urls[number % len(entrance_urls)],
                         f"{prefix} {number}",
                         load,
                         pause_seconds,
-                        join_pool=join_pool,
+                        joins_pool=joins_pool,
                     )
                     for number in range(arguments.bots)
                 ]
 
-            async with run_bots(load, make_bots("idle", join_pool=False)):
+            async with run_bots(load, make_bots("idle", joins_pool=False)):
                 await asyncio.sleep(1)
                 cpu_before = measure_cpu_seconds(members, postgresql, nats)
                 await asyncio.sleep(IDLE_MEASUREMENT_SECONDS)
                 cpu_after = measure_cpu_seconds(members, postgresql, nats)
                 idle_cpu = [b - a for a, b in zip(cpu_before, cpu_after, strict=True)]
-                async with run_bots(load, make_bots("bot", join_pool=True)):
+                async with run_bots(load, make_bots("bot", joins_pool=True)):
                     await asyncio.sleep(WARM_UP_SECONDS)
                     load.latencies_seconds.clear()
                     cpu_before, moves = measure_cpu_seconds(members, postgresql, nats), load.move_count

@@ -42,7 +42,7 @@ SERVE_OPTIONS = (
     *("--game", "riskless", "--map", "italy", "--tc", "60+1", "--set=pool.pause_seconds=0"),
     *("--set=pool.concurrency=1000", "--set=log.verbose=true"),
 )
-FAILURE_COUNT = 100
+INJECTED_FAILURE_COUNT = 100
 """Default number of failures. The promise is that a run with this number of failures loses nothing."""
 MAX_P99_RECOVERY_SECONDS = 3.0
 """Promised limit, in seconds: after a core fails, 99 % of the matches continue within this time."""
@@ -87,13 +87,13 @@ def list_recovery_seconds(report: FailureReport, failure_kinds: Sequence[str]) -
     ]
 
 
-def format_figures(report: FailureReport, kinds: Sequence[str]) -> dict[str, str]:
+def format_figures(report: FailureReport, failure_kinds: Sequence[str]) -> dict[str, str]:
     """Return the texts to write into CLUSTER.md, by the name of their placeholder.
 
-    kinds: kinds of failure in the order of the table
+    failure_kinds: kinds of failure in the order of the table
     """
     result, rows = report.result, []
-    for kind in kinds:
+    for kind in failure_kinds:
         faults_of_kind = [fault for fault in report.injected if fault.kind == kind]
         seconds = list_recovery_seconds(report, [kind])
         stuck = sum(fault.stuck for fault in faults_of_kind)
@@ -120,7 +120,10 @@ def main() -> int:
     """
     parser = CLUSTER.make_parser(__doc__)
     parser.add_argument(
-        "--rounds", type=int, default=FAILURE_COUNT, help="number of failures, each injected into one process"
+        "--rounds",
+        type=int,
+        default=INJECTED_FAILURE_COUNT,
+        help="number of failures, each injected into one process",
     )
     parser.add_argument("--edges", type=int, default=2, help="number of edges in the cluster")
     parser.add_argument("--bots", type=int, default=40, help="number of bots, which play each other")

@@ -17,20 +17,25 @@ from dataclasses import dataclass
 
 from benchmarks.kit.filling import STORE_KIND_TITLES, create_database, create_filled_store
 from benchmarks.kit.full_speed import RAISED_LIMIT_OPTIONS, WARM_UP_SECONDS, measure_moves_and_cpu
-from benchmarks.kit.load_processes import ARENA, IDLE, LoadProcesses, run_loads
+from benchmarks.kit.load_processes import ARENA, IDLE, LoadProcesses, run_load_processes
 from benchmarks.kit.measure import format_markdown_table, format_spread
 from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
-from benchmarks.kit.running_server import RunningServer, get_server_cores, raise_file_limit, run_arena_server
+from benchmarks.kit.running_server import (
+    RunningServer,
+    get_server_cores,
+    raise_open_file_limit,
+    run_arena_server,
+)
 
 CONNECTION_COUNTS = (10, 100, 1_000, 5_000, 10_000)
 """Numbers of connections with which the cost of a move is measured."""
-PLAYING_CONNECTION_COUNT = 10
+PLAYING_BOT_COUNT_AMONG_IDLE = 10
 """Number of bots that play while the other connections are idle."""
 STORED_MATCH_COUNTS = (1, 10_000, 1_000_000)
 """Numbers of finished matches in the stores that are compared."""
-PLAYER_COUNT_PER_STORE = 100
+PLAYING_BOT_COUNT_PER_STORE = 100
 """Number of bots that play on each store."""
-MIN_CONNECTIONS_WITH_CONSTANT_COST = 100
+MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST = 100
 """Number of connections above which further connections must not raise the cost of a move by more than MAX_RATIO."""
 MAX_RATIO, MAX_START_SECONDS = 1.3, 2.0
 """Promised upper bounds.
@@ -41,8 +46,8 @@ MAX_START_SECONDS  start-up time with the largest store
 
 
 @dataclass(frozen=True)
-class CostWithIdleConnections:
-    """Cost of a move with `connections` connections, of which all but PLAYING_CONNECTION_COUNT are idle."""
+class MoveCostWithIdleConnections:
+    """Cost of a move with `connections` connections, of which all but PLAYING_BOT_COUNT_AMONG_IDLE are idle."""
 
     connections: int
     cpu_us: Sequence[float]
@@ -52,7 +57,7 @@ class CostWithIdleConnections:
 
 
 @dataclass(frozen=True)
-class CostWithStore:
+class MoveCostWithStore:
     """Cost of a move, and start-up times, on a store with `matches` finished matches."""
 
     store: str
@@ -65,37 +70,37 @@ class CostWithStore:
     """Seconds from the start of the server until it listens, after it was killed with matches in progress."""
 
 
-def measure_costs_with_idle_connections(
+def measure_move_costs_with_idle_connections(
     connection_counts: Sequence[int], seconds: float, round_count: int
-) -> Iterator[CostWithIdleConnections]:
+) -> Iterator[MoveCostWithIdleConnections]:
     """Yield the cost of a move for each number of connections, measured in `round_count` rounds of `seconds`.
 
     connection_counts: numbers of connections, ascending
     """
     with (
         run_arena_server(
-            PLAYING_CONNECTION_COUNT // 2, *RAISED_LIMIT_OPTIONS, cores=get_server_cores()
+            PLAYING_BOT_COUNT_AMONG_IDLE // 2, *RAISED_LIMIT_OPTIONS, cores=get_server_cores()
         ) as running,
         ExitStack() as stack,
     ):
         idle_count = 0
         for size in connection_counts:
-            missing_count = size - PLAYING_CONNECTION_COUNT - idle_count
+            missing_count = size - PLAYING_BOT_COUNT_AMONG_IDLE - idle_count
             if missing_count > 0:
                 names = f"idle {size}"
                 stack.enter_context(
-                    run_loads(running.url, missing_count, client_kind=IDLE, name_prefix=names)
+                    run_load_processes(running.url, missing_count, client_kind=IDLE, name_prefix=names)
                 ).wait_until_all_connected(missing_count)
                 idle_count += missing_count
-            with run_loads(running.url, PLAYING_CONNECTION_COUNT, client_kind=ARENA) as load:
-                cpu, rates = measure_cpu_and_rate_by_round(
-                    running, load, PLAYING_CONNECTION_COUNT, seconds, round_count
+            with run_load_processes(running.url, PLAYING_BOT_COUNT_AMONG_IDLE, client_kind=ARENA) as load:
+                cpu, rates = measure_cpu_and_move_rate_by_round(
+                    running, load, PLAYING_BOT_COUNT_AMONG_IDLE, seconds, round_count
                 )
-            yield CostWithIdleConnections(size, cpu, statistics.median(rates))
+            yield MoveCostWithIdleConnections(size, cpu, statistics.median(rates))
 
 
-def measure_cpu_and_rate_by_round(
-    running: RunningServer, load: LoadProcesses, player_count: int, seconds: float, round_count: int
+def measure_cpu_and_move_rate_by_round(
+    server: RunningServer, load: LoadProcesses, player_count: int, seconds: float, round_count: int
 ) -> tuple[list[float], list[float]]:
     """Measure `round_count` rounds of `seconds` each, once `player_count` bots have connected.
 
@@ -103,13 +108,13 @@ def measure_cpu_and_rate_by_round(
     """
     load.wait_until_all_connected(player_count)
     time.sleep(WARM_UP_SECONDS)
-    figures = [measure_moves_and_cpu(running, load, seconds) for _ in range(round_count)]
+    figures = [measure_moves_and_cpu(server, load, seconds) for _ in range(round_count)]
     return [figure.cpu_us for figure in figures], [figure.moves_per_second for figure in figures]
 
 
-def measure_costs_with_store(
+def measure_move_cost_with_store(
     store_kind: str, match_count: int, seconds: float, round_count: int
-) -> CostWithStore:
+) -> MoveCostWithStore:
     """Fill a store (`sqlite` or `postgresql`) with `match_count` matches, let bots play, then kill and restart its server.
 
     seconds, round_count: length and number of the periods of play that are measured
@@ -117,29 +122,32 @@ def measure_costs_with_store(
     with create_database(store_kind) as database_url:
         asyncio.run(create_filled_store(database_url, match_count))
         with (
-            _run_server_and_measure_start(database_url) as (running, start),
-            run_loads(running.url, PLAYER_COUNT_PER_STORE, client_kind=ARENA) as load,
+            _run_server_and_time_start(database_url) as (running, start),
+            run_load_processes(running.url, PLAYING_BOT_COUNT_PER_STORE, client_kind=ARENA) as load,
         ):
-            cpu = measure_cpu_and_rate_by_round(running, load, PLAYER_COUNT_PER_STORE, seconds, round_count)[
-                0
-            ]
+            cpu = measure_cpu_and_move_rate_by_round(
+                running, load, PLAYING_BOT_COUNT_PER_STORE, seconds, round_count
+            )[0]
             running.process.kill()
             running.process.wait()
-        with _run_server_and_measure_start(database_url) as (_, recovery):
-            return CostWithStore(store_kind, match_count, cpu, start, recovery)
+        with _run_server_and_time_start(database_url) as (_, recovery):
+            return MoveCostWithStore(store_kind, match_count, cpu, start, recovery)
 
 
 @contextmanager
-def _run_server_and_measure_start(database_url: str) -> Iterator[tuple[RunningServer, float]]:
+def _run_server_and_time_start(database_url: str) -> Iterator[tuple[RunningServer, float]]:
     start_time = time.perf_counter()
     with run_arena_server(
-        PLAYER_COUNT_PER_STORE // 2, *RAISED_LIMIT_OPTIONS, database=database_url, cores=get_server_cores()
+        PLAYING_BOT_COUNT_PER_STORE // 2,
+        *RAISED_LIMIT_OPTIONS,
+        database=database_url,
+        cores=get_server_cores(),
     ) as running:
         yield running, time.perf_counter() - start_time
 
 
 def format_figures(
-    idle_costs: Sequence[CostWithIdleConnections], store_costs: Sequence[CostWithStore]
+    idle_costs: Sequence[MoveCostWithIdleConnections], store_costs: Sequence[MoveCostWithStore]
 ) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
     idle_rows = [
@@ -158,7 +166,7 @@ def format_figures(
         "growth.connections": format_markdown_table(["connections", "CPU of a move", "moves/s"], idle_rows),
         "growth.stores": format_markdown_table(store_head, store_rows),
     }
-    grown_costs = [cost for cost in idle_costs if cost.connections >= MIN_CONNECTIONS_WITH_CONSTANT_COST]
+    grown_costs = [cost for cost in idle_costs if cost.connections >= MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST]
     if len(grown_costs) > 1:
         ratios = {
             cost.connections: statistics.median(cost.cpu_us) / statistics.median(grown_costs[0].cpu_us)
@@ -214,16 +222,18 @@ def main() -> None:
         help="databases to measure, comma-separated (default: all of %(default)s)",
     )
     arguments = SERVER.parse_arguments(parser)
-    raise_file_limit()
+    raise_open_file_limit()
     get_conditions, beside = start_recording_conditions(), []
     sizes = [size for size in CONNECTION_COUNTS if size <= arguments.most_connections]
-    for cost_beside_idle in measure_costs_with_idle_connections(sizes, arguments.seconds, arguments.rounds):
+    for cost_beside_idle in measure_move_costs_with_idle_connections(
+        sizes, arguments.seconds, arguments.rounds
+    ):
         print(cost_beside_idle, flush=True)
         beside.append(cost_beside_idle)
     stores = []
     for store in arguments.stores.split(","):
         for count in (size for size in STORED_MATCH_COUNTS if size <= arguments.most):
-            stores.append(measure_costs_with_store(store, count, arguments.seconds, arguments.rounds))
+            stores.append(measure_move_cost_with_store(store, count, arguments.seconds, arguments.rounds))
             print(stores[-1], flush=True)
     SERVER.publish("growth", format_figures(beside, stores), get_conditions, write=arguments.write)
 

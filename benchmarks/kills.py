@@ -39,17 +39,17 @@ class FixedIndexBot(Bot):
 SECONDS_PER_MOVE = 0.02
 """Seconds that a bot takes for a move. With less, an event of 200 matches would end before the 50th kill."""
 
-MOVE_INDEX_BY_BOT = (0, 1, 2, 3, -1)
+LEGAL_MOVE_INDEX_BY_BOT = (0, 1, 2, 3, -1)
 """Move that each bot of the event always plays: index in the list of legal moves, modulo the list's length."""
 
 
 def make_ladder_runner(folder: Path, round_count: int) -> LadderRunner:
     """Write deterministic bots to a folder, and return a runner of a ladder of `round_count` rounds in which they play."""
-    for index in MOVE_INDEX_BY_BOT:
+    for index in LEGAL_MOVE_INDEX_BY_BOT:
         (folder / f"bot{index}.py").write_text(
             BOT_SOURCE.format(index=index, seconds=SECONDS_PER_MOVE), encoding="utf-8"
         )
-    bots = [word for index in MOVE_INDEX_BY_BOT for word in ("--bot", f"bot{index}.py")]
+    bots = [word for index in LEGAL_MOVE_INDEX_BY_BOT for word in ("--bot", f"bot{index}.py")]
     terms = ("--game", "tictactoe", "--tc", "60+1", "--openings", "3", "--event", "kills")
     return LadderRunner(folder, (*terms, "--rounds", str(round_count), *bots))
 

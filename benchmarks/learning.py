@@ -26,7 +26,7 @@ from typing import Any
 import arena
 from arena.bots.learning.environment import Environment
 from arena.games.core import Game
-from benchmarks.kit.measure import Ratio, format_markdown_table
+from benchmarks.kit.measure import MeasuredRatio, format_markdown_table
 from benchmarks.kit.results import make_argument_parser
 
 MAP = "italy"
@@ -77,30 +77,30 @@ def play_random_openspiel_match(game: Any, rng: Random) -> int:
     return steps
 
 
-def play_random_pettingzoo_match(zoo: Any, rng: Random, seeds: Iterator[int]) -> int:
+def play_random_pettingzoo_match(pettingzoo_env: Any, rng: Random, seeds: Iterator[int]) -> int:
     """Play a random match of a PettingZoo environment. Return its number of steps. `seeds`: seeds of its resets."""
-    zoo.reset(seed=next(seeds))
+    pettingzoo_env.reset(seed=next(seeds))
     steps = 0
-    for _ in zoo.agent_iter():
-        observation, _, terminated, truncated, _ = zoo.last()
+    for _ in pettingzoo_env.agent_iter():
+        observation, _, terminated, truncated, _ = pettingzoo_env.last()
         legal = (
             []
             if terminated or truncated
             else [action for action, is_legal in enumerate(observation["action_mask"]) if is_legal]
         )
-        zoo.step(rng.choice(legal) if legal else None)
+        pettingzoo_env.step(rng.choice(legal) if legal else None)
         steps += bool(legal)
     return steps
 
 
-def make_table_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
+def make_table_rows(game_name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
     """Yield each row of the table of a game, as (title, function that plays the game).
 
-    name: name of the game in this project
+    game_name: name of the game in this project
     openspiel_name: name of the game in OpenSpiel; empty if OpenSpiel has no such game
     """
-    env = arena.make(name, map=MAP)
-    batch = arena.batch(name, map=MAP, size=MATCHES_PER_BATCH, seed=1)
+    env = arena.make(game_name, map=MAP)
+    batch = arena.batch(game_name, map=MAP, size=MATCHES_PER_BATCH, seed=1)
     yield f"`arena.batch`, {MATCHES_PER_BATCH:,} matches", partial(play_random_batch_moves, batch)
     yield "the rules in plain Python", partial(play_random_match_by_rules, env.game, Random(1))
     if find_spec("pyspiel"):
@@ -126,7 +126,7 @@ def play_local_match(env: Environment, seeds: Iterator[int]) -> int:
     return 1
 
 
-def measure_matches_per_second_of_command(round_count: int) -> float:
+def measure_match_command_rate(round_count: int) -> float:
     """Play `round_count` pairs of matches with `arena match`. Return the matches per second of its CPU time."""
     match = [sys.executable, "-m", "arena", "match", "random", "random"]
     matches = ["--map", MAP, "--openings", "4", "--rounds", str(round_count), "--tc", "60+1"]
@@ -164,15 +164,15 @@ def main() -> None:
     pairs = [
         (
             measure_plays_per_cpu_second(local, arguments.seconds),
-            measure_matches_per_second_of_command(arguments.rounds),
+            measure_match_command_rate(arguments.rounds),
         )
         for _ in range(MEASUREMENT_COUNT)
     ]
-    local_rate, command_rate = map(Ratio, zip(*pairs, strict=True))
+    local_rate, command_rate = map(MeasuredRatio, zip(*pairs, strict=True))
     matches = {
         "`play_match`": local_rate,
         "`arena match`, with its server and both bots": command_rate,
-        "ratio": Ratio([play_rate / arena_rate for play_rate, arena_rate in pairs]),
+        "ratio": MeasuredRatio([play_rate / arena_rate for play_rate, arena_rate in pairs]),
     }
     print(f"\nMatches of two random bots on {MAP}, per second of CPU time")
     print(format_markdown_table(["", "matches"], matches.items()))

@@ -51,7 +51,7 @@ BOARD_MEASUREMENT_SECONDS = 20.0
 """Time over which the CPU time of the live boards is measured, in seconds."""
 SECONDS_PER_MOVE = 1.0
 """Seconds that a bot pauses before each move while the live boards are measured."""
-SHIFT_MEASUREMENT_SECONDS = 30.0
+LAYOUT_SHIFT_MEASUREMENT_SECONDS = 30.0
 """Time for which the layout shift of a view is measured, in seconds."""
 MAX_OPEN_VIEWS = 6
 """Maximum number of views that are open at the same time while their layout shift is measured."""
@@ -110,7 +110,7 @@ def main() -> None:
         "frames": measure_frame_times,
         "shift": measure_layout_shift,
         "boards": measure_board_cpu,
-        "lighthouse": run_lighthouse,
+        "lighthouse": measure_lighthouse_scores,
     }
     parser = make_argument_parser(__doc__)
     parser.add_argument("parts", nargs="*", help=f"measurements, of {', '.join(parts)}; default: all")
@@ -133,8 +133,10 @@ def main() -> None:
 
 def measure_layout_shift(browser: Browser, server_folder: Path, _load_count: int) -> None:
     """Measure and print the layout shift of all views on a desktop and on a phone."""
-    print(f"layout shift in {SHIFT_MEASUREMENT_SECONDS:.0f} s, with bots that play a hundred moves a second:")
-    with run_fast_server(server_folder) as (running, match):
+    print(
+        f"layout shift in {LAYOUT_SHIFT_MEASUREMENT_SECONDS:.0f} s, with bots that play a hundred moves a second:"
+    )
+    with run_server_with_fast_bots(server_folder) as (running, match):
         addresses = [view.format(match=match) for view in VIEW_PATHS]
         largest_shift = 0.0
         for width, height in ((1280, 800), (390, 844)):
@@ -144,7 +146,7 @@ def measure_layout_shift(browser: Browser, server_folder: Path, _load_count: int
                     pages[address] = page = browser.new_page(viewport={"width": width, "height": height})
                     page.add_init_script(MEASURE_SHIFT_SCRIPT)
                     page.goto(f"{running.url}{address}")
-                page.wait_for_timeout(1000 * SHIFT_MEASUREMENT_SECONDS)
+                page.wait_for_timeout(1000 * LAYOUT_SHIFT_MEASUREMENT_SECONDS)
                 for address, page in pages.items():
                     shift = page.evaluate("shifted")
                     largest_shift = max(largest_shift, shift)
@@ -154,7 +156,7 @@ def measure_layout_shift(browser: Browser, server_folder: Path, _load_count: int
 
 
 @contextmanager
-def run_fast_server(server_folder: Path) -> Iterator[tuple[BrowserArena, str]]:
+def run_server_with_fast_bots(server_folder: Path) -> Iterator[tuple[BrowserArena, str]]:
     """Run a server on which two bots play about 100 moves a second. Yield it with the id of a finished match."""
     with run_arena(server_folder, "--map", "italy", "--tc", "9/move") as running:
         running.connect_slow_bot("ann", 0.01)
@@ -166,14 +168,14 @@ def measure_first_page_load(browser: Browser, server_folder: Path, load_count: i
     """Measure and print the size and the time of the start page, `load_count` times with an empty cache."""
     with run_arena(server_folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])
-        results = [load_page(browser, running.url) for _ in range(load_count)]
+        results = [load_start_page(browser, running.url) for _ in range(load_count)]
     seconds, sizes, counts = zip(*results, strict=True)
     print(f"first view, {load_count} loads with an empty cache:")
     print(f"  {max(sizes) / 1000:.1f} kB over the wire at most, in {counts[0]} answers")
     print(f"  complete after {statistics.median(seconds):.2f} s (median), {max(seconds):.2f} s at most")
 
 
-def load_page(browser: Browser, url: str) -> tuple[float, int, int]:
+def load_start_page(browser: Browser, url: str) -> tuple[float, int, int]:
     """Load the start page at `url` with an empty cache.
 
     Return the seconds until it shows matches and bots, the bytes of all responses with their headers, and the number of
@@ -299,7 +301,7 @@ def measure_board_cpu(browser: Browser, server_folder: Path, _load_count: int) -
         )
 
 
-def run_lighthouse(_browser: Browser, server_folder: Path, _load_count: int) -> None:
+def measure_lighthouse_scores(_browser: Browser, server_folder: Path, _load_count: int) -> None:
     """Print the median scores of Lighthouse for each view, and the failed audits of the load with the lowest scores.
 
     Exit with code 1 if a score is below 100. Print only a remark if Lighthouse is not installed.
@@ -310,7 +312,7 @@ def run_lighthouse(_browser: Browser, server_folder: Path, _load_count: int) -> 
         return
     low_score_count = 0
     print(f"Lighthouse: {', '.join(AUDIT_CATEGORIES)}, medians of {LIGHTHOUSE_RUNS} loads")
-    with run_fast_server(server_folder) as (running, match):
+    with run_server_with_fast_bots(server_folder) as (running, match):
         running.slow_down_bots(1.0)
         for view in VIEW_PATHS:
             address = view.format(match=match)
@@ -360,12 +362,12 @@ def count_accepted_moves(running: BrowserArena) -> float:
 
 def measure_cpu_share(browser: Browser, page: Page) -> float:
     """Return the browser's CPU usage over BOARD_MEASUREMENT_SECONDS, all processes together, as a share of one core."""
-    start_time, before = time.perf_counter(), browser_cpu_seconds(browser)
+    start_time, before = time.perf_counter(), read_browser_cpu_seconds(browser)
     page.wait_for_timeout(BOARD_MEASUREMENT_SECONDS * 1000)
-    return (browser_cpu_seconds(browser) - before) / (time.perf_counter() - start_time)
+    return (read_browser_cpu_seconds(browser) - before) / (time.perf_counter() - start_time)
 
 
-def browser_cpu_seconds(browser: Browser) -> float:
+def read_browser_cpu_seconds(browser: Browser) -> float:
     """Return the CPU time that all processes of the browser have used so far, in seconds."""
     answer = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
     return float(sum(process["cpuTime"] for process in answer["processInfo"]))

@@ -21,14 +21,14 @@ from typing import Any
 
 import uvloop
 
-from benchmarks.kit.full_speed import RAISED_LIMIT_OPTIONS, measure_all_at_full_speed, serve_relay
+from benchmarks.kit.full_speed import RAISED_LIMIT_OPTIONS, measure_full_speed_by_bot_count, serve_relay
 from benchmarks.kit.load import LoadCounters, measure_moves_per_second, run_arena_bot, run_bots, run_relay_bot
 from benchmarks.kit.measure import compute_quantile, format_markdown_table
 from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import (
     fetch_move_time_histogram,
     interpolate_quantile,
-    raise_file_limit,
+    raise_open_file_limit,
     run_arena_server,
 )
 
@@ -79,7 +79,8 @@ async def _measure_at_move_rate(bot_count: int, moves_per_second: float, seconds
     with run_arena_server(bot_count // 2, *RAISED_LIMIT_OPTIONS) as running:
         empty_bytes = running.memory_bytes
         idle = [
-            run_arena_bot(running.url, f"idle {number}", load, join_pool=False) for number in range(bot_count)
+            run_arena_bot(running.url, f"idle {number}", load, joins_pool=False)
+            for number in range(bot_count)
         ]
         async with run_bots(load, idle):
             await asyncio.sleep(1)
@@ -139,7 +140,7 @@ async def measure_answer_latencies_ms(
         return [1000 * latency for latency in load.latencies_seconds]
 
 
-async def measure_lone_moves(seconds: float) -> dict[str, str]:
+async def measure_single_match_latencies(seconds: float) -> dict[str, str]:
     """Measure three latencies: of a single match's moves on the server, of the same on the relay, and of a commit to disk.
 
     Each is measured for `seconds` in total, in turn with the others. Return the texts to write into SERVER.md, by the name
@@ -171,7 +172,7 @@ async def measure_lone_moves(seconds: float) -> dict[str, str]:
     }
 
 
-async def measure_all_at_move_rate(seconds: float, max_bots: int) -> dict[str, str]:
+async def measure_latency_by_bot_count(seconds: float, max_bots: int) -> dict[str, str]:
     """Measure the server with 10, 100 and 1,000 playing bots and as many idle ones, at a fixed rate of moves.
 
     Skip each measurement with more than `max_bots` bots, playing and idle ones together. Return the texts to write into
@@ -220,11 +221,11 @@ def main() -> None:
         "--most", type=int, default=2000, help="number of connections at which the benchmark stops"
     )
     arguments = SERVER.parse_arguments(parser)
-    raise_file_limit()
+    raise_open_file_limit()
     seconds, get_conditions = arguments.seconds, start_recording_conditions()
-    figures = measure_all_at_full_speed(seconds, arguments.rounds)
-    figures |= uvloop.run(measure_lone_moves(2 * seconds))
-    figures |= uvloop.run(measure_all_at_move_rate(seconds, arguments.most))
+    figures = measure_full_speed_by_bot_count(seconds, arguments.rounds)
+    figures |= uvloop.run(measure_single_match_latencies(2 * seconds))
+    figures |= uvloop.run(measure_latency_by_bot_count(seconds, arguments.most))
     SERVER.publish("speed", figures, get_conditions, write=arguments.write)
 
 

@@ -41,7 +41,7 @@ def main() -> int:
         figures = _measure_search_for_planted_defects()
     else:
         results = _run_simulations(arguments)
-        figures = _make_figures(results, time.process_time() - start_time, arguments.bots)
+        figures = _format_figures(results, time.process_time() - start_time, arguments.bots)
     SIMULATION.publish(arguments.part, figures, get_conditions, write=arguments.write)
     return 1 if any(result.failure for result in results) else 0
 
@@ -71,19 +71,19 @@ def _run_simulations(arguments: argparse.Namespace) -> list[SimulationResult]:
     return results
 
 
-def _print_failure(results: SimulationResult, arguments: argparse.Namespace) -> None:
-    numbers = ",".join(str(fault.number) for fault in results.faults)
+def _print_failure(result: SimulationResult, arguments: argparse.Namespace) -> None:
+    numbers = ",".join(str(fault.number) for fault in result.faults)
     fault = f" --fault {arguments.fault}" if arguments.fault else ""
     print(
-        f"  python -m benchmarks.simulation --seed {results.plan.seed} --hours {arguments.hours!r} --bots {arguments.bots}"
+        f"  python -m benchmarks.simulation --seed {result.plan.seed} --hours {arguments.hours!r} --bots {arguments.bots}"
         f" --only '{numbers}'{fault}"
     )
-    for line in results.event_log:
+    for line in result.event_log:
         print(f"  at {line}")
-    print(f"  at {results.seconds:.3f} s: {results.failure}", flush=True)
+    print(f"  at {result.seconds:.3f} s: {result.failure}", flush=True)
 
 
-def _make_figures(results: list[SimulationResult], cpu_seconds: float, bot_count: int) -> dict[str, str]:
+def _format_figures(results: list[SimulationResult], cpu_seconds: float, bot_count: int) -> dict[str, str]:
     faults: Counter[str] = sum((result.fault_counts for result in results), Counter())
     reasons: Counter[str] = sum((result.reasons for result in results), Counter())
     hours = sum(result.seconds for result in results) / 3600

@@ -35,7 +35,7 @@ from benchmarks.kit.filling import (
     STORE_KIND_TITLES,
     create_database,
     create_filled_store,
-    replace_sample_records,
+    replace_shared_records,
 )
 from benchmarks.kit.measure import format_markdown_table
 from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
@@ -76,7 +76,7 @@ class StoreLatencies:
     """Latencies in ms, by kind of request, as (p50, p95, maximum of the first CLIENT_COUNT answers)."""
 
 
-def make_url_path_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
+def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
     """Return functions that make a URL path with random parameters, by kind of request.
 
     matches: matches that the paths can refer to, as `load_sample_matches` returns them
@@ -184,7 +184,7 @@ async def measure_store_latencies(
     async with open_store(database_url) as engine:
         stats = await load_store_stats(engine)
         sample_matches = await load_sample_matches(engine, match_count)
-        await replace_sample_records(
+        await replace_shared_records(
             engine, [match for match, _, _ in sample_matches[:DISTINCT_RECORD_COUNT]]
         )
         async with engine.connect() as connection:
@@ -193,7 +193,7 @@ async def measure_store_latencies(
         token = await tokens.create_token(engine, "host", "admin")
     with run_arena_server(1, *UNLIMITED_OPTIONS, database=database_url) as running:
         latencies = StoreLatencies(store_kind, match_count, stats, match_bytes)
-        target_functions = make_url_path_functions(sample_matches)
+        target_functions = make_target_functions(sample_matches)
         for name, make_target in target_functions.items():
             times = await measure_request_latencies_ms(running.url, make_target, f"host:{token}", seconds)
             percentiles = statistics.quantiles(times, n=20)

@@ -16,8 +16,8 @@ import statistics
 import uvloop
 
 from benchmarks.kit.load import LoadCounters, measure_moves_per_second, run_arena_bot, run_bots
-from benchmarks.kit.load_processes import WATCH, run_loads
-from benchmarks.kit.measure import Ratio, compute_quantile, format_markdown_table
+from benchmarks.kit.load_processes import WATCH, run_load_processes
+from benchmarks.kit.measure import MeasuredRatio, compute_quantile, format_markdown_table
 from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import run_arena_server
 
@@ -31,16 +31,14 @@ PERIOD_SECONDS = 5.0
 """Length of each period with or without spectators, in seconds."""
 
 
-async def measure_p99_ms(load: LoadCounters) -> float:
+async def measure_p99_latency_ms(load: LoadCounters) -> float:
     """Measure for one period. Return the 99th percentile of the times from sending a move to its acknowledgement, in ms."""
     load.latencies_seconds.clear()
     await measure_moves_per_second(load, PERIOD_SECONDS)
     return 1000 * compute_quantile(load.latencies_seconds, 0.99)
 
 
-async def measure_p99s_without_and_with_spectators(
-    spectator_count: int, round_count: int
-) -> tuple[list[float], list[float]]:
+async def measure_p99_latencies_ms(spectator_count: int, round_count: int) -> tuple[list[float], list[float]]:
     """Let two bots play, alternately without and with spectators.
 
     Return two lists: the p99 of each round without spectators, and with spectators, in ms.
@@ -55,14 +53,14 @@ async def measure_p99s_without_and_with_spectators(
         async with run_bots(
             load, [run_arena_bot(server.url, name, load, MEAN_PAUSE_SECONDS) for name in ("a", "b")]
         ):
-            await measure_p99_ms(load)
+            await measure_p99_latency_ms(load)
             for _ in range(round_count):
-                p99_without.append(await measure_p99_ms(load))
-                with run_loads(
+                p99_without.append(await measure_p99_latency_ms(load))
+                with run_load_processes(
                     server.url, spectator_count, client_kind=WATCH, name_prefix="spectator"
                 ) as spectator_processes:
                     await asyncio.to_thread(spectator_processes.wait_until_all_connected, spectator_count)
-                    p99_with.append(await measure_p99_ms(load))
+                    p99_with.append(await measure_p99_latency_ms(load))
     return p99_without, p99_with
 
 
@@ -75,10 +73,10 @@ def main() -> None:
     )
     arguments = SERVER.parse_arguments(parser)
     get_conditions = start_recording_conditions()
-    p99_without, p99_with = uvloop.run(
-        measure_p99s_without_and_with_spectators(arguments.spectators, arguments.rounds)
+    p99_without, p99_with = uvloop.run(measure_p99_latencies_ms(arguments.spectators, arguments.rounds))
+    ratio = MeasuredRatio(
+        [with_them / without for without, with_them in zip(p99_without, p99_with, strict=True)]
     )
-    ratio = Ratio([with_them / without for without, with_them in zip(p99_without, p99_with, strict=True)])
     without, with_them = (f"{statistics.median(figures):.2f} ms" for figures in (p99_without, p99_with))
     headings = ["spectators", "p99 without them", "p99 with them", "ratio"]
     text = f"{without} without, {with_them} with them: {ratio.format_with_range('×')}"

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from zlib import crc32
 
-from arena.atomic_file import replace_on_success
+from arena.atomic_file import replace_file_atomically
 from arena.solved.board_numbers import BoardNumbering
 from arena.solved.header import BadTable, TableHeader, decode_header, encode_header
 from arena.solved.solved_value import SolvedValue, decode_value
@@ -96,6 +96,6 @@ def write_table(path: Path, header: TableHeader, blocks: Sequence[bytes]) -> Non
 
     The file is replaced in one step, so a reader finds either the old table or the new one.
     """
-    with replace_on_success(path) as new_file, new_file.open("wb") as file:
+    with replace_file_atomically(path) as new_file, new_file.open("wb") as file:
         file.write(encode_header(header, blocks))
         file.writelines(blocks)

@@ -17,7 +17,7 @@ import pytest
 from typer.core import TyperGroup
 
 import arena as arena_face
-from arena.cli import COMMAND_ENTRY_BY_NAME, load_command
+from arena.cli import COMMAND_BY_NAME, load_command
 from testkit.tools import mark_requires
 from tests.bots.command_line import LIST_LOADED, arena, environment
 
@@ -32,7 +32,7 @@ WITH_STORE = {
 }
 
 
-MODULES = {name: target.partition(":")[0] for name, (target, _) in COMMAND_ENTRY_BY_NAME.items()}
+MODULES = {name: target.partition(":")[0] for name, (target, _) in COMMAND_BY_NAME.items()}
 """Module of each command."""
 
 
@@ -51,15 +51,15 @@ def loaded_packages(*runs: Sequence[str], **environment: str) -> list[set[str]]:
     return names
 
 
-@pytest.mark.parametrize("name", COMMAND_ENTRY_BY_NAME)
+@pytest.mark.parametrize("name", COMMAND_BY_NAME)
 def test_a_command_is_in_its_module_and_its_line_is_the_first_of_its_help(name: str) -> None:
     help = load_command(name).help
-    assert help.splitlines()[0] == COMMAND_ENTRY_BY_NAME[name][1]
+    assert help.splitlines()[0] == COMMAND_BY_NAME[name][1]
 
 
 def test_the_help_lists_each_command_with_its_line() -> None:
     help_text = arena("--help").stdout
-    for name, (_, line) in COMMAND_ENTRY_BY_NAME.items():
+    for name, (_, line) in COMMAND_BY_NAME.items():
         (shown,) = re.findall(rf"^  {name} +(.*?)(?:\.\.\.)?$", help_text, re.MULTILINE)
         assert line.startswith(shown)
 
@@ -153,7 +153,7 @@ def words_of(name: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    "words", [words for name in COMMAND_ENTRY_BY_NAME for words in words_of(name)], ids=" ".join
+    "words", [words for name in COMMAND_BY_NAME for words in words_of(name)], ids=" ".join
 )
 def test_every_command_has_help_with_an_example(words: list[str]) -> None:
     result = arena(*words, "--help")
@@ -261,7 +261,7 @@ def options_of(command: Any) -> Iterator[Any]:
     yield from (each for each in command.params if each.param_type_name == "option")
 
 
-@pytest.mark.parametrize("name", COMMAND_ENTRY_BY_NAME)
+@pytest.mark.parametrize("name", COMMAND_BY_NAME)
 def test_every_option_names_its_values(name: str) -> None:
     silent = [each.opts[0] for each in options_of(load_command(name)) if not (each.is_flag or each.metavar)]
     assert silent == [], "it would be TEXT or INTEGER"

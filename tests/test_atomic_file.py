@@ -16,9 +16,9 @@ import pytest
 
 from arena.atomic_file import (
     append_line,
-    create_on_success,
+    create_file_atomically,
     create_text_file,
-    open_output,
+    open_output_file,
     require_writable,
 )
 from tests.bots.command_line import ARENA, arena, environment, fails
@@ -63,9 +63,9 @@ def test_a_file_created_meanwhile_is_not_replaced(
     if not has_links:
         monkeypatch.setattr(os, "link", refuse_link)
     file, other = tmp_path / "file.txt", tmp_path / "other.txt"
-    with create_on_success(file) as part:
+    with create_file_atomically(file) as part:
         part.write_text("new")
-    with pytest.raises(FileExistsError), create_on_success(other) as part:
+    with pytest.raises(FileExistsError), create_file_atomically(other) as part:
         part.write_text("new")
         other.write_text("created meanwhile")
     assert (file.read_text(), other.read_text()) == ("new", "created meanwhile")
@@ -78,16 +78,16 @@ def test_a_file_is_complete_or_as_it_was(tmp_path: Path) -> None:
         with (
             limit_file_size(100),
             pytest.raises(OSError, match="File too large"),
-            open_output(file) as stream,
+            open_output_file(file) as stream,
         ):
             stream.write(TEXT)
         assert (file.read_text() if file.exists() else None) == before
-        with pytest.raises(KeyboardInterrupt), open_output(file) as stream:
+        with pytest.raises(KeyboardInterrupt), open_output_file(file) as stream:
             stream.write(TEXT)
             raise KeyboardInterrupt
         assert list_names(tmp_path) == ["file.txt"] * (before is not None)
         file.write_text("before")
-    with open_output(file) as stream:
+    with open_output_file(file) as stream:
         stream.write(TEXT)
     assert file.read_text() == TEXT
     assert list_names(tmp_path) == ["file.txt"]
@@ -97,7 +97,7 @@ def test_the_target_of_a_link_is_replaced_and_keeps_its_mode(tmp_path: Path) -> 
     file, link = tmp_path / "file.txt", tmp_path / "link"
     file.touch(mode=0o640)
     link.symlink_to(file)
-    with open_output(link) as stream:
+    with open_output_file(link) as stream:
         stream.write(TEXT)
     assert link.is_symlink()
     assert file.read_text() == TEXT
@@ -108,7 +108,7 @@ def test_a_file_in_a_folder_that_permits_no_new_files_is_written_directly() -> N
     with make_folder_of_another_user(0o666, 0o555) as folder:
         file = folder / "file.txt"
         require_writable(file)
-        with open_output(file) as stream:
+        with open_output_file(file) as stream:
             stream.write(TEXT)
         assert file.read_text() == TEXT
         with pytest.raises(PermissionError):
@@ -127,7 +127,7 @@ def test_a_read_only_disk_is_named_as_the_reason(monkeypatch: pytest.MonkeyPatch
 def test_a_write_protected_file_is_not_replaced() -> None:
     with make_folder_of_another_user(0o444, 0o777) as folder:
         file = folder / "file.txt"
-        with pytest.raises(PermissionError), open_output(file):
+        with pytest.raises(PermissionError), open_output_file(file):
             pass
         with pytest.raises(PermissionError):
             require_writable(file)
@@ -136,13 +136,13 @@ def test_a_write_protected_file_is_not_replaced() -> None:
 
 
 def test_a_file_in_a_folder_that_may_not_be_read_is_replaced() -> None:
-    with make_folder_of_another_user(0o666, 0o333) as folder, open_output(folder / "file.txt") as stream:
+    with make_folder_of_another_user(0o666, 0o333) as folder, open_output_file(folder / "file.txt") as stream:
         stream.write(TEXT)
 
 
 def test_a_name_may_have_255_characters(tmp_path: Path) -> None:
     file = tmp_path / (255 * "x")
-    with open_output(file) as stream:
+    with open_output_file(file) as stream:
         stream.write(TEXT)
     assert file.read_text() == TEXT
     with pytest.raises(OSError, match="File name too long"):

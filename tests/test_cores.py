@@ -68,7 +68,7 @@ class Machine:
         return find_cpu_limit_in_cores(self.cgroup, self.mounts)
 
     def cores(self, affinity: list[int]) -> list[int]:
-        return list_usable_cores(affinity, cgroup_file=self.cgroup, mounts_file=self.mounts)
+        return list_usable_cores(affinity, cgroup_file=self.cgroup, mountinfo_file=self.mounts)
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_without_the_files_there_is_no_limit(machine: Machine, tmp_path: Path) -
     assert machine.quota() == math.inf
     assert find_cpu_limit_in_cores(tmp_path / "none", machine.mounts) == math.inf
     assert find_cpu_limit_in_cores(machine.cgroup, tmp_path / "none") == math.inf
-    assert list_usable_cores([3, 1, 2], cgroup_file=tmp_path / "none", mounts_file=tmp_path / "none") == [
+    assert list_usable_cores([3, 1, 2], cgroup_file=tmp_path / "none", mountinfo_file=tmp_path / "none") == [
         1,
         2,
         3,

@@ -14,7 +14,7 @@ from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from benchmarks.kit.measure import format_markdown_table, make_midgame_positions, make_riskless
+from benchmarks.kit.measure import format_markdown_table, make_midgame_positions, make_riskless_game
 from benchmarks.kit.results import format_verdict
 
 MEASUREMENT_SECONDS = 8.0
@@ -89,7 +89,7 @@ def format_quantile_ms(times_ms: Sequence[float], quantile: float) -> str:
 
 def run_benchmark() -> dict[str, Any]:
     """Measure how late the event loop resumes, without and with a search, and how late stopped searches end."""
-    board = make_riskless("world")
+    board = make_riskless_game("world")
     midgame_positions = make_midgame_positions(board, 8)
     searcher = Searcher(board, weights_for(board, "features"), Settings(threads=SEARCH_THREAD_COUNT))
     searcher.warm_up()
@@ -115,11 +115,11 @@ def run_benchmark() -> dict[str, Any]:
     }
 
 
-def _format_quantiles(delays: Sequence[float]) -> list[str]:
+def _format_quantiles(delays_ms: Sequence[float]) -> list[str]:
     return [
-        str(len(delays)),
-        *(format_quantile_ms(delays, share) for share in (0.5, 0.99, 0.999)),
-        f"{max(delays):.2f}",
+        str(len(delays_ms)),
+        *(format_quantile_ms(delays_ms, share) for share in (0.5, 0.99, 0.999)),
+        f"{max(delays_ms):.2f}",
     ]
 
 

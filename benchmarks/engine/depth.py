@@ -12,13 +12,18 @@ from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import deepen
 from arena.bots.search.play import AlphaBeta, Search
 from arena.bots.search.table import Table
-from benchmarks.kit.measure import Ratio, format_markdown_table, make_midgame_positions, make_riskless
+from benchmarks.kit.measure import (
+    MeasuredRatio,
+    format_markdown_table,
+    make_midgame_positions,
+    make_riskless_game,
+)
 from benchmarks.kit.results import format_verdict
 
 POSITION_COUNT = 7
 SEARCH_SECONDS = 1.0
 """CPU time of each search, in seconds."""
-MIN_DEPTH_GAIN = 4
+MIN_DEPTH_GAIN_PLIES = 4
 """Promised lower bound of the plies by which the compiled search without pruning goes deeper than the reference search."""
 SEARCH_TITLES = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "compiled, as it plays"
 """Names of the compared searches. An exact search prunes nothing beyond alpha-beta.
@@ -41,7 +46,7 @@ def _find_last_completed_depth(reports: Any) -> int:
 
 def run_benchmark() -> dict[str, Any]:
     """Run each of the searches SEARCH_TITLES on each position, for SEARCH_SECONDS. Return the completed depths by search."""
-    board = make_riskless("world")
+    board = make_riskless_game("world")
     weights = weights_for(board, "features")
     compiled_searchers = (
         Searcher(board, weights, Settings(exact=True)),
@@ -70,14 +75,15 @@ def format_figures(raw_data: dict[str, Any]) -> dict[str, str]:
     raw_data: result of `run_benchmark`
     """
     depths = raw_data["depths"]
-    exact_gain = Ratio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
-    selective_gain = Ratio([a - b for a, b in zip(depths[SELECTIVE], depths[EXACT], strict=True)])
+    exact_gain = MeasuredRatio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
+    selective_gain = MeasuredRatio([a - b for a, b in zip(depths[SELECTIVE], depths[EXACT], strict=True)])
     rows = [[name, ", ".join(map(str, reached))] for name, reached in depths.items()]
     rows.append([f"{EXACT}, more than {REFERENCE}", f"**{exact_gain}**"])
     rows.append([f"{SELECTIVE}, more than {EXACT}", str(selective_gain)])
     return {
         "depth.table": format_markdown_table(["search", "depth of each position"], rows),
         "depth.gain": format_verdict(
-            exact_gain.format_with_range("plies more"), is_bound_kept=exact_gain.median >= MIN_DEPTH_GAIN
+            exact_gain.format_with_range("plies more"),
+            is_bound_kept=exact_gain.median >= MIN_DEPTH_GAIN_PLIES,
         ),
     }

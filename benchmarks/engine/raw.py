@@ -14,13 +14,18 @@ from typing import Any
 from msgspec import convert, to_builtins
 from msgspec.structs import asdict
 
-from benchmarks.kit.results import BENCHMARKS_FOLDER, RESULTS, Conditions, start_recording_conditions
+from benchmarks.kit.results import (
+    BENCHMARKS_FOLDER,
+    RESULTS,
+    MeasurementConditions,
+    start_recording_conditions,
+)
 
 BENCHMARK_NAMES = ("depth", "threads", "delay")
 """Names of the benchmarks, in the order of RESULTS.md."""
 
 
-class RawResults(Conditions, frozen=True):
+class SavedResults(MeasurementConditions, frozen=True):
     """Data of one benchmark, with the conditions of its measurement."""
 
     data: dict[str, Any]
@@ -30,16 +35,16 @@ def run_and_save_benchmark(benchmark_name: str) -> None:
     """Run the benchmark of this name, and save its raw results."""
     get_conditions = start_recording_conditions()
     data = importlib.import_module(f"benchmarks.engine.{benchmark_name}").run_benchmark()
-    raw = RawResults(**asdict(get_conditions()), data=data)
+    raw = SavedResults(**asdict(get_conditions()), data=data)
     (BENCHMARKS_FOLDER / "results" / f"{benchmark_name}.json").write_text(
         json.dumps(to_builtins(raw), indent=1) + "\n", encoding="utf-8"
     )
 
 
-def load_results(benchmark_name: str) -> RawResults:
+def load_results(benchmark_name: str) -> SavedResults:
     """Return the raw results of a benchmark from results/NAME.json. Raises FileNotFoundError if there is no such file."""
     text = (BENCHMARKS_FOLDER / "results" / f"{benchmark_name}.json").read_text(encoding="utf-8")
-    return convert(json.loads(text), RawResults)
+    return convert(json.loads(text), SavedResults)
 
 
 def format_figures(benchmark_name: str) -> dict[str, str]:

@@ -37,7 +37,7 @@ MAKE_OPENINGS_OPTIONS = ("--plies", "6", "--nodes", "8000", "--gap", "0", "--str
 """Options of `arena openings make` for maps without built-in openings: 6 random plies, judged by a search of 8,000 nodes."""
 
 
-def map_to_toml(map: RisklessMap) -> str:
+def format_map_as_toml(map: RisklessMap) -> str:
     """Return a map in the TOML format of map files, in which each territory lists the indices of its neighbours."""
     lines = [f"{key} = {getattr(map, key)}" for key in ("territory_cap", "armies_to_win", "ply_limit")]
     for territory, name in enumerate(map.territories):
@@ -65,7 +65,7 @@ def make_engine_spec_for_checkout(checkout_folder: Path, engine_name: str) -> st
 
 
 @dataclass(frozen=True)
-class PairScore:
+class MatchPairScore:
     """Score of the first engine in pairs of matches from the same opening, with seats swapped.
 
     pairs: number of pairs in which the engine got 0, ½, 1, 1½ and 2 points
@@ -83,7 +83,7 @@ class PairScore:
         return f"{sum(self.pairs)} | {elo.elo:+.0f} ({interval}) | {self.forfeits}"
 
 
-def run_arena(*arguments: str) -> None:
+def run_arena_command(*arguments: str) -> None:
     """Run `arena` with `arguments`, and discard its output. Raises CalledProcessError if the exit code is not 0."""
     command = [sys.executable, "-m", "arena", *arguments]
     subprocess.run(
@@ -91,9 +91,9 @@ def run_arena(*arguments: str) -> None:
     )
 
 
-def play_pairs(
+def play_match_pairs(
     map: str, first_engine: str, second_engine: str, time_control: str, round_count: int, concurrency: int
-) -> PairScore:
+) -> MatchPairScore:
     """Play `round_count` pairs of matches (same opening, seats swapped) on one map, and return the first engine's score.
 
     time_control: such as `10+0.1`; concurrency: number of matches in parallel, 0 for as many as the cores allow
@@ -102,12 +102,12 @@ def play_pairs(
         map_name, table = map, Path(folder) / "table.json"
         if map not in list_map_names():
             path = Path(folder) / "variant.toml"
-            path.write_text(map_to_toml(load_variant(map)), encoding="utf-8")
+            path.write_text(format_map_as_toml(load_variant(map)), encoding="utf-8")
             map_name = str(path)
         openings = "shipped"
         if find_shipped_openings_file(map) is None:
             openings = str(Path(folder) / "openings.txt")
-            run_arena(
+            run_arena_command(
                 "openings",
                 "make",
                 "--map",
@@ -118,7 +118,7 @@ def play_pairs(
                 "--output",
                 openings,
             )
-        run_arena(
+        run_arena_command(
             *("match", first_engine, second_engine),
             *("--name-a", "one", "--name-b", "other"),
             *("--map", map_name, "--openings", openings, "--tc", time_control),
@@ -126,15 +126,15 @@ def play_pairs(
             *("--record", str(Path(folder) / "record.jsonl"), "--json", str(table)),
         )
         data = json.loads(table.read_text(encoding="utf-8"))
-    return PairScore(
+    return MatchPairScore(
         tuple(data["pairs"]), sum(row[column] for row in data["table"] for column in FORFEIT_FIELD_BY_COLUMN)
     )
 
 
-def sum_pair_scores(scores: Sequence[PairScore]) -> PairScore:
+def sum_match_pair_scores(scores: Sequence[MatchPairScore]) -> MatchPairScore:
     """Return the sum of several scores, such as those on all maps."""
     pairs = tuple(sum(score.pairs[points] for score in scores) for points in range(POSSIBLE_PAIR_SCORE_COUNT))
-    return PairScore(pairs, sum(score.forfeits for score in scores))
+    return MatchPairScore(pairs, sum(score.forfeits for score in scores))
 
 
 def measure_table_rows(arguments: argparse.Namespace, first_engine: str, second_engine: str) -> Iterator[str]:
@@ -146,12 +146,12 @@ def measure_table_rows(arguments: argparse.Namespace, first_engine: str, second_
         results = []
         for map in arguments.map or HELD_OUT_MAPS:
             results.append(
-                play_pairs(
+                play_match_pairs(
                     map, first_engine, second_engine, time_control, arguments.rounds, arguments.concurrency
                 )
             )
             yield f"| {map} | {time_control} | {results[-1]} |"
-        yield f"| **all** | {time_control} | {sum_pair_scores(results)} |"
+        yield f"| **all** | {time_control} | {sum_match_pair_scores(results)} |"
 
 
 def main() -> None:

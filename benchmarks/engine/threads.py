@@ -14,11 +14,11 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.deepening import SearchReport
 from benchmarks.kit.measure import (
-    Ratio,
+    MeasuredRatio,
     format_markdown_table,
-    format_short,
+    format_rounded,
     make_midgame_positions,
-    make_riskless,
+    make_riskless_game,
 )
 from benchmarks.kit.results import format_verdict
 
@@ -26,7 +26,7 @@ MAPS = ("m2", "usa", "world")
 POSITION_COUNT = 7
 SEQUENTIAL_SEARCH_SECONDS = 0.2
 """Time of a position's sequential search, in seconds. All other searches of the position must reach the same depth."""
-SEARCH_TIMEOUT_FACTOR = 6
+MAX_TIME_RATIO_TO_SEQUENTIAL = 6
 """Time limit of a search, as a multiple of the sequential search's time. A stopped search counts with this time."""
 RUNS_PER_SEARCH = 2
 """Number of runs of each search; the runs of different searches alternate.
@@ -103,11 +103,11 @@ class SearchTimes:
     work: Mapping[str, float]
 
 
-class MapSearchers:
+class ComparedSearchers:
     """Searchers for one map: a sequential one, and one for each variant with each number of threads in `thread_counts`."""
 
     def __init__(self, map: str, thread_counts: Sequence[int]) -> None:
-        board = make_riskless(map)
+        board = make_riskless_game(map)
         weights = weights_for(board, "features")
 
         def make_searcher(settings: Mapping[str, Any]) -> Searcher[Any, Any]:
@@ -126,7 +126,7 @@ class MapSearchers:
         for searcher in (self.plain, *self.searchers.values()):
             searcher.close()
 
-    def measure_position(self, position: Any) -> SearchTimes:
+    def measure_search_times(self, position: Any) -> SearchTimes:
         """Search one position with all searchers to the same depth, and return their times.
 
         It is the depth that the sequential search completes in SEQUENTIAL_SEARCH_SECONDS, but at least 4.
@@ -135,13 +135,13 @@ class MapSearchers:
         depth = max(reached.depth if reached.is_depth_finished else reached.depth - 1, 4)
         first_duration, sequential_report = search_to_depth(self.plain, position, depth, 60)
         sequential = first_duration
-        seconds = dict.fromkeys(self.searchers, SEARCH_TIMEOUT_FACTOR * first_duration)
+        seconds = dict.fromkeys(self.searchers, MAX_TIME_RATIO_TO_SEQUENTIAL * first_duration)
         work: dict[str, float] = {}
         for _ in range(RUNS_PER_SEARCH):
             sequential = min(sequential, search_to_depth(self.plain, position, depth, 60)[0])
             for name, searcher in self.searchers.items():
                 duration, report = search_to_depth(
-                    searcher, position, depth, SEARCH_TIMEOUT_FACTOR * first_duration
+                    searcher, position, depth, MAX_TIME_RATIO_TO_SEQUENTIAL * first_duration
                 )
                 seconds[name] = min(seconds[name], duration)
                 if report.is_depth_finished and report.depth == depth:
@@ -155,9 +155,9 @@ def run_benchmark() -> dict[str, Any]:
     threads = sorted({1, 2, cores})
     results: list[SearchTimes] = []
     for map in MAPS:
-        with closing(MapSearchers(map, threads)) as map_searchers:
-            positions = make_midgame_positions(make_riskless(map), POSITION_COUNT)
-            results += [map_searchers.measure_position(position) for position in positions]
+        with closing(ComparedSearchers(map, threads)) as map_searchers:
+            positions = make_midgame_positions(make_riskless_game(map), POSITION_COUNT)
+            results += [map_searchers.measure_search_times(position) for position in positions]
     return {
         "cores": cores,
         "faster": {
@@ -179,12 +179,12 @@ def format_figures(raw_data: dict[str, Any]) -> dict[str, str]:
     rows = [
         [
             name,
-            str(Ratio(faster)),
-            format_short(Ratio(work).median) if (work := raw_data["work"][name]) else "",
+            str(MeasuredRatio(faster)),
+            format_rounded(MeasuredRatio(work).median) if (work := raw_data["work"][name]) else "",
         ]
         for name, faster in raw_data["faster"].items()
     ]
-    ratio = Ratio(raw_data["faster"]["original, 2"])
+    ratio = MeasuredRatio(raw_data["faster"]["original, 2"])
     headings = ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"]
     return {
         "threads.cores": str(raw_data["cores"]),

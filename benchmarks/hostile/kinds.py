@@ -19,7 +19,7 @@ import msgspec
 from arena.bots.client.state.moves import MAX_MAIN_LINE_MOVES
 from arena.server.web.credentials import make_basic_header
 from benchmarks.hostile.stranger import (
-    RequestInputs,
+    RequestParameters,
     Stranger,
     repeat_until_cancelled,
     send_http_request,
@@ -81,14 +81,14 @@ def make_message_kind(
     return RequestKind(message_type, send_requests, frozenset(answer_types), role)
 
 
-MakeTarget = Callable[[RequestInputs, int], str]
+MakeTarget = Callable[[RequestParameters, int], str]
 """Function that returns the URL path of a request, given ids and names that the request can use, and the request's number."""
 
 
 def make_http_kind(
     route: str,
     target: str | MakeTarget,
-    make_authorization: Callable[[RequestInputs, int], str] | None = None,
+    make_authorization: Callable[[RequestParameters, int], str] | None = None,
     method: str = "GET",
 ) -> RequestKind:
     """Return the kind of request in which strangers repeat an HTTP request, each time on a new connection.
@@ -103,10 +103,10 @@ def make_http_kind(
 
         async def send_next_request() -> None:
             number = next(numbers)
-            authorization = make_authorization(stranger.inputs, number) if make_authorization else ""
-            path = target if isinstance(target, str) else target(stranger.inputs, number)
+            authorization = make_authorization(stranger.parameters, number) if make_authorization else ""
+            path = target if isinstance(target, str) else target(stranger.parameters, number)
             await send_http_request(
-                stranger.inputs.url, stranger.source, path, stranger.counts, authorization, method
+                stranger.parameters.url, stranger.source, path, stranger.counts, authorization, method
             )
 
         await repeat_until_cancelled(send_next_request, stranger.counts)
@@ -124,7 +124,7 @@ def make_hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> Requ
         async def connect_once() -> None:
             stranger.counts.sent += 1
             hello = make_hello(stranger)
-            with closing(await connect(stranger.inputs.url, stranger.source, **hello)):
+            with closing(await connect(stranger.parameters.url, stranger.source, **hello)):
                 if hello["name"] in REVOKED_NAMES:
                     raise RuntimeError("the server accepted a revoked token")
                 stranger.counts.answered += 1
@@ -182,7 +182,7 @@ def make_match_kind(
     """
 
     async def play_matches(stranger: Stranger) -> None:
-        names = stranger.inputs.bot_names
+        names = stranger.parameters.bot_names
         is_challenger, opponent = stranger.number % 2 == 0, names[stranger.number ^ 1]
 
         async def send_challenge() -> None:
@@ -223,7 +223,7 @@ async def _await_ignoring_os_errors(awaitable: Awaitable[None]) -> None:
 
 async def send_ready(stranger: Stranger, message: ServerMessage) -> None:
     """Send the message `ready` once, by which a bot reports at the start of a match that it is prepared."""
-    await stranger.send_unlimited(type="ready", match=message.match)
+    await stranger.send_without_rate_limit(type="ready", match=message.match)
 
 
 async def send_ready_repeatedly(stranger: Stranger, message: ServerMessage) -> None:
@@ -243,7 +243,7 @@ async def play_move(stranger: Stranger, message: ServerMessage, **extra_content:
     extra_content: additional fields of the `move` message
     """
     stranger.counts.sent += 1
-    await stranger.send_unlimited(
+    await stranger.send_without_rate_limit(
         type="move",
         match=message.match,
         ply=message.ply,
@@ -263,7 +263,7 @@ async def watch_live_matches_repeatedly(stranger: Stranger) -> None:
 
     async def send_until_cancelled() -> None:
         while True:
-            for match in stranger.inputs.live_matches or ["none"]:
+            for match in stranger.parameters.live_matches or ["none"]:
                 await stranger.send(type="watch", match=match)
 
     await stranger.send_while_reading(send_until_cancelled)
@@ -285,7 +285,9 @@ async def play_house_engines(stranger: Stranger) -> None:
         elif message.type == "turn":
             moves = msgspec.msgpack.decode(message.moves)
             cell = next(cell for cell in range(9) if cell not in moves)
-            await stranger.send_unlimited(type="move", match=message.match, ply=message.ply, move=cell)
+            await stranger.send_without_rate_limit(
+                type="move", match=message.match, ply=message.ply, move=cell
+            )
         elif message.type == "end" or message.code:
             await asyncio.sleep(REFUSAL_PAUSE_SECONDS)
             await send_challenge()
@@ -300,9 +302,9 @@ def _pick_cyclically(choices: Sequence[str], request_number: int) -> str:
     return choices[request_number % len(choices)] if choices else "none"
 
 
-def _make_authorization(inputs: RequestInputs, request_number: int) -> str:
-    name = inputs.own_matches[request_number % len(inputs.own_matches)][1]
-    return make_basic_header(name, inputs.tokens[name])
+def _make_authorization(parameters: RequestParameters, request_number: int) -> str:
+    name = parameters.own_matches[request_number % len(parameters.own_matches)][1]
+    return make_basic_header(name, parameters.tokens[name])
 
 
 ATTACKER_COUNT = 16
@@ -317,7 +319,7 @@ def make_attack_kind(*attack_names: str) -> RequestKind:
 
     async def run_attacks(stranger: Stranger) -> None:
         name = attack_names[stranger.number // ATTACKER_COUNT]
-        await horde.run_attacker(name, stranger.inputs.url, stranger.source, stranger.counts)
+        await horde.run_attacker(name, stranger.parameters.url, stranger.source, stranger.counts)
 
     server_options = ("--anyone", f"--set=limits.hello_seconds={HELLO_TIMEOUT_SECONDS}")
     return RequestKind("", run_attacks, role="", server_options=server_options)
@@ -325,8 +327,10 @@ def make_attack_kind(*attack_names: str) -> RequestKind:
 
 GET_TARGET_BY_ROUTE: dict[str, str | MakeTarget] = {
     "/": "/",
-    "/match/": lambda inputs, number: f"/match/{_pick_cyclically(inputs.finished_matches, number)}/{number}",
-    "/embed/": lambda inputs, number: f"/embed/{_pick_cyclically(inputs.finished_matches, number)}",
+    "/match/": lambda parameters, number: (
+        f"/match/{_pick_cyclically(parameters.finished_matches, number)}/{number}"
+    ),
+    "/embed/": lambda parameters, number: f"/embed/{_pick_cyclically(parameters.finished_matches, number)}",
     "/bot/": lambda _, number: f"/bot/bot%20{number % 100}",
     "/event/": "/event/serve",
     "/table/": lambda _, number: "/table/serve" if number % 2 else "/table",
@@ -337,24 +341,30 @@ GET_TARGET_BY_ROUTE: dict[str, str | MakeTarget] = {
     "/search/": "/search?map=m2",
     "/tv/": "/tv",
     "/sw.js": "/sw.js",
-    "/picture/": lambda inputs, number: (
-        f"/picture/match/{_pick_cyclically(inputs.finished_matches, number)}/{number % 40}.png"
+    "/picture/": lambda parameters, number: (
+        f"/picture/match/{_pick_cyclically(parameters.finished_matches, number)}/{number % 40}.png"
     ),
-    "/film/": lambda inputs, number: f"/film/{_pick_cyclically(inputs.finished_matches, number)}.gif",
-    "/web/": lambda inputs, _: inputs.script_path,
+    "/film/": lambda parameters, number: f"/film/{_pick_cyclically(parameters.finished_matches, number)}.gif",
+    "/web/": lambda parameters, _: parameters.script_path,
     "/healthz": "/healthz",
     "/readyz": "/readyz",
     "/metrics": "/metrics",
     "/api/about": "/api/about",
-    "/api/truth/": lambda inputs, number: f"/api/truth/{_pick_cyclically(inputs.finished_matches, number)}",
+    "/api/truth/": lambda parameters, number: (
+        f"/api/truth/{_pick_cyclically(parameters.finished_matches, number)}"
+    ),
     "/api/game/": lambda _, number: f"/api/game/connect4?moves=[{number % 7}]",
     "/api/advice/": lambda _, number: f"/api/advice/path4?position={_make_position_parameter(number)}",
-    "/api/review/": lambda inputs, number: f"/api/review/{_pick_cyclically(inputs.finished_matches, number)}",
+    "/api/review/": lambda parameters, number: (
+        f"/api/review/{_pick_cyclically(parameters.finished_matches, number)}"
+    ),
     "/api/review": lambda _, number: f"/api/review?game=tictactoe&moves=[{number % 9}]",
     "/api/openings/": lambda _, number: f"/api/openings/path4?position={_make_position_parameter(number)}",
     "/api/map/": "/api/map/world",
     "/api/records": lambda _, number: f"/api/records?limit={1 + number % 50}",
-    "/api/record/": lambda inputs, number: f"/api/record/{_pick_cyclically(inputs.finished_matches, number)}",
+    "/api/record/": lambda parameters, number: (
+        f"/api/record/{_pick_cyclically(parameters.finished_matches, number)}"
+    ),
     "/api/table": lambda _, number: "/api/table" if number % 2 else "/api/table?event=serve",
     "/api/maps": "/api/maps",
     "/api/search": lambda _, number: f"/api/search?map=m2&result=drawn&bot=bot%20{number % 100}",
@@ -427,11 +437,14 @@ KINDS: dict[str, RequestKind] = {
         "/api/records", lambda _, number: f"/api/records?limit={1 + number % 50}&bot={THINKING_BOT_NAMES[0]}"
     ),
     "GET /api/record/, thinking at its bound": make_http_kind(
-        "/api/record/", lambda inputs, number: f"/api/record/{_pick_cyclically(inputs.long_matches, number)}"
+        "/api/record/",
+        lambda parameters, number: f"/api/record/{_pick_cyclically(parameters.long_matches, number)}",
     ),
     "GET /api/log/": make_http_kind(
         "/api/log/",
-        lambda inputs, number: f"/api/log/{inputs.own_matches[number % len(inputs.own_matches)][0]}",
+        lambda parameters, number: (
+            f"/api/log/{parameters.own_matches[number % len(parameters.own_matches)][0]}"
+        ),
         _make_authorization,
     ),
     **{

@@ -38,7 +38,7 @@ from benchmarks.hostile.stranger import TrafficCounts
 from benchmarks.hostile.strangers import RequestJob, run_strangers
 from benchmarks.kit.load import LoadCounters, run_bots
 from benchmarks.kit.load_processes import SPAWN_CONTEXT
-from benchmarks.kit.measure import Ratio, format_markdown_table, format_short
+from benchmarks.kit.measure import MeasuredRatio, format_markdown_table, format_rounded
 from benchmarks.kit.results import format_verdict
 from benchmarks.kit.running_server import RunningServer, run_server
 from benchmarks.kit.script import MAP
@@ -46,7 +46,7 @@ from testkit import horde
 
 PERIOD_SECONDS = 2.5
 """Length of a quiet or hostile period, in seconds. Honest bots play 750 moves in it."""
-NEIGHBOUR_ROUND_COUNT = 8
+BASELINE_ROUNDS_ON_EACH_SIDE = 8
 """Number of rounds before a round, and after it, whose quiet periods also enter the baseline of that round.
 
 The baseline is the median over 17 quiet periods. Its standard error is 4%, but that of one period's p99 is 13%.
@@ -59,19 +59,19 @@ MAX_MATCHES = 1000
 """Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
 MAX_P99_RATIO = 2.0
 """Upper bound of a round's ratio: p99 in the hostile period, divided by the quiet baseline. A kind fails at two such rounds."""
-MAX_MEDIAN_OF_P99_RATIOS = 1.5
+MAX_MEDIAN_P99_RATIO = 1.5
 """Upper bound of a kind's ratio of hostile p99 to quiet baseline, as the median over all rounds of the kind."""
 Figure = Literal["p99", "overall_p99"]
 """Name of the field of `PeriodFigures` whose ratio is computed."""
 ROUNDS, MORE_ROUNDS = 3, 4
-"""Number of rounds of every kind, and of further rounds if one of these has a ratio of MAX_MEDIAN_OF_P99_RATIOS or more."""
+"""Number of rounds of every kind, and of further rounds if one of these has a ratio of MAX_MEDIAN_P99_RATIO or more."""
 MAX_KINDS_TO_REPEAT = 12
 """Maximum number of kinds that get further rounds. The kinds with the highest ratios come first."""
 MAX_MEMORY_RATIO = 1.2
 """Upper bound of the server's memory at the end of a hostile period, divided by that before the round."""
 MAX_SESSIONS = 1_000
 """Upper bound of the sessions in the store. A client has one while it is connected, and for 30 s after it has played."""
-SETTLE_SECONDS = 0.4
+RECOVERY_PAUSE_SECONDS = 0.4
 """Pause before a quiet and after a hostile period, in seconds, in which the server finishes its work for the strangers."""
 REAL_TIME_POLICY = os.SCHED_RR | os.SCHED_RESET_ON_FORK
 """Scheduling policy of the server's and the honest bots' threads. Processes that they start do not inherit it."""
@@ -92,7 +92,7 @@ ATTACK_SECONDS = MAX_ATTACKER_CONNECTION_SECONDS + 0.5
 
 
 @dataclass
-class KindRounds:
+class RequestKindRounds:
     """Measurements of all rounds of one kind of request.
 
     quiet: honest bots' figures for all quiet periods on the server, also those of other kinds, in order of time
@@ -110,11 +110,11 @@ class KindRounds:
     sessions: list[int] = field(default_factory=list)
     """Number of sessions in the store at the end of each hostile period."""
 
-    def compute_ratio_to_quiet(self, figure: Figure = "p99") -> Ratio:
+    def compute_hostile_to_quiet_ratio(self, figure: Figure = "p99") -> MeasuredRatio:
         """Return, for each hostile period, its value of `figure` divided by the median value of the quiet periods around it."""
-        return Ratio(
+        return MeasuredRatio(
             [
-                getattr(one_round, figure) / compute_median_of_neighbours(self.quiet, quiet_index, figure)
+                getattr(one_round, figure) / compute_quiet_baseline(self.quiet, quiet_index, figure)
                 for one_round, quiet_index in zip(self.hostile, self.quiet_indexes, strict=True)
             ]
         )
@@ -123,13 +123,13 @@ class KindRounds:
     def median_quiet_p99_ms(self) -> float:
         """Median, over all rounds, of the quiet baseline in ms with which the hostile p99 is compared."""
         return statistics.median(
-            compute_median_of_neighbours(self.quiet, quiet_index) for quiet_index in self.quiet_indexes
+            compute_quiet_baseline(self.quiet, quiet_index) for quiet_index in self.quiet_indexes
         )
 
     @property
     def second_highest_p99_ratio(self) -> float:
         """Second highest ratio of a round's hostile p99 to its quiet baseline. One pause raises only the highest."""
-        return sorted(self.compute_ratio_to_quiet().values)[-2:][0]
+        return sorted(self.compute_hostile_to_quiet_ratio().values)[-2:][0]
 
     @property
     def lowest_overall_p99_ratio(self) -> float:
@@ -137,7 +137,7 @@ class KindRounds:
 
         Pauses of the machine in some of the rounds do not raise this ratio.
         """
-        return min(self.compute_ratio_to_quiet("overall_p99").values)
+        return min(self.compute_hostile_to_quiet_ratio("overall_p99").values)
 
     @property
     def max_memory_ratio(self) -> float:
@@ -161,22 +161,22 @@ class KindRounds:
         max_connection_seconds: longest time for which an attacker may stay connected, in seconds; None if the kind is no attack
         is_control: True for the control, in which the strangers send nothing
         """
-        ratio = self.compute_ratio_to_quiet()
+        ratio = self.compute_hostile_to_quiet_ratio()
         faults = []
-        if ratio.median >= MAX_MEDIAN_OF_P99_RATIOS:
+        if ratio.median >= MAX_MEDIAN_P99_RATIO:
             faults.append(f"p99 is {ratio} times the quiet one")
         if self.second_highest_p99_ratio >= MAX_P99_RATIO:
             faults.append(
-                f"p99 is {format_short(self.second_highest_p99_ratio)} times the quiet one or more in two rounds"
+                f"p99 is {format_rounded(self.second_highest_p99_ratio)} times the quiet one or more in two rounds"
             )
         if self.lowest_overall_p99_ratio >= MAX_P99_RATIO:
             faults.append(
-                f"p99 of all moves is {format_short(self.lowest_overall_p99_ratio)} times the quiet one or more"
+                f"p99 of all moves is {format_rounded(self.lowest_overall_p99_ratio)} times the quiet one or more"
             )
         if not is_control and not self.sum_counts("sent"):
             faults.append("nothing was sent")
         if self.max_memory_ratio >= MAX_MEMORY_RATIO:
-            faults.append(f"memory is {format_short(self.max_memory_ratio)} times what it was before")
+            faults.append(f"memory is {format_rounded(self.max_memory_ratio)} times what it was before")
         if max(self.sessions) > MAX_SESSIONS:
             faults.append(f"{max(self.sessions)} sessions are in the store")
         if max_connection_seconds is None:
@@ -189,12 +189,12 @@ class KindRounds:
         return faults
 
 
-def compute_median_of_neighbours(
+def compute_quiet_baseline(
     quiet_periods: Sequence[PeriodFigures], quiet_index: int, figure: Figure = "p99"
 ) -> float:
-    """Return the median of `figure` over the quiet period at `quiet_index` and NEIGHBOUR_ROUND_COUNT on each side."""
+    """Return the median of `figure` over the quiet period at `quiet_index` and BASELINE_ROUNDS_ON_EACH_SIDE on each side."""
     neighbours = quiet_periods[
-        max(0, quiet_index - NEIGHBOUR_ROUND_COUNT) : quiet_index + NEIGHBOUR_ROUND_COUNT + 1
+        max(0, quiet_index - BASELINE_ROUNDS_ON_EACH_SIDE) : quiet_index + BASELINE_ROUNDS_ON_EACH_SIDE + 1
     ]
     values: list[float] = [getattr(one_round, figure) for one_round in neighbours]
     return statistics.median(values)
@@ -204,7 +204,7 @@ def compute_median_of_neighbours(
 class RoundResults:
     """Measurements of all rounds, by kind of request, and the counters of the honest bots (`load`)."""
 
-    rounds: dict[str, KindRounds] = field(default_factory=dict)
+    rounds: dict[str, RequestKindRounds] = field(default_factory=dict)
     load: LoadCounters = field(default_factory=LoadCounters)
 
 
@@ -274,7 +274,7 @@ async def _run_rounds(
                 for _ in range(ROUNDS):
                     for kind in kinds:
                         await round_runner.run_round(kind)
-                repeated = list_kinds_over_bound(results, kinds)
+                repeated = list_kinds_to_repeat(results, kinds)
                 for _ in range(MORE_ROUNDS):
                     for kind in repeated:
                         await round_runner.run_round(kind)
@@ -286,14 +286,14 @@ def _count_stored_sessions(server: RunningServer) -> int:
     return row[0]
 
 
-def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[str]:
-    """Return the kinds with a round whose ratio of hostile to quiet p99 is MAX_MEDIAN_OF_P99_RATIOS or more.
+def list_kinds_to_repeat(results: RoundResults, kinds: Iterable[str]) -> list[str]:
+    """Return the kinds with a round whose ratio of hostile to quiet p99 is MAX_MEDIAN_P99_RATIO or more.
 
     At most MAX_KINDS_TO_REPEAT kinds are returned, the kind with the highest ratio first.
     """
-    highest = {kind: max(results.rounds[kind].compute_ratio_to_quiet().values) for kind in kinds}
+    highest = {kind: max(results.rounds[kind].compute_hostile_to_quiet_ratio().values) for kind in kinds}
     return sorted(
-        (kind for kind in highest if highest[kind] >= MAX_MEDIAN_OF_P99_RATIOS),
+        (kind for kind in highest if highest[kind] >= MAX_MEDIAN_P99_RATIO),
         key=lambda kind: -highest[kind],
     )[:MAX_KINDS_TO_REPEAT]
 
@@ -313,7 +313,7 @@ class RoundRunner:
 
     async def run_round(self, kind: str) -> None:
         """Run a round: a quiet period, then a hostile one, in which strangers (hostile clients) send this kind of request."""
-        rounds = self._results.rounds.setdefault(kind, KindRounds(self._quiet))
+        rounds = self._results.rounds.setdefault(kind, RequestKindRounds(self._quiet))
         seconds, address_count, clients = PERIOD_SECONDS, STRANGER_ADDRESS_COUNT, CLIENTS_PER_ADDRESS
         if KINDS[kind].is_attack:
             seconds, clients = ATTACK_SECONDS, ATTACKER_COUNT
@@ -323,7 +323,7 @@ class RoundRunner:
         sources = [f"{subnet}.{address}" for address in range(1, 1 + address_count) for _ in range(clients)]
         self._strangers_pipe.send(RequestJob(kind, sources, seconds))
         await asyncio.to_thread(self._strangers_pipe.recv)
-        await asyncio.sleep(SETTLE_SECONDS)
+        await asyncio.sleep(RECOVERY_PAUSE_SECONDS)
         self._quiet.append(await measure_period(self._server, self._results.load, PERIOD_SECONDS))
         before = self._server.memory_bytes
         self._strangers_pipe.send("go")
@@ -337,7 +337,7 @@ class RoundRunner:
             flush=True,
         )
         rounds.tallies.append(await asyncio.to_thread(self._strangers_pipe.recv))
-        await asyncio.sleep(SETTLE_SECONDS)
+        await asyncio.sleep(RECOVERY_PAUSE_SECONDS)
 
 
 def get_max_connection_seconds(kind: str) -> float | None:
@@ -403,16 +403,16 @@ def _make_verdicts(results: RoundResults) -> dict[str, str]:
         if not kinds:
             continue
         repeated_kind = max(kinds, key=lambda name: kinds[name].second_highest_p99_ratio)
-        median_kind = max(kinds, key=lambda name: kinds[name].compute_ratio_to_quiet().median)
+        median_kind = max(kinds, key=lambda name: kinds[name].compute_hostile_to_quiet_ratio().median)
         repeated, median = (
             kinds[repeated_kind].second_highest_p99_ratio,
-            kinds[median_kind].compute_ratio_to_quiet().median,
+            kinds[median_kind].compute_hostile_to_quiet_ratio().median,
         )
-        highest = max(max(rounds.compute_ratio_to_quiet().values) for rounds in kinds.values())
+        highest = max(max(rounds.compute_hostile_to_quiet_ratio().values) for rounds in kinds.values())
         verdicts[placeholder] = format_verdict(
-            f"at worst a median of {format_short(median)} (`{median_kind}`), a second highest ratio of "
-            f"{format_short(repeated)} (`{repeated_kind}`), and a single round of {format_short(highest)}",
-            is_bound_kept=median < MAX_MEDIAN_OF_P99_RATIOS and repeated < MAX_P99_RATIO,
+            f"at worst a median of {format_rounded(median)} (`{median_kind}`), a second highest ratio of "
+            f"{format_rounded(repeated)} (`{repeated_kind}`), and a single round of {format_rounded(highest)}",
+            is_bound_kept=median < MAX_MEDIAN_P99_RATIO and repeated < MAX_P99_RATIO,
         )
     return verdicts
 
@@ -421,13 +421,13 @@ def _make_row_title(kind: str) -> str:
     return f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1))
 
 
-def _make_table_row(kind: str, rounds: KindRounds) -> list[str]:
+def _make_table_row(kind: str, rounds: RequestKindRounds) -> list[str]:
     return [
         _make_row_title(kind),
         f"{rounds.median_quiet_p99_ms:.1f}",
         f"{statistics.median(one_round.p99 for one_round in rounds.hostile):.1f}",
-        str(rounds.compute_ratio_to_quiet()),
-        format_short(rounds.lowest_overall_p99_ratio),
+        str(rounds.compute_hostile_to_quiet_ratio()),
+        format_rounded(rounds.lowest_overall_p99_ratio),
         " → ".join(f"{share:.0%}" for share in rounds.median_quiet_and_hostile_cpu_shares),
         *(f"{rounds.sum_counts(name):,}" for name in ("sent", "answered", "refused", "lost")),
         " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory[-1]),

@@ -17,7 +17,7 @@ from arena.protocol.values import Players, Thinking
 from arena.server.store import tokens
 from arena.server.store.database import close_engine, make_engine, prepare_store
 from benchmarks.hostile.kinds import REVOKED_NAMES, THINKING_BOT_NAMES
-from benchmarks.kit.script import make_moves_of_long_match
+from benchmarks.kit.script import make_long_match_moves
 from testkit.stored import import_record_lines
 
 LONG_MATCH_COUNT = 40
@@ -27,7 +27,7 @@ LONG_MATCH_COUNT = 40
 def make_long_records(record_count: int) -> Iterator[bytes]:
     """Yield `record_count` match records, each as a line of JSON, in which every move has `thinking` of maximum size."""
     game: Any = make_game_on_map("riskless", "m2")
-    moves = make_moves_of_long_match()
+    moves = make_long_match_moves()
     line = [(moves * 2)[ply : ply + MAX_MAIN_LINE_MOVES] for ply in range(len(moves))]
     for _ in range(record_count):
         yield msgspec.json.encode(

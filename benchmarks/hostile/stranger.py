@@ -32,7 +32,7 @@ class TrafficCounts(ConnectionCounts):
 
 
 @dataclass
-class RequestInputs:
+class RequestParameters:
     """Ids, names and URL paths that requests can refer to.
 
     tokens: token of each client, by the client's name
@@ -65,7 +65,7 @@ class Stranger:
     client: connection; None if the requests open connections of their own, or if the server refused the connection
     """
 
-    inputs: RequestInputs
+    parameters: RequestParameters
     number: int
     source: str
     counts: TrafficCounts
@@ -82,16 +82,16 @@ class Stranger:
         Raises OSError if the server cannot be reached, and EOFError if it refuses the connection or the hello.
         """
         self.name = hello["name"]
-        self.client = await connect(self.inputs.url, self.source, **hello)
+        self.client = await connect(self.parameters.url, self.source, **hello)
 
     async def send(self, **content: object) -> None:
         """Send a message with these fields as soon as the rate limit allows. Raises OSError if the connection is lost."""
         while not self._pace.try_take_token(time.monotonic_ns()):  # noqa: ASYNC110
             await asyncio.sleep(1 / MESSAGES_PER_SECOND)
         self.counts.sent += 1
-        await self.send_unlimited(**content)
+        await self.send_without_rate_limit(**content)
 
-    async def send_unlimited(self, **content: object) -> None:
+    async def send_without_rate_limit(self, **content: object) -> None:
         """Send a message that no limit counts, such as a move. Raises OSError if the connection is lost."""
         await self._connection.send(**content)
 

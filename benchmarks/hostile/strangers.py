@@ -19,7 +19,7 @@ from typing import Any
 import uvloop
 
 from benchmarks.hostile.kinds import KINDS, THINKING_BOT_NAMES, RequestKind
-from benchmarks.hostile.stranger import RequestInputs, Stranger, TrafficCounts, send_http_request
+from benchmarks.hostile.stranger import RequestParameters, Stranger, TrafficCounts, send_http_request
 from benchmarks.kit.client import connect
 from benchmarks.kit.script import make_scripted_moves
 
@@ -42,33 +42,35 @@ class RequestJob:
     seconds: float
 
 
-async def look_up_request_inputs(inputs: RequestInputs) -> None:
+async def look_up_request_parameters(parameters: RequestParameters) -> None:
     """Look up ids and URL paths to request. Play one match, so that its players can request the match's log.
 
     Raises RuntimeError if the server does not answer as expected.
     """
-    _, page = await send_http_request(inputs.url, LOOKUP_SOURCE_ADDRESS, "/", TrafficCounts())
+    _, page = await send_http_request(parameters.url, LOOKUP_SOURCE_ADDRESS, "/", TrafficCounts())
     script_path = re.search(r"/web/\w+/js/main\.bundle\.js", page.decode())
     if script_path is None:
         raise RuntimeError("the page / does not load main.bundle.js")
-    inputs.script_path = script_path[0]
-    inputs.long_matches = await fetch_finished_match_ids(inputs, f"limit=50&bot={THINKING_BOT_NAMES[0]}")
-    await _play_sample_match(inputs)
-    for name in inputs.bot_names[:2]:
+    parameters.script_path = script_path[0]
+    parameters.long_matches = await fetch_finished_match_ids(
+        parameters, f"limit=50&bot={THINKING_BOT_NAMES[0]}"
+    )
+    await _play_sample_match(parameters)
+    for name in parameters.bot_names[:2]:
         query = f"limit=1&bot={name.replace(' ', '%20')}"
-        while not (played := await fetch_finished_match_ids(inputs, query)):  # noqa: ASYNC110
+        while not (played := await fetch_finished_match_ids(parameters, query)):  # noqa: ASYNC110
             await asyncio.sleep(0.1)  # the match has ended, and is not in the store yet
-        inputs.own_matches += [(match, name) for match in played]
+        parameters.own_matches += [(match, name) for match in played]
 
 
-async def fetch_finished_match_ids(inputs: RequestInputs, query: str) -> list[str]:
+async def fetch_finished_match_ids(parameters: RequestParameters, query: str) -> list[str]:
     """Return the ids of finished matches that `/api/records` lists. `query`: query of the request, such as `limit=50`.
 
     Raises RuntimeError if the server does not answer with JSON.
     """
     for _ in range(MAX_LOOKUP_TRIES):
         _, answer = await send_http_request(
-            inputs.url, LOOKUP_SOURCE_ADDRESS, f"/api/records?{query}", TrafficCounts()
+            parameters.url, LOOKUP_SOURCE_ADDRESS, f"/api/records?{query}", TrafficCounts()
         )
         if answer.startswith(b"{"):
             return [row["match"] for row in json.loads(answer)["matches"]]
@@ -76,12 +78,12 @@ async def fetch_finished_match_ids(inputs: RequestInputs, query: str) -> list[st
     raise RuntimeError(f"/api/records did not answer with JSON: {answer!r:.100}")
 
 
-async def _play_sample_match(inputs: RequestInputs) -> None:
+async def _play_sample_match(parameters: RequestParameters) -> None:
     """Play one match between two clients of this process, to its end."""
     tally, kind = TrafficCounts(), KINDS["move"]
     with ExitStack() as stack:
         players = [
-            Stranger(inputs, number, LOOKUP_SOURCE_ADDRESS, tally, kind.answers) for number in range(2)
+            Stranger(parameters, number, LOOKUP_SOURCE_ADDRESS, tally, kind.answers) for number in range(2)
         ]
         for player in players:
             stack.callback(player.close)
@@ -96,28 +98,28 @@ async def _play_sample_match(inputs: RequestInputs) -> None:
         await asyncio.gather(*playing, return_exceptions=True)
 
 
-async def track_live_matches(inputs: RequestInputs) -> None:
-    """Keep `inputs.live_matches` up to date until cancelled: up to MAX_WATCHED_MATCHES of the matches in progress."""
+async def track_live_matches(parameters: RequestParameters) -> None:
+    """Keep `parameters.live_matches` up to date until cancelled: up to MAX_WATCHED_MATCHES of the matches in progress."""
     with closing(
-        await connect(inputs.url, LOOKUP_SOURCE_ADDRESS, name="learner", role="spectator")
+        await connect(parameters.url, LOOKUP_SOURCE_ADDRESS, name="learner", role="spectator")
     ) as learner:
         await learner.send(type="browse")
         while True:
             message = await learner.receive()
             if message.type == "listing":
-                inputs.live_matches = [entry["match"] for entry in message.matches][:MAX_WATCHED_MATCHES]
+                parameters.live_matches = [entry["match"] for entry in message.matches][:MAX_WATCHED_MATCHES]
 
 
 async def _connect_with_role(stranger: Stranger, role: str) -> None:
-    name = f"guest-{stranger.number}" if role == "guest" else stranger.inputs.bot_names[stranger.number]
+    name = f"guest-{stranger.number}" if role == "guest" else stranger.parameters.bot_names[stranger.number]
     fields: dict[str, Any] = {"role": "spectator"} if role == "spectator" else {}
     if role == "bot":
-        fields = {"token": stranger.inputs.tokens[name], "pool": False, "matches": 8}
+        fields = {"token": stranger.parameters.tokens[name], "pool": False, "matches": 8}
     await stranger.connect(name=name, **fields)
 
 
 async def execute_job(
-    inputs: RequestInputs, job: RequestJob, wait_for_start: Callable[[], Awaitable[None]]
+    parameters: RequestParameters, job: RequestJob, wait_for_start: Callable[[], Awaitable[None]]
 ) -> TrafficCounts:
     """Connect the clients of a job, await `wait_for_start()`, and send requests for the duration of the job.
 
@@ -127,7 +129,8 @@ async def execute_job(
     tally = TrafficCounts()
     with ExitStack() as stack:
         strangers = [
-            Stranger(inputs, number, source, tally, kind.answers) for number, source in enumerate(job.sources)
+            Stranger(parameters, number, source, tally, kind.answers)
+            for number, source in enumerate(job.sources)
         ]
         for stranger in strangers if kind.role else ():
             stack.callback(stranger.close)
@@ -161,12 +164,12 @@ def run_strangers(url: str, tokens: dict[str, str], pipe: Connection) -> None:
 
     url: URL of the server; tokens: tokens of the clients, by name
     """
-    uvloop.run(_execute_jobs(RequestInputs(url, tokens), pipe))
+    uvloop.run(_execute_jobs(RequestParameters(url, tokens), pipe))
 
 
-async def _execute_jobs(inputs: RequestInputs, pipe: Connection) -> None:
-    await look_up_request_inputs(inputs)
-    live_matches_task = asyncio.create_task(track_live_matches(inputs))
+async def _execute_jobs(parameters: RequestParameters, pipe: Connection) -> None:
+    await look_up_request_parameters(parameters)
+    live_matches_task = asyncio.create_task(track_live_matches(parameters))
 
     async def wait_for_start() -> None:
         pipe.send("ready")
@@ -176,7 +179,7 @@ async def _execute_jobs(inputs: RequestInputs, pipe: Connection) -> None:
     while True:
         job: RequestJob = await asyncio.to_thread(pipe.recv)
         if KINDS[job.kind].request == "GET /api/record/":
-            inputs.finished_matches = await fetch_finished_match_ids(inputs, "limit=50")
-        pipe.send(await execute_job(inputs, job, wait_for_start))
+            parameters.finished_matches = await fetch_finished_match_ids(parameters, "limit=50")
+        pipe.send(await execute_job(parameters, job, wait_for_start))
         if live_matches_task.done():
             live_matches_task.result()

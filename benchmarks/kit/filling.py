@@ -108,7 +108,7 @@ async def fill_store(engine: AsyncEngine, match_count: int) -> None:
             await connection.exec_driver_sql("PRAGMA journal_mode=WAL")
 
 
-async def replace_sample_records(engine: AsyncEngine, match_ids: Sequence[str]) -> None:
+async def replace_shared_records(engine: AsyncEngine, match_ids: Sequence[str]) -> None:
     """Give each of the matches `match_ids` a record of its own, with its id and players, in place of the shared sample."""
     columns = schema.matches.c
     query = sa.select(columns.number, columns.match, columns.event, columns.maxie, columns.minnie)
@@ -125,8 +125,8 @@ async def replace_sample_records(engine: AsyncEngine, match_ids: Sequence[str]) 
 
 _BLOB_TYPE_SQL = {"sqlite": "BLOB", "postgresql": "BYTEA"}
 _MATCH_ID_SQL = {"sqlite": "lower(hex(randomblob(16)))", "postgresql": "md5(i::text)"}
-_DIGEST_SQL = {"sqlite": "randomblob(16)", "postgresql": "decode(md5(i::text), 'hex')"}
-_TIME_SQL = {
+_MOVES_DIGEST_SQL = {"sqlite": "randomblob(16)", "postgresql": "decode(md5(i::text), 'hex')"}
+_MATCH_TIME_SQL = {
     "sqlite": f"strftime('%Y-%m-%dT%H:%M:%S.000Z', :first + i * {MATCH_INTERVAL_SECONDS}, 'unixepoch')",
     "postgresql": f"to_char(to_timestamp(:first + i * {MATCH_INTERVAL_SECONDS}) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\".000Z\"')",
 }
@@ -140,11 +140,11 @@ def _make_insert_matches_sql(dialect: str) -> str:
         " server, arrival, map, time_control, plies, winner, reason, detail, played, opening)"
         " WITH RECURSIVE series (i) AS (SELECT CAST(:low AS INTEGER) UNION ALL SELECT i + 1 FROM series WHERE i < :high)"
         f" SELECT i, {_MATCH_ID_SQL[dialect]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDER_COUNT}) ELSE '{EVENT}' END,"
-        f" CASE WHEN i % 7 = 0 THEN 'tictactoe' ELSE 'riskless' END, {maxie}, {minnie}, '', {_TIME_SQL[dialect]}, i % 10 <> 0,"
-        f" {_TIME_SQL[dialect]}, true, '', i, 'm2', '10+0.1', {PLIES_PER_MATCH},"
+        f" CASE WHEN i % 7 = 0 THEN 'tictactoe' ELSE 'riskless' END, {maxie}, {minnie}, '', {_MATCH_TIME_SQL[dialect]}, i % 10 <> 0,"
+        f" {_MATCH_TIME_SQL[dialect]}, true, '', i, 'm2', '10+0.1', {PLIES_PER_MATCH},"
         " CASE i % 3 WHEN 0 THEN 'maxie' WHEN 1 THEN 'minnie' END,"
         " CASE i % 3 WHEN 2 THEN 'ply_limit' ELSE 'armies' END, '',"
-        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST_SQL[dialect]} END, CAST(i % {OPENING_COUNT} AS VARCHAR(16)) FROM series"
+        f" CASE WHEN i % 10 <> 0 THEN {_MOVES_DIGEST_SQL[dialect]} END, CAST(i % {OPENING_COUNT} AS VARCHAR(16)) FROM series"
     )
 
 

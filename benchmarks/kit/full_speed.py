@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from benchmarks.kit.load_processes import ARENA, RELAY, LoadProcesses, run_loads
+from benchmarks.kit.load_processes import ARENA, RELAY, LoadProcesses, run_load_processes
 from benchmarks.kit.measure import format_markdown_table, format_spread
 from benchmarks.kit.results import format_verdict
 from benchmarks.kit.running_server import (
@@ -60,7 +60,7 @@ def serve_arena(bot_count: int) -> AbstractContextManager[RunningServer]:
     return run_arena_server(bot_count // 2, *RAISED_LIMIT_OPTIONS, cores=get_server_cores())
 
 
-def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:
+def serve_relay(_bot_count: int) -> AbstractContextManager[RunningServer]:
     """Run a relay for any number of bots. It passes frames between pairs of clients, as large as the server's."""
     sizes = [str(size) for size in measure_accepted_and_turn_bytes()]
     return run_server("benchmarks.relay", "PORT", *sizes, cores=get_server_cores())
@@ -71,18 +71,18 @@ def measure_full_speed(run_server_or_relay: RunServer, bot_count: int, seconds: 
     client_kind = ARENA if run_server_or_relay is serve_arena else RELAY
     with (
         run_server_or_relay(bot_count) as running,
-        run_loads(running.url, bot_count, client_kind=client_kind) as load,
+        run_load_processes(running.url, bot_count, client_kind=client_kind) as load,
     ):
         load.wait_until_all_connected(bot_count)
         time.sleep(WARM_UP_SECONDS)
         return measure_moves_and_cpu(running, load, seconds)
 
 
-def measure_moves_and_cpu(running: RunningServer, load: LoadProcesses, seconds: float) -> FullSpeedFigures:
+def measure_moves_and_cpu(server: RunningServer, load: LoadProcesses, seconds: float) -> FullSpeedFigures:
     """Return the moves per second and the CPU use of a running server or relay, measured for `seconds`."""
     moves, server_cpu_seconds, load_cpu_seconds, start_time = (
         load.move_count,
-        running.cpu_seconds,
+        server.cpu_seconds,
         load.cpu_seconds(),
         time.perf_counter(),
     )
@@ -96,11 +96,11 @@ def measure_moves_and_cpu(running: RunningServer, load: LoadProcesses, seconds: 
     if load.error_count:
         print(f"  {load.error_count} errors")
     return FullSpeedFigures(
-        moves / elapsed_seconds, 1e6 * (running.cpu_seconds - server_cpu_seconds) / moves, max(shares)
+        moves / elapsed_seconds, 1e6 * (server.cpu_seconds - server_cpu_seconds) / moves, max(shares)
     )
 
 
-def measure_all_at_full_speed(seconds: float, round_count: int) -> dict[str, str]:
+def measure_full_speed_by_bot_count(seconds: float, round_count: int) -> dict[str, str]:
     """Measure the server and the relay with each number of bots in BOT_COUNTS, in `round_count` rounds of `seconds` each.
 
     Return the texts to write into SERVER.md, by the name of their placeholder.

@@ -75,7 +75,7 @@ async def run_arena_bot(
     pause_seconds: float = 0.0,
     *,
     token: str = "",
-    join_pool: bool = True,
+    joins_pool: bool = True,
     source_address: str | None = None,
 ) -> None:
     """Play the moves of the fixed match (`benchmarks.kit.script`) in match after match, until cancelled.
@@ -84,7 +84,7 @@ async def run_arena_bot(
 
     pause_seconds   average pause before each move, in seconds
     token           token of the name; empty for none
-    join_pool       True if the server's matchmaker may pair the bot
+    joins_pool      True if the server's matchmaker may pair the bot
     source_address  local address to connect from; None for the default
     """
 
@@ -110,7 +110,7 @@ async def run_arena_bot(
 
     await _run_client(
         load,
-        lambda: connect(url, source_address, name=name, token=token, pool=join_pool),
+        lambda: connect(url, source_address, name=name, token=token, pool=joins_pool),
         play_until_cancelled,
     )
 

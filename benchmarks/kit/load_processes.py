@@ -26,7 +26,7 @@ IDLE   bots that only connect to a server
 RELAY  bots that play through a relay
 WATCH  spectators
 """
-COUNTER_UPDATE_SECONDS = 0.01
+COUNTER_UPDATE_INTERVAL_SECONDS = 0.01
 """Interval, in seconds, at which each load process updates its counters in the shared memory."""
 COUNTERS_PER_PROCESS = 3
 """Number of counters of each process: connections, moves and errors, in this order, 8 bytes each."""
@@ -71,11 +71,11 @@ class LoadProcesses:
                 raise RuntimeError(
                     f"only {self.connected_count} of {bot_count} bots connected, with {self.error_count} errors"
                 )
-            time.sleep(COUNTER_UPDATE_SECONDS)
+            time.sleep(COUNTER_UPDATE_INTERVAL_SECONDS)
 
 
 @contextmanager
-def run_loads(
+def run_load_processes(
     url: str, bot_count: int, *, client_kind: str, name_prefix: str = "bot"
 ) -> Iterator[LoadProcesses]:
     """Run `bot_count` bots until the end of the block, in at most one process for each core reserved for load.
@@ -102,10 +102,10 @@ def run_loads(
 
 
 def _run_load_process(*arguments: Any) -> None:
-    uvloop.run(_run_bots(*arguments))
+    uvloop.run(_run_bots_of_process(*arguments))
 
 
-async def _run_bots(
+async def _run_bots_of_process(
     url: str,
     client_kind: str,
     name_prefix: str,
@@ -131,7 +131,7 @@ async def _run_bots(
                 if client_kind == RELAY
                 else run_spectator(url, name, load)
                 if client_kind == WATCH
-                else run_arena_bot(url, name, load, join_pool=client_kind == ARENA)
+                else run_arena_bot(url, name, load, joins_pool=client_kind == ARENA)
             )
         while True:
             counters[first : first + COUNTERS_PER_PROCESS] = (
@@ -141,4 +141,4 @@ async def _run_bots(
             )
             load.latencies_seconds.clear()
             load.are_bots_connecting = sum(counters[0::COUNTERS_PER_PROCESS]) < bot_count
-            await asyncio.sleep(COUNTER_UPDATE_SECONDS)
+            await asyncio.sleep(COUNTER_UPDATE_INTERVAL_SECONDS)

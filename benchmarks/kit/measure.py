@@ -18,7 +18,7 @@ from arena.lab.variants import load_variant
 
 
 @dataclass(frozen=True)
-class Ratio:
+class MeasuredRatio:
     """Ratio that was measured several times, with the results `values`. As text, it shows their median, range and number."""
 
     values: Sequence[float]
@@ -29,15 +29,15 @@ class Ratio:
 
     def __str__(self) -> str:
         low, high = min(self.values), max(self.values)
-        return f"{format_short(self.median)} ({format_short(low)} to {format_short(high)}, n = {len(self.values)})"
+        return f"{format_rounded(self.median)} ({format_rounded(low)} to {format_rounded(high)}, n = {len(self.values)})"
 
     def format_with_range(self, unit: str) -> str:
         """Return the ratio as text, such as `1.50 × (the median of 3 measurements, from 1.40 to 1.60)` for the unit "×"."""
-        low, high = format_short(min(self.values)), format_short(max(self.values))
-        return f"{format_short(self.median)} {unit} (the median of {len(self.values)} measurements, from {low} to {high})"
+        low, high = format_rounded(min(self.values)), format_rounded(max(self.values))
+        return f"{format_rounded(self.median)} {unit} (the median of {len(self.values)} measurements, from {low} to {high})"
 
 
-def format_short(number: float) -> str:
+def format_rounded(number: float) -> str:
     """Format a number with two decimals if it is below 20, one if it is below 100, and otherwise none."""
     return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 20 else f"{number:.2f}"
 
@@ -61,7 +61,7 @@ def format_markdown_table(headings: Sequence[str], rows: Iterable[Sequence[objec
     return "\n\n" + "\n".join(lines) + "\n\n"
 
 
-def make_riskless(map: str) -> Riskless:
+def make_riskless_game(map: str) -> Riskless:
     """Return the game Riskless on the map of this name."""
     return Riskless(load_variant(map))
 
@@ -88,10 +88,10 @@ def make_midgame_position(game: Game[Any, Any], plies: int, seed: int) -> Any:
 
 
 def make_midgame_positions(
-    game: Game[Any, Any], position_count: int, first_plies: int = 20, plies_between: int = 4
+    game: Game[Any, Any], position_count: int, plies_to_first: int = 20, plies_between: int = 4
 ) -> list[Any]:
-    """Return middle-game positions: the first after `first_plies` plies, each further one after `plies_between` more."""
-    return [make_midgame_position(game, first_plies + plies_between * i, i) for i in range(position_count)]
+    """Return middle-game positions: the first after `plies_to_first` plies, each further one after `plies_between` more."""
+    return [make_midgame_position(game, plies_to_first + plies_between * i, i) for i in range(position_count)]
 
 
 def describe_machine() -> str:

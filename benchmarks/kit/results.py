@@ -77,7 +77,7 @@ class ResultsPage:
         self,
         placeholder: str,
         figures: Mapping[str, str],
-        get_conditions: Callable[[], Conditions],
+        get_conditions: Callable[[], MeasurementConditions],
         *,
         write: bool,
     ) -> None:
@@ -113,7 +113,7 @@ def format_verdict(figure: str, *, is_bound_kept: bool) -> str:
     return figure if is_bound_kept else f"**missed:** {figure}"
 
 
-class Conditions(Struct, frozen=True):
+class MeasurementConditions(Struct, frozen=True):
     """Conditions of a measurement.
 
     date: date and time of the measurement
@@ -144,14 +144,14 @@ class Conditions(Struct, frozen=True):
         )
 
 
-def start_recording_conditions() -> Callable[[], Conditions]:
+def start_recording_conditions() -> Callable[[], MeasurementConditions]:
     """Start to record the conditions of a measurement: call this before the measurement.
 
     Return a function that returns the conditions: call that function after the measurement.
     """
     commit, machine = _find_commit(), describe_machine()
     load, start_time = os.getloadavg()[0], time.perf_counter()
-    return lambda: Conditions(
+    return lambda: MeasurementConditions(
         commit=commit,
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         seconds=round(time.perf_counter() - start_time, 1),

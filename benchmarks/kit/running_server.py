@@ -80,7 +80,7 @@ def read_process_cpu_seconds(pid: int) -> float:
     )  # the number of the process's clock, as of `clock_getcpuclockid` on Linux
 
 
-def raise_file_limit() -> None:
+def raise_open_file_limit() -> None:
     """Let this process and its children have 20,000 files and sockets open, or as many as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
@@ -118,7 +118,14 @@ def run_server(*command: str, cores: set[int] | None = None) -> Iterator[Running
         process.wait()
 
 
-SCRIPT_OPTIONS = ("--map", MAP, "--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
+SCRIPTED_MATCH_OPTIONS = (
+    "--map",
+    MAP,
+    "--tc",
+    "60+1",
+    "--set=pool.pause_seconds=0",
+    "--set=pool.openings=none",
+)
 """Options of `arena serve` for bots that play the match of `benchmarks.kit.script`."""
 
 
@@ -140,7 +147,7 @@ def run_arena_server(
             "serve",
             "--anyone",
             "--set=house.engines=none",
-            *SCRIPT_OPTIONS,
+            *SCRIPTED_MATCH_OPTIONS,
             "--db",
             database,
         )

@@ -12,7 +12,7 @@ from arena.protocol.messages import Accepted, Turn
 from arena.protocol.values import Clocks, Data
 
 GAME, MAP = "riskless", "m2"
-ALLOWED_SCRIPT_PLIES = range(80, 121)
+ALLOWED_SCRIPTED_MATCH_PLIES = range(80, 121)
 """Allowed lengths, in plies, of the match that the bots play. Matches between engines on the map `m2` are about as long."""
 SAMPLE_MATCH_ID = "0" * 32
 """Match id in the messages whose size is measured."""
@@ -22,25 +22,25 @@ SAMPLE_MATCH_ID = "0" * 32
 def make_scripted_moves() -> list[Data]:
     """Return the moves of the match that simulated bots play, as data for the protocol's messages.
 
-    It is the first of the random matches with the seeds 0, 1, 2 … whose length is in ALLOWED_SCRIPT_PLIES.
+    It is the first of the random matches with the seeds 0, 1, 2 … whose length is in ALLOWED_SCRIPTED_MATCH_PLIES.
     """
     game: Any = make_game_on_map(GAME, MAP)
     for seed in range(10_000):
         rng, position = random.Random(seed), game.start()
         moves: list[Data] = []
-        while game.outcome(position) is None and len(moves) <= ALLOWED_SCRIPT_PLIES.stop:
+        while game.outcome(position) is None and len(moves) <= ALLOWED_SCRIPTED_MATCH_PLIES.stop:
             move = rng.choice(game.moves(position))
             moves.append(game.move_to_data(move))
             position = game.play(position, move)
-        if len(moves) in ALLOWED_SCRIPT_PLIES:
+        if len(moves) in ALLOWED_SCRIPTED_MATCH_PLIES:
             return moves
     raise RuntimeError(
-        f"no random match has {ALLOWED_SCRIPT_PLIES.start} to {ALLOWED_SCRIPT_PLIES.stop - 1} plies"
+        f"no random match has {ALLOWED_SCRIPTED_MATCH_PLIES.start} to {ALLOWED_SCRIPTED_MATCH_PLIES.stop - 1} plies"
     )
 
 
 @cache
-def make_moves_of_long_match() -> list[Data]:
+def make_long_match_moves() -> list[Data]:
     """Return the moves of a long match, as data for the protocol's messages. Both players always make the first legal move."""
     game: Any = make_game_on_map(GAME, MAP)
     position, moves = game.start(), list[Data]()

@@ -31,11 +31,11 @@ from arena.console import (
     JsonOption,
     MapOption,
     UsageError,
-    check_output_file,
     is_option_given,
     out,
     print_table,
     require_game_with_maps,
+    validate_output_file,
     write_json,
 )
 from arena.games.core import Game
@@ -120,7 +120,7 @@ def analyse(
         typer.Option(
             "--svg",
             metavar="FILE",
-            callback=check_output_file,
+            callback=validate_output_file,
             help="Plot the leaves visited at each depth, as SVG (- for standard output); needs --compare.",
         ),
     ] = None,

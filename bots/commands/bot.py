@@ -25,7 +25,7 @@ from arena.bots.engines.container import make_container_engine
 from arena.bots.engines.from_program import make_program_engine
 from arena.bots.engines.isolated import isolate_engine
 from arena.bots.engines.registry import Engine, make_engine
-from arena.console import CommandError, UsageError, check_output_file, is_option_given
+from arena.console import CommandError, UsageError, is_option_given, validate_output_file
 
 THREAD_SWITCH_INTERVAL_SECONDS = 0.001
 """Interval at which Python switches threads, in seconds. The interval is short so that a search does not delay the network."""
@@ -152,7 +152,7 @@ def bot(
         typer.Option(
             "--log",
             metavar="FILE",
-            callback=check_output_file,
+            callback=validate_output_file,
             help="Also append the console output to this file.",
         ),
     ] = None,

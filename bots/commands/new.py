@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from arena.atomic_file import create_text_file
-from arena.console import CommandError, UsageError, check_output_file, err
+from arena.console import CommandError, UsageError, err, validate_output_file
 
 BOT_TEMPLATE = '''\
 """A bot that looks one move ahead. It plays: arena match {file} random --rounds 1"""
@@ -37,7 +37,7 @@ class {name}(Bot):
 def new(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", callback=check_output_file, help="File to write, e.g. my_bot.py."),
+        typer.Argument(metavar="FILE", callback=validate_output_file, help="File to write, e.g. my_bot.py."),
     ],
 ) -> None:
     """Write a small commented bot as a starting point.

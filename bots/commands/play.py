@@ -23,7 +23,7 @@ from arena.console import (
     RecordOption,
     TimeOption,
     UsageError,
-    convert_write_errors,
+    explain_write_errors,
     is_option_given,
     out,
     parse_time_control_option,
@@ -214,6 +214,6 @@ def _save_record(match: LocalMatch, path: Path, *, is_finished: bool) -> None:
     if not is_finished:
         typer.echo("Nothing is recorded: the match is unfinished.")
         return
-    with convert_write_errors(path):
+    with explain_write_errors(path):
         append_line_to_path(path, format_record_line(match.to_record()))
     typer.echo(f"The match is in {path}.")

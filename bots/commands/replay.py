@@ -23,10 +23,10 @@ from arena.console import (
     JsonOption,
     OwnGamesOption,
     UsageError,
-    check_output_file,
     load_bot_account,
     out,
     register_games,
+    validate_output_file,
     write_json,
 )
 from arena.fetch import fetch_body
@@ -90,7 +90,7 @@ def replay(
         typer.Option(
             "--svg",
             metavar="FILE",
-            callback=check_output_file,
+            callback=validate_output_file,
             help="Chart the engine's values as SVG (- for standard output); needs --analyse.",
         ),
     ] = None,

@@ -30,7 +30,7 @@ from arena.console import (
     CommandError,
     JsonOption,
     UsageError,
-    check_output_file,
+    validate_output_file,
     write_json,
     write_text,
 )
@@ -78,7 +78,7 @@ def trace(
         typer.Option(
             "--svg",
             metavar="FILE",
-            callback=check_output_file,
+            callback=validate_output_file,
             help="Draw the search as SVG in this file (- for standard output).",
         ),
     ] = None,

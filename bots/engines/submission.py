@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from arena.atomic_file import FULL_DISK_ERRORS
+from arena.atomic_file import FULL_DISK_ERRNOS
 from arena.bots.api.engine_spec import BadSpec
 from arena.games.loading import is_file_spec, split_file_spec
 from arena.toml_file import BadTomlFile, TomlFile
@@ -53,7 +53,7 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
             f" ({error.strerror or error})"
         ) from None
     except OSError as error:
-        if error.errno in FULL_DISK_ERRORS:
+        if error.errno in FULL_DISK_ERRNOS:
             raise BadSpec(f"{file}: cannot be unpacked into {folder}: {error.strerror}") from None
         raise BadSpec(f"{file}: cannot be read: {error.strerror or error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:

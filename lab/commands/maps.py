@@ -12,10 +12,10 @@ from arena.console import (
     CommandError,
     JsonOption,
     Justify,
-    check_output_file,
     err,
     out,
     print_table,
+    validate_output_file,
     write_json,
     write_text,
 )
@@ -66,7 +66,7 @@ def show_command(
         typer.Option(
             "--svg",
             metavar="FILE",
-            callback=check_output_file,
+            callback=validate_output_file,
             help="Draw the map as SVG in this file (- for standard output).",
         ),
     ] = None,

@@ -21,9 +21,9 @@ from arena.console import (
     ProcessesOption,
     SeedOption,
     UsageError,
-    check_output_file,
     err,
     get_progress_console,
+    validate_output_file,
     write_text,
 )
 from arena.cores import list_usable_cores
@@ -112,7 +112,7 @@ def make_command(
         typer.Option(
             "--output",
             metavar="FILE",
-            callback=check_output_file,
+            callback=validate_output_file,
             help="Output file (- for standard output); default: MAP-openings.txt.",
         ),
     ] = None,

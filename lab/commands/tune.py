@@ -18,10 +18,10 @@ from arena.bots.evaluators.outcomes import format_outcomes
 from arena.console import (
     SeedOption,
     UsageError,
-    check_output_file,
     get_progress_console,
     hide_progress,
     out,
+    validate_output_file,
     write_text,
 )
 from arena.games.core import Game
@@ -113,7 +113,7 @@ def tune_command(
     output: Annotated[
         Path,
         typer.Option(
-            "--out", metavar="FILE", callback=check_output_file, help="Output file for the weights."
+            "--out", metavar="FILE", callback=validate_output_file, help="Output file for the weights."
         ),
     ] = Path("weights.toml"),
     seed: SeedOption = 1,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from arena.atomic_file import replace_on_success
+from arena.atomic_file import replace_file_atomically
 from arena.solved.zstandard import zstd
 
 CHECKPOINT_COMPRESSION_LEVEL = 1
@@ -51,7 +51,7 @@ def save_checkpoint(
     """
     header = msgspec.json.encode(_CheckpointHeader(map_digest, solved_plies, is_finished, len(codes))) + b"\n"
     body = header + zstd.compress(codes.tobytes(), CHECKPOINT_COMPRESSION_LEVEL)
-    with replace_on_success(path) as new_file:
+    with replace_file_atomically(path) as new_file:
         new_file.write_bytes(hashlib.sha256(body).digest() + body)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.console import UsageError, check_output_file, register_game, require_game_with_maps
+from arena.console import UsageError, register_game, require_game_with_maps, validate_output_file
 from arena.games.catalogue import CATALOGUE
 from arena.ladder.plan import (
     BadLadder,
@@ -48,14 +48,14 @@ HtmlOption = Annotated[
     typer.Option(
         "--html",
         metavar="FILE",
-        callback=check_output_file,
+        callback=validate_output_file,
         help="Write a self-contained HTML report to this file.",
     ),
 ]
 CsvOption = Annotated[
     Path | None,
     typer.Option(
-        "--csv", metavar="FILE", callback=check_output_file, help="Write the table to this file as CSV."
+        "--csv", metavar="FILE", callback=validate_output_file, help="Write the table to this file as CSV."
     ),
 ]
 

@@ -14,15 +14,15 @@ import anyio
 import msgspec
 import typer
 
-from arena.atomic_file import FULL_DISK_ERRORS, open_output
+from arena.atomic_file import FULL_DISK_ERRNOS, open_output_file
 from arena.console import (
     CommandError,
     DatabaseOption,
     OwnGamesOption,
     UsageError,
-    check_output_file,
     err,
     register_games,
+    validate_output_file,
 )
 from arena.server.commands.store_options import (
     DEFAULT_DATABASE_URL,
@@ -53,7 +53,9 @@ def backup_command(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", callback=check_output_file, help="Backup file to create; it must not exist yet."
+            metavar="FILE",
+            callback=validate_output_file,
+            help="Backup file to create; it must not exist yet.",
         ),
     ],
     db: DatabaseOption = DEFAULT_DATABASE_URL,
@@ -97,7 +99,7 @@ def restore_command(
     except StoreError as error:
         raise CommandError(str(error)) from None
     except OSError as error:
-        if error.errno in FULL_DISK_ERRORS or error.filename is None:
+        if error.errno in FULL_DISK_ERRNOS or error.filename is None:
             raise CommandError(
                 f"cannot copy {file} to a temporary folder: {error.strerror or error}"
             ) from None
@@ -110,7 +112,7 @@ def export_command(
         Path,
         typer.Argument(
             metavar="FILE.jsonl",
-            callback=check_output_file,
+            callback=validate_output_file,
             help="Output file for the exported records (- for standard output).",
         ),
     ],
@@ -154,7 +156,7 @@ def export_command(
         return count
 
     try:
-        with open_output(file) if to_file else nullcontext() as output:
+        with open_output_file(file) if to_file else nullcontext() as output:
             count = run_on_store(db, lambda engine: write_records(engine, output))
     except OSError as error:
         raise CommandError(f"cannot write {file}: {error.strerror}") from None

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from arena.atomic_file import open_output
-from arena.console import DatabaseOption, UsageError, check_output_file, convert_write_errors, err
+from arena.atomic_file import open_output_file
+from arena.console import DatabaseOption, UsageError, err, explain_write_errors, validate_output_file
 from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.store.invitations import create_invitations
@@ -52,7 +52,7 @@ def invite_command(
         typer.Option(
             "--csv",
             metavar="FILE",
-            callback=check_output_file,
+            callback=validate_output_file,
             help="Write the links as CSV to this file (- for standard output).",
         ),
     ] = Path("-"),
@@ -77,10 +77,10 @@ def invite_command(
         days = expires.removesuffix("d")
         is_in_days = days != expires and days.isdecimal() and int(days) > 0
         seconds = 86_400.0 * int(days) if is_in_days else parse_duration(expires)
-        with convert_write_errors(output_name), open_output(csv) if to_file else nullcontext() as stream:
+        with explain_write_errors(output_name), open_output_file(csv) if to_file else nullcontext() as stream:
 
             def write_links(codes: dict[str, str]) -> None:
-                with convert_write_errors(output_name):  # an OSError would be taken for a database error
+                with explain_write_errors(output_name):  # an OSError would be taken for a database error
                     typer.echo(_format_invitation_links_csv(codes, url), file=stream, nl=False)
 
             codes = run_on_store(

@@ -15,8 +15,8 @@ from arena.console import (
     CommandError,
     DatabaseOption,
     JsonOption,
-    check_output_file,
     print_table,
+    validate_output_file,
     write_json,
     write_text,
 )
@@ -59,7 +59,7 @@ def marks(
         typer.Option(
             "--csv",
             metavar="FILE",
-            callback=check_output_file,
+            callback=validate_output_file,
             help="Write the table as CSV to this file (- for standard output).",
         ),
     ] = None,

@@ -11,8 +11,8 @@ from arena.console import (
     CommandError,
     DatabaseOption,
     JsonOption,
-    convert_write_errors,
     err,
+    explain_write_errors,
     print_table_or_write_json,
 )
 from arena.protocol.values import Role
@@ -95,7 +95,7 @@ def revoke(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
 
 def _print_token(name: str, token: str) -> None:
     err.print(f"the token of {name}, shown this once:")
-    with convert_write_errors("standard output"):  # an OSError would be taken for a database error
+    with explain_write_errors("standard output"):  # an OSError would be taken for a database error
         typer.echo(token)
 
 

@@ -22,7 +22,7 @@ from anyio.lowlevel import checkpoint
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.atomic_file import create_on_success
+from arena.atomic_file import create_file_atomically
 from arena.server.store import database, lease, migrations, schema, sqlite
 from arena.server.store.database import Engine, make_engine
 from arena.server.store.errors import REASON_BY_SQLITE_ERROR_CODE, StoreError
@@ -57,7 +57,7 @@ async def backup(url: str, path: Path) -> StoreCounts:
     _require_new_file(path)
     engine = make_engine(url)
     try:
-        with create_on_success(path) as part:
+        with create_file_atomically(path) as part:
             sqlite.create_private_file(part)
             copy_engine = make_engine(f"sqlite:///{part}")
             try:
@@ -174,7 +174,7 @@ async def restore(url: str, path: Path) -> StoreCounts:
             _require_no_leftover_log(target_file)
             async with database.convert_database_errors(engine):
                 try:
-                    with create_on_success(target_file) as part:
+                    with create_file_atomically(target_file) as part:
                         return await _copy_into_new_file(source, path, part, url)
                 except FileExistsError:
                     raise StoreError(

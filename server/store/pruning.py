@@ -21,7 +21,7 @@ import anyio.to_thread
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 
-from arena.atomic_file import replace_on_success
+from arena.atomic_file import replace_file_atomically
 from arena.rating.rater import CurrentRating, RatingKey
 from arena.server.store import database, errors
 from arena.server.store.aggregates.ratings import make_rating_key, store_base_ratings
@@ -183,7 +183,7 @@ def _write_archive_file(archive_folder: Path, rows: Sequence[Any]) -> None:
     """
     archive_folder.mkdir(parents=True, exist_ok=True)
     file = archive_folder / f"matches-{rows[0].arrival:012}-{rows[-1].arrival:012}.jsonl.gz"
-    with replace_on_success(file) as part, gzip.open(part, "wt", encoding="utf-8") as archive:
+    with replace_file_atomically(file) as part, gzip.open(part, "wt", encoding="utf-8") as archive:
         archive.writelines(f"{format_archive_line(row)}\n" for row in rows)
 
 

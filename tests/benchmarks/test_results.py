@@ -17,7 +17,7 @@ from testkit.simulation.defects import DEFECTS
 
 PAGES = {RESULTS, SERVER, CLUSTER, SIMULATION}
 PROMISES = {
-    "depth.gain": f"{depth.MIN_DEPTH_GAIN} plies more",
+    "depth.gain": f"{depth.MIN_DEPTH_GAIN_PLIES} plies more",
     "threads.speedup": f"at least {threads.MIN_SPEEDUP:g} ×",
     "delay.loop": f"at most {delay.MAX_P99_DELAY_MS:g} ms",
     **{
@@ -29,8 +29,8 @@ PROMISES = {
     "paced.idle": f"at most {server.MAX_IDLE_KIB:g} KiB",
     "paced.playing": f"at most {server.MAX_PLAYING_KIB:g} KiB",
     "growth.ratio connections": (
-        f"with {growth.MIN_CONNECTIONS_WITH_CONSTANT_COST} to {growth.CONNECTION_COUNTS[-1]:,} connections, "
-        f"compared with {growth.MIN_CONNECTIONS_WITH_CONSTANT_COST} connections | at most {growth.MAX_RATIO:g} ×"
+        f"with {growth.MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST} to {growth.CONNECTION_COUNTS[-1]:,} connections, "
+        f"compared with {growth.MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST} connections | at most {growth.MAX_RATIO:g} ×"
     ),
     **{
         f"growth.ratio {store.lower()}": (
@@ -49,7 +49,7 @@ PROMISES = {
     ),
     **{
         f"hostile.ratio {each}": (
-            f"the median ratio below {rounds.MAX_MEDIAN_OF_P99_RATIOS:g}, "
+            f"the median ratio below {rounds.MAX_MEDIAN_P99_RATIO:g}, "
             f"and at most one round with a ratio of {rounds.MAX_P99_RATIO:g} or more"
         )
         for each in ("requests", "attacks")
@@ -57,7 +57,7 @@ PROMISES = {
     "hostile.growth": f"less than {rounds.MAX_MEMORY_RATIO:g} ×",
     "cost.ratio": f"at most {cluster.MAX_CPU_RATIO_TO_SINGLE_PROCESS:g} × that of one process",
     "failures.effect": (
-        f"effect of {cluster_kill.FAILURE_COUNT} failures during matches of Riskless on italy | "
+        f"effect of {cluster_kill.INJECTED_FAILURE_COUNT} failures during matches of Riskless on italy | "
         "no acknowledged move lost, no match doubled, no wrong forfeit"
     ),
     "failures.recovery": f"p99 within {cluster_kill.MAX_P99_RECOVERY_SECONDS:g} s",

@@ -9,11 +9,11 @@ from arena.lab.variants import HELD_OUT_MAPS, load_variant
 from arena.maps.map_file import read_map_file
 from benchmarks.engine.strength import (
     REPOSITORY_FOLDER,
-    PairScore,
+    MatchPairScore,
+    format_map_as_toml,
     make_engine_spec_for_checkout,
-    map_to_toml,
-    play_pairs,
-    sum_pair_scores,
+    play_match_pairs,
+    sum_match_pair_scores,
 )
 from testkit.tools import skip_without
 
@@ -24,13 +24,13 @@ def test_a_map_that_is_written_is_read_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "variant.toml"
     for name in HELD_OUT_MAPS:
         map = load_variant(name)
-        file.write_text(map_to_toml(map), encoding="utf-8")
+        file.write_text(format_map_as_toml(map), encoding="utf-8")
         assert read_map_file(file).map == replace(map, name="variant"), name
 
 
 def test_the_pairs_of_all_maps_are_added_up() -> None:
-    whole = sum_pair_scores([PairScore((1, 0, 2, 0, 3), 1), PairScore((0, 1, 0, 4, 0), 2)])
-    assert whole == PairScore((1, 1, 2, 4, 3), 3)
+    whole = sum_match_pair_scores([MatchPairScore((1, 0, 2, 0, 3), 1), MatchPairScore((0, 1, 0, 4, 0), 2)])
+    assert whole == MatchPairScore((1, 1, 2, 4, 3), 3)
 
 
 RESIGNS = """
@@ -47,7 +47,7 @@ def test_the_code_of_a_checkout_plays_and_not_that_of_this_one(tmp_path: Path) -
     for package in (folder, folder.parent, folder.parents[1]):
         (package / "__init__.py").touch()
     (folder / "isolated.py").write_text(RESIGNS, encoding="utf-8")
-    score = play_pairs(
+    score = play_match_pairs(
         "m2:cap=30",
         make_engine_spec_for_checkout(REPOSITORY_FOLDER, "random"),
         make_engine_spec_for_checkout(tmp_path, "greedy"),
@@ -55,4 +55,4 @@ def test_the_code_of_a_checkout_plays_and_not_that_of_this_one(tmp_path: Path) -
         2,
         1,
     )
-    assert score == PairScore((0, 0, 0, 0, 2), 0)
+    assert score == MatchPairScore((0, 0, 0, 0, 2), 0)

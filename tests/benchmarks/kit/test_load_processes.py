@@ -9,7 +9,7 @@ from multiprocessing import resource_tracker
 import pytest
 
 from benchmarks.kit.full_speed import serve_relay
-from benchmarks.kit.load_processes import RELAY, run_loads
+from benchmarks.kit.load_processes import RELAY, run_load_processes
 from benchmarks.kit.running_server import get_load_generator_cores, get_server_cores
 
 
@@ -20,7 +20,7 @@ def _tracker() -> None:
 
 
 def test_counts_of_bots_in_several_processes_are_added() -> None:
-    with serve_relay(4) as running, run_loads(running.url, 4, client_kind=RELAY) as load:
+    with serve_relay(4) as running, run_load_processes(running.url, 4, client_kind=RELAY) as load:
         load.wait_until_all_connected(4)
         end = time.monotonic() + 150
         while load.move_count < 100 and time.monotonic() < end:

@@ -18,7 +18,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.atomic_file import create_on_success
+from arena.atomic_file import create_file_atomically
 from arena.match.referee_events import TurnStarted
 from arena.server.store import backup as backup_module
 from arena.server.store import database, lease, migrations, schema, sqlite, tokens
@@ -176,7 +176,7 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
     steps: list[str] = []
     is_copying, is_interrupted = threading.Event(), threading.Event()
     require_store, interrupt = backup_module._require_store_file, aiosqlite.Connection.interrupt
-    execute, create = aiosqlite.Connection.execute_fetchall, create_on_success
+    execute, create = aiosqlite.Connection.execute_fetchall, create_file_atomically
     monkeypatch.setattr(sqlite, "INSTRUCTIONS_PER_DEADLINE_CHECK", 1)
 
     async def require_store_before_copy(engine: AsyncEngine, path: Path) -> None:
@@ -209,7 +209,7 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
                 steps.append("folder is deleted")
 
     monkeypatch.setattr(backup_module, "_require_store_file", require_store_before_copy)
-    monkeypatch.setattr(backup_module, "create_on_success", note_deletion)
+    monkeypatch.setattr(backup_module, "create_file_atomically", note_deletion)
     monkeypatch.setattr(sqlite.QueryDeadline, "has_passed", block_copy)
     monkeypatch.setattr(aiosqlite.Connection, "interrupt", note_interrupt)
     async with open_store(url):
