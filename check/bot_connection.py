@@ -17,11 +17,14 @@ from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Status,
 from arena.protocol.values import ClientLimits
 
 MAX_LOGGED_FRAMES = 8
-"""Number of most recent websocket frames that the report of a fault shows."""
+"""Number of websocket frames that the report of a fault shows: the most recent ones."""
 MAX_FRAME_TEXT_CHARACTERS = 160
 """Maximum length of a frame's text in a report, in characters. The rest is cut off."""
 WAIT_BEFORE_WELCOME_SECONDS = 0.1
-"""Seconds that the scripted server waits between the bot's hello and its welcome. The bot must send nothing in this time."""
+"""Seconds that the scripted server waits between receiving the bot's hello and sending the welcome.
+
+The bot must send nothing in this time.
+"""
 
 
 class ProtocolFault(Exception):
@@ -52,7 +55,7 @@ class FrameLog:
         self._recent_frames.append(f"- {text}")
 
     def clear_frames(self) -> None:
-        """Remove all frames, before the next check."""
+        """Remove all frames and remarks. Called before each check."""
         self._recent_frames.clear()
 
     def list_recent_frames(self) -> list[str]:
@@ -70,10 +73,10 @@ class BotConnection:
         self.connection = connection
         self.frames = frames
         self.patience_seconds = patience_seconds
-        """Time limit in seconds for a message of the bot while no chess clock runs."""
+        """Time limit in seconds for each message that the bot must send while no chess clock runs."""
 
     async def send_message(self, message: ServerMessage, **unknown_fields: object) -> None:
-        """Send a message with the extra fields `unknown_fields`, which the protocol does not have and the bot must ignore."""
+        """Send a message with `unknown_fields` added: fields that the protocol does not define, and the bot must ignore."""
         await self.send_message_fields({**msgspec.to_builtins(message), **unknown_fields})
 
     async def send_message_fields(self, message_fields: dict[str, Any]) -> None:
@@ -93,7 +96,7 @@ class BotConnection:
     ) -> tuple[ClientMessage, float]:
         """Return the next message other than a status request, and its arrival time in monotonic seconds.
 
-        expected_message: name of the message that the bot must send, such as `hello`, for the text of a fault
+        expected_message: name of the message that the bot must send, such as `hello`; named in the description of a fault
         timeout_seconds: time limit; None for `patience_seconds`
 
         Raises ProtocolFault if no message arrives in time.
@@ -111,7 +114,7 @@ class BotConnection:
 
         Return None if no message arrives within `timeout_seconds`.
 
-        expected_event: event for which the server waits, such as `hello` or `silence`, for the text of a fault
+        expected_event: what the server waits for, such as `hello` or `silence`; named in the description of a fault
         """
         deadline = MONOTONIC_CLOCK.now() + timeout_seconds
         while True:
@@ -136,7 +139,7 @@ class BotConnection:
     async def exchange_hello_and_welcome(self, session_secret: str) -> Hello:
         """Receive the bot's hello, send the welcome, and return the hello.
 
-        session_secret: session secret to send in the welcome
+        session_secret: secret in the welcome, with which the bot resumes its session after a reconnection
 
         Raises ProtocolFault if the hello violates the protocol, or if the bot sends more before the welcome.
         """
@@ -169,5 +172,5 @@ class BotConnection:
 
 
 def get_message_type_name(message: ClientMessage) -> str:
-    """Return the name of a message's type as in the protocol, such as `hello`, for the descriptions of faults."""
+    """Return the type of a message as the protocol writes it, such as `hello`."""
     return type(message).__name__.lower()

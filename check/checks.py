@@ -26,9 +26,9 @@ from arena.protocol.timecontrol import TimeControl
 QUICK_TIME_CONTROL = TimeControl(100, per_move=True)
 """Time control of the checks that do not test time: 0.1 s per move."""
 SLOW_TIME_CONTROL = TimeControl(2000, per_move=True)
-"""Time control that lets the bot think long enough for a ping to arrive during its turn: 2 s per move."""
+"""Time control of `check_pings_while_thinking`: 2 s per move, so that the bot still thinks when the ping arrives."""
 GENEROUS_MARGIN_MS = 5000
-"""Time in ms by which a bot may exceed its clock in checks that do not test time. Only a bot that hangs exceeds it."""
+"""Time in ms by which a bot may exceed its clock in checks that do not test time. Only a bot that hangs needs more."""
 SMALL_MAP = "path4"
 """Map on which the checks play Riskless, except those that name another map."""
 LONG_MATCH_MAP = "ring:30"
@@ -38,13 +38,13 @@ MAX_MOVES_PER_MATCH = 8
 LONG_MATCH_PLIES = 300
 """Number of random plies before the bot's first turn in `check_long_match`."""
 SERVER_OUTAGE_SECONDS = 0.5
-"""Seconds for which the server is unavailable between its crash and its restart."""
+"""Seconds for which the server is unavailable in `check_restarted_server`, between its crash and its restart."""
 PING_DELAY_SECONDS = 0.15
 """Seconds between the `turn` message and a ping, so that the bot is thinking when the ping arrives."""
 LATE_PONG_THRESHOLD_SECONDS = 0.5
-"""Minimum thinking time, in seconds, for which a pong that arrives no sooner than the move counts as a fault.
+"""Minimum seconds from a ping to the bot's move for which a pong that arrives only with the move is a fault.
 
-With a shorter thinking time, a busy machine may have delayed the pong.
+If the bot moves sooner, a busy machine may have delayed the pong.
 """
 CLOSING_HANDSHAKE_TIMEOUT_SECONDS = 2.0
 """Seconds within which a bot must complete the websocket's closing handshake."""
@@ -56,16 +56,19 @@ MAX_RECONNECT_ATTEMPTS_AFTER_SHUTDOWN = 8
 
 @dataclass(frozen=True)
 class CheckContext:
-    """Arguments of every check: the server for the bot under test, and the time limits of the check `tiny clock`."""
+    """Arguments of every check: the scripted server for the bot, and the time limits of the check `tiny clock`."""
 
     server: ScriptedServer
     tiny_time_control: TimeControl
     margin_ms: int
-    """Time in ms by which the bot may exceed `tiny_time_control`, for the network."""
+    """Time in ms by which the bot may exceed `tiny_time_control`, as an allowance for network delay."""
 
     @property
     def supported_games(self) -> list[str]:
-        """Names of the games that the bot's hello lists and this program knows; all known games before the first hello."""
+        """Return the names of the games that the bot's hello lists and this program knows.
+
+        Return all known games if there was no hello yet, or if the hello lists no games.
+        """
         hello = self.server.hello
         return [
             name
@@ -76,7 +79,7 @@ class CheckContext:
     def make_game(self, name: str = "", map_name: str = SMALL_MAP) -> AnyGame:
         """Return the game called `name`, or the first of `supported_games` if `name` is empty.
 
-        map_name: name of the map, if the game has maps. If the bot's hello lists only other maps, the first of those is used.
+        map_name: name of the map, if the game has maps. If the bot's hello lists only other maps, the first is used.
         """
         name = name or self.supported_games[0]
         if not has_maps(name):
@@ -91,7 +94,7 @@ class CheckContext:
 
         bot_connection: connection to the bot
         game: game to play; None for the first of `supported_games`
-        seat: player that the bot is
+        seat: player (Maxie or Minnie) whose moves the bot makes
         """
         return ScriptedMatch(
             bot_connection, game or self.make_game(), seat, QUICK_TIME_CONTROL, GENEROUS_MARGIN_MS
@@ -272,7 +275,7 @@ async def _resume_match(context: CheckContext, match: ScriptedMatch) -> None:
 
 
 async def check_tiny_clock(context: CheckContext) -> None:
-    """The bot must make every move within a very short time limit and its network margin."""
+    """The bot must make every move within a very short time limit plus the network margin."""
     match = await _begin_timed_match(context, context.tiny_time_control, context.margin_ms)
     await match.play_moves_and_end(MAX_MOVES_PER_MATCH)
 
@@ -301,9 +304,10 @@ async def check_pings_while_thinking(context: CheckContext) -> None:
 async def _begin_timed_match(
     context: CheckContext, time_control: TimeControl, margin_ms: int
 ) -> ScriptedMatch:
-    """Begin a match of Riskless on the map m1, where bots need time to think.
+    """Begin a match of Riskless on the map m1, on which bots need time to think.
 
-    If the bot does not play Riskless, begin a match of the first game that the bot supports.
+    If the bot does not play Riskless, begin a match of the first game that the bot supports. `margin_ms` is the time by
+    which the bot may exceed its clock.
     """
     bot_connection = await context.server.connect_bot()
     game = (
@@ -367,8 +371,8 @@ after them, the bot's wait could exceed the time limit of the check.
 def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]]:
     """Yield the checks in order, each as its name, requirement and function.
 
-    The function is None if the check does not apply to this bot. The handshake is first, because the later checks depend
-    on the bot's hello.
+    The function is None if the check does not apply to this bot: its hello does not offer the game or the number of
+    matches that the check needs. The handshake is first, because the later checks depend on the bot's hello.
     """
     yield "handshake", _get_requirement(check_handshake), check_handshake
     for game in context.supported_games:

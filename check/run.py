@@ -14,10 +14,10 @@ from arena.check.scripted_server import ScriptedServer, open_scripted_server
 from arena.protocol.timecontrol import TimeControl
 
 Verdict = Literal["passed", "failed", "skipped"]
-"""Verdict of a check. A check is skipped after a failed handshake, or if it does not apply to the bot."""
+"""Verdict of a check. All checks after a failed handshake are skipped, and so is a check that does not apply to the bot."""
 
 BAD_USAGE_EXIT_CODE = 2
-"""Exit code with which a bot's process rejects its command-line arguments."""
+"""Exit code of a bot's process that rejects its command-line arguments."""
 BOT_EXIT_TIMEOUT_SECONDS = 1.0
 """Seconds for which a failed check waits for the bot's process to end, so that the report has all its output."""
 UNREACHABLE_BOT_REASON = "the bot could not be reached"
@@ -29,7 +29,7 @@ class UnknownCheck(ValueError):
 
 
 class BadCommand(ValueError):
-    """Raised when the bot's process rejects its arguments; the message is the line that the process printed."""
+    """Raised when the bot's process rejects its command-line arguments; the message is the line that the process printed."""
 
 
 class CheckResult(Struct, frozen=True):
@@ -44,7 +44,10 @@ class CheckResult(Struct, frozen=True):
     frames: list[str] = []
     """Last frames before the fault, as text, the oldest first: `>` from the bot, `<` to the bot."""
     printed: list[str] = []
-    """Last lines that the bot's process printed; empty if the check did not fail or `arena check` did not start the bot."""
+    """Last lines that the bot's process printed before a failed check.
+
+    Empty if the check passed or was skipped, or if `arena check` did not start the bot.
+    """
 
 
 async def check_bot(
@@ -63,16 +66,16 @@ async def check_bot(
 
     command: command that starts the bot; None if the bot is started elsewhere. The bot connects to the URL in the
         environment variable ARENA_URL.
-    tiny_time_control, margin_ms: time control and network margin of the check "tiny clock"
+    tiny_time_control, margin_ms: time limit per move, and allowance for network delay, in the check "tiny clock"
     patience_seconds: time limit in seconds for each action of the bot that no chess clock limits, such as connecting
     check_names: names of the checks to run, besides the handshake; empty for all
     host, port: address on which the scripted server listens; port 0 for any free port
     on_listening: function that is called with the server's URL before the first check
     on_result: function that is called with each result as soon as it is known
 
-    Raises UnknownCheck if `check_names` contains an unknown name (after the other checks, because the names depend on the
-    bot's hello), BadCommand if the bot's process prints one line and ends with exit code 2 instead of connecting, and
-    OSError if the port cannot be used.
+    Raises OSError if the port cannot be used. Raises BadCommand if the bot's process prints one line and ends with exit
+    code 2 instead of connecting. Raises UnknownCheck if `check_names` contains an unknown name, but only after the other
+    checks, because the names of all checks are known only after the bot's hello.
     """
     results: list[CheckResult] = []
     async with open_scripted_server(command, patience_seconds, host, port) as server:

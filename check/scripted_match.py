@@ -17,14 +17,14 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
 
 SILENCE_SECONDS = 0.15
-"""Seconds for which a check watches that the bot sends nothing when no message asks for an answer."""
+"""Seconds for which a check waits to see that the bot sends nothing, because no message asks for an answer."""
 
 
 class ScriptedMatch:
-    """Match in which a check decides what the bot is sent, and when.
+    """Match in which a check decides which messages the bot receives, and when.
 
-    A method that waits for the bot raises ProtocolFault if the bot violates the protocol. Methods with `**unknown_fields` add
-    these fields to the messages that they send; the bot must ignore such fields.
+    A method that waits for the bot raises ProtocolFault if the bot violates the protocol. A method with the arguments
+    `**unknown_fields` adds these fields to the messages that it sends; the bot must ignore such fields.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class ScriptedMatch:
         self.bot_connection = bot_connection
         self.game = game
         self.seat = seat
-        """Player that the bot is, Maxie or Minnie."""
+        """Player (Maxie or Minnie) whose moves the bot makes."""
         self.control = time_control
         self.margin_ms = margin_ms
         self.id = uuid.uuid4().hex
@@ -49,7 +49,10 @@ class ScriptedMatch:
         self._turn_sent_at = 0.0
         """Time at which the last turn was sent, in monotonic seconds."""
         self._early_message: tuple[ClientMessage, float] | None = None
-        """Move that the bot sent before its `ready`, with its arrival time in monotonic seconds; None if there is none."""
+        """Move that the bot sent before its `ready`, after a reconnection; None if there is none.
+
+        The second element is the arrival time of the move, in monotonic seconds.
+        """
 
     @property
     def is_over(self) -> bool:
@@ -61,7 +64,7 @@ class ScriptedMatch:
 
     @property
     def start_message(self) -> Start:
-        """The `start` message with which the server begins the match."""
+        """Return the `start` message with which the server begins the match."""
         players = Players("checked", "script") if self.seat is Player.MAXIE else Players("script", "checked")
         ready_ms = int(1000 * self.bot_connection.patience_seconds)
         return Start(
@@ -76,12 +79,16 @@ class ScriptedMatch:
         )
 
     async def begin_match(self, **unknown_fields: object) -> None:
-        """Send `start` with the extra fields `unknown_fields`, which the bot must ignore, and wait until the bot is ready."""
+        """Send `start`, with `unknown_fields` added, and wait until the bot has answered `ready`."""
         await self.bot_connection.send_message(self.start_message, **unknown_fields)
         await self.wait_for_bot_ready()
 
     async def wait_for_bot_ready(self) -> None:
-        """Wait for the bot's `ready` message. After a reconnection, a move that it chose while disconnected may come first."""
+        """Wait for the bot's `ready` message.
+
+        After a reconnection, a move that the bot chose while disconnected may come first. It is kept for
+        `receive_bot_move`.
+        """
         while True:
             message, received_at = await self.bot_connection.receive_message("ready")
             if isinstance(message, Move) and message.match == self.id:
@@ -98,7 +105,7 @@ class ScriptedMatch:
             raise ProtocolFault(f"the bot must answer `start` with `ready` for the same match, not {answer}")
 
     async def send_turn_message(self, **unknown_fields: object) -> None:
-        """Send the `turn` for the next ply, and start the bot's clock."""
+        """Send the `turn` message for the next ply, with `unknown_fields` added, and start the bot's clock."""
         self._turn_sent_at = MONOTONIC_CLOCK.now()
         await self.bot_connection.send_message(self.make_turn_message(len(self.moves)), **unknown_fields)
 
@@ -108,7 +115,10 @@ class ScriptedMatch:
         return Turn(self.id, ply, self.moves[:ply], clocks, self.control.increment_ms)
 
     async def receive_bot_move(self, **unknown_fields: object) -> None:
-        """Receive the bot's move, check that it is in time and legal, and send the `accepted` message."""
+        """Receive the bot's move, and send the `accepted` message, with `unknown_fields` added.
+
+        Raises ProtocolFault if the move is late or illegal, or if the bot sends another message instead.
+        """
         allowed_seconds = (self.control.base_ms + self.margin_ms) / 1000
         while True:
             if self._early_message is not None:
@@ -151,13 +161,13 @@ class ScriptedMatch:
         self.moves.append(move)
 
     def replay_moves(self, moves: Sequence[Data]) -> None:
-        """Set the match to the position after these moves from the start. Raises ProtocolFault if a move is illegal."""
+        """Start the match anew, and play these moves of both players. Raises ProtocolFault if a move is illegal."""
         self.position, self.moves = self.game.start(), []
         for move in moves:
             self.apply_move(move)
 
     def continue_on_connection(self, bot_connection: BotConnection) -> None:
-        """Continue the match on `bot_connection`, a new connection of the bot."""
+        """Continue the match on `bot_connection`, the bot's new connection after the earlier one was lost."""
         self.bot_connection = bot_connection
 
     def apply_random_move(self) -> None:
@@ -167,7 +177,10 @@ class ScriptedMatch:
         self.moves.append(self.game.move_to_data(move))
 
     async def play_move_pair(self, **unknown_fields: object) -> None:
-        """Play a random move for the opponent if it is to move. Then let the bot play one move, unless the match is over."""
+        """Play a random move for the opponent if it is to move. Then let the bot play one move, unless the match is over.
+
+        `unknown_fields` are added to the messages `turn` and `accepted`.
+        """
         if not self.is_bots_turn:
             self.apply_random_move()
         if not self.is_over:
@@ -183,7 +196,10 @@ class ScriptedMatch:
         await self.send_end_message()
 
     async def send_end_message(self, **unknown_fields: object) -> None:
-        """Send the `end` message with the match's result. If the match is not over, the opponent resigns and the bot wins."""
+        """Send the `end` message with the match's result, and `unknown_fields` added.
+
+        If the match is not over, the result is a win for the bot by the opponent's resignation.
+        """
         outcome = self.game.outcome(self.position)
         winner = self.seat if outcome is None else outcome.winner
         reason = EndReason.RESIGNATION if outcome is None else EndReason(outcome.reason_code)
@@ -207,7 +223,8 @@ class ScriptedMatch:
     def _reject_second_move(self, message: object) -> None:
         """Raise ProtocolFault if the message is a move for a ply that has already been played.
 
-        The message must not be a repetition (`_is_repeated_message`), so this move differs from the one played.
+        Call this method only if `_is_repeated_message` is False for the message. So the move differs from the one
+        played.
         """
         if isinstance(message, Move) and message.match == self.id and message.ply < len(self.moves):
             earlier_move = self.moves[message.ply]
@@ -219,7 +236,7 @@ class ScriptedMatch:
     def _is_repeated_message(self, message: object) -> bool:
         """Return True if the message is `ready` for this match, or a move that the bot has already made.
 
-        The bot may send both at any time.
+        The bot may repeat these two messages at any time.
         """
         if isinstance(message, Ready):
             return message.match == self.id

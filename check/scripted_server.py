@@ -22,13 +22,16 @@ from arena.processes.tasks import open_background_tasks
 from arena.protocol.messages import MAX_CLIENT_FRAME_BYTES, SUBPROTOCOL, Hello
 
 BOT_START_TIMEOUT_SECONDS = 60.0
-"""Minimum time limit in seconds for a newly started bot to connect. A busy machine loads programs slowly."""
+"""Time limit, in seconds, for a newly started bot to connect, unless `patience_seconds` is longer.
+
+The limit is generous, because a busy machine loads programs slowly.
+"""
 MAX_QUEUED_CONNECTIONS = 100
-"""Maximum number of connections of the bot that wait for a check to use them. Further connections are dropped."""
+"""Maximum number of the bot's connections that wait to be used by a check. Further connections are closed at once."""
 
 
 class ScriptedServer:
-    """Server for one bot under test, which sends only what the checks tell it to. Use `open_scripted_server` to open one."""
+    """Server for one bot under test. It sends only the messages that the checks choose. Open it with `open_scripted_server`."""
 
     def __init__(
         self,
@@ -42,18 +45,19 @@ class ScriptedServer:
 
         command: command that starts the bot; None if the bot is started elsewhere
         patience_seconds: time limit for each action of the bot that no chess clock limits, such as connecting
-        tasks: task group in which the bot's output is read
+        tasks: task group in which a task reads the output of the bot's process
+        host, port: address on which to listen; port 0 for any free port
         """
         self.patience_seconds = patience_seconds
         self.frames = FrameLog()
         self.hello: Hello | None = None
         """Latest hello of the bot; None before the first hello."""
         self.session = ""
-        """Session secret that the server sent in its last welcome; empty before the first welcome."""
+        """Secret in the server's last welcome, with which the bot must resume its session; empty before the first welcome."""
         self.connection_count = 0
         """Number of connections that the bot has opened, including those that were dropped at once."""
         self.bot_process: ChildProcess | None = None
-        """Process of the bot; None if this server did not start the bot."""
+        """Process of the bot; None if this server has not started the bot, or has stopped it."""
         self.url = ""
         """Websocket URL of the server; empty until the server listens."""
         self._command = command
@@ -87,7 +91,7 @@ class ScriptedServer:
 
     @contextmanager
     def drop_new_connections(self) -> Iterator[None]:
-        """Drop each new connection of the bot at once, during the `with` block."""
+        """During the `with` block, close each new connection of the bot at once."""
         self._accepts_bots = False
         try:
             yield
@@ -108,7 +112,8 @@ class ScriptedServer:
     async def connect_bot(self) -> BotConnection:
         """Return the bot's open connection.
 
-        If there is none, start the bot if needed, wait for its connection, and exchange hello and welcome.
+        If there is none, start the bot's process unless it is running, wait for its connection, and exchange hello and
+        welcome.
 
         Raises ProtocolFault if the bot ends, does not connect in time, or violates the protocol.
         """
@@ -157,7 +162,7 @@ class ScriptedServer:
         self._refusal_reason = ""
 
     async def close(self) -> None:
-        """Close the server, and stop the bot's process."""
+        """Close the server and all connections, and stop the bot's process."""
         with anyio.CancelScope(shield=True):
             await self.stop_bot_process()
             await self.simulate_crash()

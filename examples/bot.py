@@ -33,7 +33,7 @@ def choose_cell(start, moves):
 
 
 def choose_attack(start, moves):
-    """Return the Riskless move that gives this bot the greatest lead, with three armies for each territory.
+    """Return the Riskless move that gives this bot the greatest lead in armies; a territory counts as three more armies.
 
     start: start message of the match; moves: all moves so far, each as [source, target]
     """

@@ -2,7 +2,8 @@
 
     pip install open_spiel; arena match openspiel_bot.py alphabeta --tc 0.1/move
 
-A simulation ends with the game's static estimate. The number of simulations follows from the speed of the previous search.
+A simulation ends with the game's static estimate. The bot computes the number of simulations from the time for the move
+and the speed of its previous search.
 """
 
 import time

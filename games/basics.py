@@ -79,15 +79,15 @@ RESERVED_END_REASONS = frozenset(
         "server_fault",
     ]
 )
-"""End reasons that do not come from the rules of a game. A game cannot give these names to its own end reasons."""
+"""End reasons that the server gives, not the rules of a game. A game's own end reasons cannot have these names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Outcome of a match by the rules of its game. `winner` is None for a draw.
 
-    `reason` is a member of `RuleEndReason`, or a game's own text in lower case, such as "four in a row". Creating an outcome
-    with an invalid text raises ValueError.
+    `reason` is a member of `RuleEndReason`, or a game's own text in lower case, such as "four in a row". Raises
+    ValueError if such a text is invalid.
     """
 
     winner: Player | None
@@ -135,7 +135,8 @@ class BadGame(GameError):
 class UnknownGame(GameError):
     """Raised when no game has the requested name.
 
-    `reason` is the message without the hint how to name a game's file, for users who have no files on this machine.
+    `reason` is the message without the advice to name a file with a game, for users who cannot name files on this
+    machine.
     """
 
     def __init__(self, reason: str, hint: str = "") -> None:
@@ -146,8 +147,8 @@ class UnknownGame(GameError):
 class IllegalMove(GameError):
     """Raised when the rules do not allow a move in this position.
 
-    `why` is the reason, as part of a sentence; `legal` lists the legal moves as text, in move order. The message
-    shows a few of them, so that it stays one line.
+    `why` is the reason, as part of a sentence; `legal` lists the legal moves as text, in move order. The message names
+    only the first of them, so that it stays one line.
     """
 
     MAX_SHOWN_MOVES = 12

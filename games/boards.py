@@ -14,13 +14,16 @@ from arena.games.basics import Plain, Player
 MAX_BOARD_CELLS = 1000
 """Maximum number of cells (squares or points) of a board."""
 MAX_TEXT_BOARD_SIDE = 18
-"""Maximum number of columns, and of rows, of a `Points` board drawn as text. 18 columns make a line of 72 characters."""
+"""Maximum number of columns, and of rows, of a `Points` board drawn as text, so that lines have at most 72 characters."""
 COLUMN_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Board of squares, numbered row by row from `a1`. Raises ValueError for more than 26 columns or 1,000 squares."""
+    """Board of squares, numbered row by row from 0, the square `a1`.
+
+    Raises ValueError for more than 26 columns or 1,000 squares.
+    """
 
     columns: int
     rows: int

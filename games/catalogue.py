@@ -1,8 +1,8 @@
 """Catalogue of games, which finds a game's class by name, and creates a match's game from its name and parameters.
 
-A game is known if the project includes it, if an installed package provides it (`games.loading`), or if somebody at
+A game is known if it is part of this project, if an installed package provides it (`games.loading`), or if somebody at
 this machine named its class as `FILE.py:Class`. Code that needs a game asks the catalogue and keeps no list of its own.
-Names from a network are only looked up and never register a game.
+A name from the network is only looked up; it never adds a game.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from arena.games.rule_check import check_rules
 from arena.games.tictactoe import TicTacToe
 
 GAMES: Mapping[str, GameClass] = {game.name: game for game in (TicTacToe, Riskless, Hexapawn)}
-"""Class of each game included in the project, by the game's name."""
+"""Game class of each game that is part of this project, by the game's name."""
 RULE_CHECK_MATCH_COUNT = 2
 """Number of random matches that test a custom game when it is registered."""
 
@@ -37,13 +37,13 @@ class Catalogue:
     """Games that one process knows, by name."""
 
     def __init__(self) -> None:
-        """Create a catalogue of the project's games and those of installed packages, without any game from a file."""
+        """Create a catalogue of the project's games and those of installed packages; `register` adds games from files."""
         self._file_games: dict[str, tuple[GameClass, str]] = {}
         """Class of each game from a file, and its spec (`FILE.py:Class`), by the game's name."""
         self._digests: dict[tuple[GameClass, str], str] = {}
-        """Rules digests computed so far, by the game's class and the `repr` of its parameters (`setup`)."""
+        """Digests of rules (`games.digest`) computed so far, by the game's class and the `repr` of its parameters (`setup`)."""
         self._default_digests: dict[str, str] = {}
-        """Rules digest of each custom game with its default parameters, by the game's name."""
+        """Digest of the rules (`games.digest`) of each custom game with its default parameters, by the game's name."""
 
     def list_game_names(self) -> list[str]:
         """Return the names of all known games: of the project, of registered files, and of installed packages.
@@ -55,10 +55,10 @@ class Catalogue:
     def register(self, spec: str) -> str:
         """Add the game that `spec` names to the catalogue, and return its name.
 
-        spec   a known name, `FILE.py:Class`, or `FILE.py` if the file has only one game
+        spec   `FILE.py:Class`, `FILE.py` if the file has only one game, or the name of a game that is known already
 
-        Raises UnknownGame for an unknown name. Raises BadGame for a file without a valid game, and for a game whose
-        name another game has already.
+        Raises UnknownGame for an unknown name. Raises BadGame for a file without a valid game, for faulty rules, and for
+        a game whose name another game has already.
         """
         game = self.load_game_class(spec)
         self._check_and_digest_rules(game, spec)
@@ -88,7 +88,8 @@ class Catalogue:
     def _check_and_digest_rules(self, game: GameClass, spec: str) -> None:
         """Check the rules of a custom game by a few random matches, and store their digest for `get_default_digests`.
 
-        Raises BadGame if the matches show that the game has chance, a third player, no end, or another fault.
+        Raises BadGame if a match breaks a rule for games: if it depends on chance, has a third player, or does not end,
+        for example.
         """
         if self.is_builtin(game.name) or game.name in self._default_digests:
             return
@@ -118,11 +119,11 @@ class Catalogue:
         return game_name in GAMES or game_name in self._file_games or game_name in list_installed_games()
 
     def is_builtin(self, game_name: str) -> bool:
-        """Return True if the project includes the game called `game_name`."""
+        """Return True if the game called `game_name` is part of this project."""
         return game_name in GAMES
 
     def get_game_spec(self, game_name: str) -> str:
-        """Return the text with which another process on this machine loads the game: `FILE.py:Class`, or its name."""
+        """Return the spec with which another process on this machine can load the game: `FILE.py:Class`, or the game's name."""
         return self._file_games[game_name][1] if game_name in self._file_games else game_name
 
     def list_file_game_specs(self) -> list[str]:
@@ -130,15 +131,15 @@ class Catalogue:
         return [spec for _, spec in self._file_games.values()]
 
     def get_default_digests(self) -> dict[str, str]:
-        """Return the rules digest of each custom game in this catalogue, with its default parameters, by the game's name."""
+        """Return the rules digest (`games.digest`) of each custom game with its default parameters, by the game's name."""
         return dict(self._default_digests)
 
     def find_digest_mismatch_reason(self, client_digests: Mapping[str, str]) -> str | None:
-        """Return in one line why a client's games do not fit those of this server; None if they fit.
+        """Return a one-line reason why a client cannot play the games of this server; None if there is none.
 
-        client_digests   rules digests of the client's custom games, by name
+        client_digests   digest of the rules (`games.digest`) of each custom game of the client, by the game's name
 
-        They do not fit if the client's rules of a game differ from those of the server's game of the same name.
+        The reason is a game of the same name whose rules differ between client and server.
         """
         for name, digest in client_digests.items():
             own_digest = self._default_digests.get(name, digest)
@@ -147,9 +148,9 @@ class Catalogue:
         return None
 
     def get_rules_digest(self, game: Game[Any, Any]) -> str:
-        """Return the digest of a custom game's rules (`games.digest`), computed once for each choice of parameters.
+        """Return the digest of a custom game's rules (`games.digest`). It is computed once for each choice of parameters.
 
-        Return the empty text for a game of the project, whose rules need no comparison.
+        Return an empty text for a game of the project, because all copies of the project have the same rules.
         """
         if self.is_builtin(game.name):
             return ""
@@ -172,7 +173,9 @@ def make_game(game_name: str, setup: Mapping[str, object]) -> AnyGame:
 
 
 def find_rules_mismatch_reason(game: Game[Any, Any], other_digest: str) -> str | None:
-    """Return a one-line error message if the rules of `game` do not have the digest `other_digest`; else None.
+    """Compare the rules of `game` with those of another program. Return a one-line error message if they differ, else None.
+
+    other_digest  digest of the other program's rules (`games.digest`)
 
     If either digest is empty, as for a game of the project, the rules count as equal.
     """

@@ -4,8 +4,9 @@ The central methods are `player`, `moves`, `play`, `outcome` and `estimate`. Oth
 game needs: every move and position converts to plain data (for msgpack and JSON) and to text (for people to read and
 type).
 
-Positions are immutable and hashable, and no method changes anything. A custom game defines `name`, `start`, `ply`,
-`moves`, `successor` and `outcome`; all else has a default (docs/games.md). The errors are in `games.basics`.
+Positions are immutable and hashable, and no method changes a position or a move. A custom game defines `name`, `start`,
+`ply`, `moves`, `successor` and `outcome`; every other method has a default (docs/games.md). The errors are in
+`games.basics`.
 """
 
 from __future__ import annotations
@@ -61,13 +62,13 @@ class Game(ABC, Generic[P, M]):
     """Rules of a game with the parameters of one match (`setup`). Instances are immutable. Compare them by `setup()`.
 
     `moves` is empty exactly when `outcome` is not None: in an unfinished position, the player to move always has a move,
-    and no player may pass. Moves come in a fixed order, which also breaks ties between moves.
+    and no player may pass. Moves come in a fixed order. Of equally good moves, engines prefer the first in this order.
     """
 
     name: ClassVar[str]
     """Name of the game in messages and records: 1 to 64 lower-case letters, digits, `_` and `-`."""
     title: ClassVar[str] = ""
-    """Title of a game of the project for users. Other games are shown under their `name`."""
+    """Title under which users see a game of the project. Every other game is shown under its `name`."""
     board: Board | None = None
     """Board that the web page and the terminal draw, with `marks` on its cells; None for a game that is shown as text."""
     ply_limit: int | None = 1_000
@@ -86,7 +87,7 @@ class Game(ABC, Generic[P, M]):
     def setup(self) -> dict[str, Plain]:
         """Return the parameters of this game: all data that another program needs to play by the same rules.
 
-        Callers do not change the returned object, so it may be the same each time. Default: an empty mapping.
+        Callers must not change the returned mapping, so it may be the same object each time. Default: an empty mapping.
         """
         return {}
 
@@ -95,7 +96,10 @@ class Game(ABC, Generic[P, M]):
         """Return the position at the start of a match."""
 
     def player(self, position: P) -> Player:
-        """Return the player to move; in a finished position, the player whose turn it would be. Default: alternating."""
+        """Return the player to move; in a finished position, the player whose turn it would be.
+
+        Default: the players alternate.
+        """
         return MINNIE if self.ply(position) % 2 else MAXIE
 
     def ply(self, position: P) -> int:
@@ -121,19 +125,19 @@ class Game(ABC, Generic[P, M]):
     def repetition_key(self, position: P) -> Hashable | None:  # noqa: ARG002 - most games do not need it
         """Return a key for counting repetitions: two positions of a match with equal keys count as the same position.
 
-        Return None if no position of the game can occur twice in a match.
+        Return None if no position can occur twice in a match of the game.
         """
         return None
 
     def estimate(self, position: P) -> int:  # noqa: ARG002 - the default knows nothing about positions
-        """Return a simple static estimate of the position, in units of the game. High values are good for Maxie.
+        """Return a simple static estimate of the position. High values are good for Maxie.
 
-        Default: 0, so that searches see only wins and losses.
+        The unit is the game's choice, such as armies or pawns. Default: 0, so that searches see only wins and losses.
         """
         return 0
 
     def expected_plies(self, position: P) -> float:
-        """Return the expected number of plies until the end of the match, over which engines spread their time.
+        """Return the expected number of plies until the end of the match. Engines divide their remaining time by it.
 
         Default: 90 less the plies already played, but at least 30.
         """
@@ -161,9 +165,9 @@ class Game(ABC, Generic[P, M]):
         return self.successor(position, move)
 
     def compiled(self) -> object | None:
-        """Return the game in the form that the compiled searches read (docs/games.md).
+        """Return the game in the form that the compiled searches read (docs/games.md); None to search the game in Python.
 
-        Default: None, so that the game is searched in Python.
+        Default: None.
         """
         return None
 
@@ -208,7 +212,10 @@ class Game(ABC, Generic[P, M]):
             raise BadData(f"{data!r:.40} is not a move of {self.name}: {error}") from None
 
     def move_to_text(self, move: M) -> str:
-        """Return a move as people read and type it. Default: its parts with spaces between, and names for cell numbers."""
+        """Return a move as people read and type it.
+
+        Default: the fields of the move, separated by spaces, with names instead of cell numbers.
+        """
         return plain.format_move(move, self._cell_names)
 
     def move_from_text(self, text: str) -> M:
@@ -226,8 +233,8 @@ class Game(ABC, Generic[P, M]):
     def position_to_data(self, position: P) -> dict[str, Plain]:
         """Return a position as plain data for msgpack and JSON.
 
-        Default: a mapping from the position's field names to their values. A position without fields becomes the value
-        of the only key, `position`.
+        Default: a mapping from the position's field names to their values. A position that has no named fields, such as
+        a tuple, is the value of the single key `position`.
         """
         data = plain.to_plain(position)
         return data if isinstance(data, dict) else {"position": data}
@@ -255,7 +262,7 @@ class Game(ABC, Generic[P, M]):
 
     @cached_property
     def _example_move(self) -> M:
-        """Return a legal move at the start, from which the types of a move's fields are inferred."""
+        """Return the first legal move at the start, as an example from which the types of a move's fields are inferred."""
         moves = self.moves(self.start())
         if not moves:
             raise BadData(f"{self.name} must have a legal move at its start")
@@ -263,9 +270,10 @@ class Game(ABC, Generic[P, M]):
 
     @cached_property
     def _cell_names(self) -> Sequence[str]:
-        """Return the cells' names, which stand for cell numbers in moves as text.
+        """Return the cells' names, for which the text of a move has names instead of numbers.
 
-        Empty if the game has no board, or overrides `squares`, so that the numbers in a move need not be cell numbers.
+        Return an empty sequence if the game has no board, or overrides `squares`, because then the numbers in a move
+        need not be cell numbers.
         """
         board = self.board
         if board is None or type(self).squares is not Game.squares:
@@ -274,4 +282,4 @@ class Game(ABC, Generic[P, M]):
 
 
 AnyGame = Game[object, object]
-"""Any game: code with this type passes positions and moves on, without knowing their types."""
+"""Type of any game, for code that passes positions and moves on without knowing their types."""

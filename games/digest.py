@@ -1,4 +1,4 @@
-"""Digest of a game's rules, by which two programs can tell whether they play the same game. No input or output.
+"""Digest of a game's rules, by which two programs can tell whether they play the same game.
 
 Both programs play the same matches, because a fixed rule chooses the moves. The digest is a SHA-256 of everything
 visible in these matches: the player to move, the legal moves in order, and the outcome. A changed comment or estimate
@@ -15,9 +15,9 @@ from typing import Any
 from arena.games.core import Game, Plain
 
 MAX_DIGESTED_POSITIONS = 1000
-"""Maximum number of positions that enter a digest, in all matches together. For Connect Four, this takes about 0.1 s."""
+"""Maximum number of positions in all matches of a digest together. For Connect Four, so many take about 0.1 s."""
 MAX_DIGESTED_MATCHES = 24
-"""Maximum number of matches that are played for a digest. They end earlier if they reach MAX_DIGESTED_POSITIONS."""
+"""Maximum number of matches that are played for a digest. Fewer are played if these reach MAX_DIGESTED_POSITIONS."""
 DIGEST_HEX_DIGITS = 16
 """Length of a digest, in hexadecimal characters (64 bits)."""
 
@@ -25,8 +25,8 @@ DIGEST_HEX_DIGITS = 16
 def compute_rules_digest(game: Game[Any, Any]) -> str:
     """Return the digest of the rules of `game` with its parameters (`setup`). Propagates exceptions of faulty rules.
 
-    The digest is computed from matches that every program plays in the same way. Every second match avoids, if possible,
-    moves that end the match, so that boards fill up too.
+    The digest is computed from matches that every program plays in the same way. In every second match, moves that end
+    the match are avoided if possible, so that the digest also depends on late positions.
     """
     digest = sha256(_encode_plain_data([game.name, game.setup()]))
     positions_left = MAX_DIGESTED_POSITIONS
@@ -69,8 +69,8 @@ def _choose_successor(
 ) -> Any:
     """Return the position after the move with the index `chosen_index`.
 
-    If `avoid_end` is True and this move ends the match, take the first later move that does not; after the last move, continue
-    with the first. If every move ends the match, keep the chosen one.
+    If `avoid_end` is True and this move ends the match, choose the next move in the list that does not, going on from
+    the last move to the first. If every move ends the match, keep the move `chosen_index`.
     """
     for step in range(len(moves) if avoid_end else 1):
         position_after = game.successor(position, moves[(chosen_index + step) % len(moves)])

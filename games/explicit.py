@@ -1,11 +1,12 @@
 """Explicit game trees: games whose positions and moves are listed as a tree, for examples of searches.
 
 A leaf has a value for Maxie, which is also the game's estimate of the leaf. Estimating a node without a value raises
-MissingNodeValue, because the search has stopped at the wrong depth. The players alternate. A move is the number of a
-child, 0 to n - 1 for a node with n children.
+MissingNodeValue, because a search should not stop there. The players alternate. A move is the number of a child, 0 to n
+- 1 for a node with n children.
 
-As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf with the value null
-stands for a part of the tree that a search must not visit. An inner node that has a value can be estimated too.
+As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf whose value is null
+stands for a part of the tree that a search must not visit. An inner node may have a value, too, and can then be
+estimated.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from arena.games.core import BadData, Game, GameError, Outcome, Player, RuleEndR
 
 MAX_TREE_NODES = 1_000_000
 MAX_NODE_VALUE = 900_000
-"""Maximum absolute value that a tree may give to a node."""
+"""Maximum absolute value of a node in a tree."""
 MAX_NODE_NAME_LENGTH = 40
 """Maximum length of the name of a tree's node, in characters."""
 
@@ -44,7 +45,10 @@ class NodePosition:
 
 
 class ExplicitGame(Game[NodePosition, int]):
-    """Game whose positions are the nodes of a given tree. A child has a higher number than its parent."""
+    """Game whose positions are the nodes of a given tree.
+
+    The root is node 0. A child has a higher number than its parent.
+    """
 
     name = "explicit"
 
@@ -63,7 +67,9 @@ class ExplicitGame(Game[NodePosition, int]):
 
     @classmethod
     def from_tree(cls, tree: object, player: Player = Player.MAXIE) -> Self:
-        """Return the game of a tree, given as the data of its root (see the module's docstring). `player` moves first.
+        """Return the game of a tree. `player` moves first.
+
+        tree  root of the tree as data, in the form that the module's docstring describes
 
         Raises BadData for invalid data; the message names the invalid node.
         """
@@ -130,7 +136,7 @@ class ExplicitGame(Game[NodePosition, int]):
 
 
 def _parse_node(node_data: object, default_name: str) -> tuple[str, int | None, Sequence[object]]:
-    """Return the name and the value of a node, and the data of its children. Raises BadData for invalid data.
+    """Return a node's name, its value, and the data of its children. Raises BadData for invalid data.
 
     default_name  name of the node if its data has none
     """

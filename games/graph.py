@@ -27,9 +27,9 @@ class VertexNotInGraph(KeyError):
 
 
 def list_neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
-    """Return the targets of the edges from `vertex`, in order. O(1).
+    """Return the targets of the edges from `vertex`, in their fixed order. O(1).
 
-    Raises VertexNotInGraph if the graph does not have the vertex.
+    Raises VertexNotInGraph if there is no such vertex in the graph.
     """
     if not 0 <= vertex < len(graph):
         raise VertexNotInGraph(vertex, len(graph))

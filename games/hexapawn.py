@@ -39,7 +39,10 @@ class HexapawnPosition:
 
 
 class Hexapawn(Game[HexapawnPosition, Move]):
-    """Rules of Hexapawn. Moves are in the order of their pawns' squares; for each pawn forward, taking left, taking right."""
+    """Rules of Hexapawn. Moves are in the order of the squares that they start from.
+
+    The moves of one pawn are in the order: forward, capture to the left, capture to the right.
+    """
 
     name = "hexapawn"
     ply_limit = None  # pawns only go forward

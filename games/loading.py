@@ -30,11 +30,11 @@ ENTRY_POINT_GROUP = "arena.games"
 GAME_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 """Pattern that the name of every game must match."""
 _GAME_MODULE_NAME_PREFIX = "arena_game_file_"
-"""Prefix of the module name under which a game's file is loaded, so that the name differs from those of other modules."""
+"""Prefix of the name under which the module of a game's file is loaded, so that the name is unlike that of any other module."""
 _LIBRARY_FOLDERS = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
-"""Folders of Python's and of installed packages' modules, which take precedence over modules beside a game's file."""
+"""Folders of Python's own modules and of installed packages. They take precedence over the folder of a game's file."""
 _GAME_FILE_LOCK = RLock()
-"""Lock held while a game's file is run. It is reentrant, because the file may load another game's file."""
+"""Lock held while a game's file runs. The lock is reentrant, because the file may load another game's file."""
 
 GameClass = type[Game[Any, Any]]
 """Class of a game. Each instance is the game with the parameters of one match, such as a map."""
@@ -54,10 +54,10 @@ def split_file_spec(spec: str) -> tuple[str, str]:
 def load_game_class(path: Path, class_name: str) -> GameClass:
     """Run a file, and return the game class in it.
 
-    Raises BadGame if there is no usable class; the message has the file, the line and the reason.
-
-    path        absolute path, so that a file is loaded only once
+    path        absolute path of the file. A file is run only once for each path.
     class_name  name of the class; empty for the only game in the file
+
+    Raises BadGame if there is no usable class; the message has the file, the line and the reason.
     """
     if not path.is_file():
         problem = "is not a file" if path.exists() else "does not exist"
@@ -133,7 +133,8 @@ def list_installed_games() -> Mapping[str, EntryPoint]:
 def load_installed_game(name: str) -> GameClass:
     """Run the module of the game that an installed package provides under `name`, and return the game's class.
 
-    Raises BadGame if it cannot be loaded or played, and KeyError if no package provides it.
+    Raises BadGame if the module cannot be loaded or its class is not a valid game, and KeyError if no package provides
+    it.
     """
     entry_point = list_installed_games()[name]
     source = f"the game {name} of {entry_point.dist.name if entry_point.dist else 'an installed package'} ({entry_point.value})"
@@ -153,7 +154,10 @@ def load_installed_game(name: str) -> GameClass:
 
 
 def check_game_class(game_class: GameClass, source: str) -> GameClass:
-    """Return the class `game_class` if it defines all that a game needs. Otherwise raise BadGame with `source` and the reason."""
+    """Return the class `game_class` if it defines the methods and the name that a game needs, and can create a game.
+
+    Otherwise raise BadGame, whose message has the class's `source` and the reason.
+    """
     missing_methods = sorted(game_class.__abstractmethods__)
     if missing_methods:
         raise BadGame(f"{source}: {game_class.__name__} must define {', '.join(missing_methods)}")
@@ -199,9 +203,9 @@ def run_file_as_module(path: Path, module_name_prefix: str) -> ModuleType:
 def _choose_sys_path_insert_index() -> int:
     """Return the index at which to insert the folder of a user's file into `sys.path`.
 
-    The folder comes after Python's modules and the installed packages, so no file in it replaces one of them. It comes
-    before the folders of editable installations. So in a checkout of this project, which has folders `games` and `match`,
-    `import games` in the user's file finds the user's own `games.py`.
+    The folder comes after Python's modules and the installed packages, so that no file in it replaces one of them. It
+    comes before the folders of packages that are installed in editable mode. So even in a checkout of this project,
+    which has folders `games` and `match`, `import games` in the user's file finds the user's own `games.py`.
     """
     library_indexes = (sys.path.index(folder) for folder in _LIBRARY_FOLDERS if folder in sys.path)
     return max(library_indexes, default=len(sys.path) - 1) + 1
@@ -216,7 +220,7 @@ def describe_load_error(path: Path, error: BaseException) -> str:
 
 
 def _describe_error_line(error: BaseException, path: Path) -> str:
-    """Return `, line N` for the line of the file at `path` that led to the error; empty if none did."""
+    """Return `, line N` for the line of the file at `path` where the error, or the call that led to it, is; empty for none."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return f", line {error.lineno}"
     line_numbers = [

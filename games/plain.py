@@ -1,8 +1,9 @@
 """Default conversions of moves and positions to plain data and text, for games that define none of their own.
 
 A move or a position may consist of None, bool, int, str, Player, tuples, frozen sets, named tuples and frozen
-dataclasses. It converts to data for msgpack and JSON and back. The types of the restored values come
-from the fields of the class if there are any, and otherwise from an example: another move or position of the game.
+dataclasses. It converts to data for msgpack and JSON and back. The types of the restored values are those of the class's
+fields; for a value without fields, such as a tuple, they are those of an example, which is another move or position of
+the game.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ MAX_NESTING_DEPTH = 8
 MAX_LIST_OR_TEXT_LENGTH = 4096
 """Maximum number of elements of a list, and of characters of a text, in plain data."""
 MSGSPEC_CONVERSION_LOCK = Lock()
-"""Lock held during a conversion by msgspec, which inspects a class at its first use; two threads must not do so at once."""
+"""Lock held during a conversion by msgspec: it inspects a class at the first conversion, which is not thread-safe."""
 
 
 def to_plain(value: object) -> Plain:
@@ -65,7 +66,10 @@ def from_json(text: str) -> Plain:
 
 
 def format_move(move: object, cell_names: Sequence[str] = ()) -> str:
-    """Return a move as text: its parts separated by spaces if they are whole numbers and texts, otherwise compact JSON.
+    """Return a move as text.
+
+    If all parts of the move are whole numbers and texts, they are separated by spaces. Otherwise, the text is compact
+    JSON.
 
     cell_names   names of the cells, if the whole numbers are cell numbers; otherwise empty
     """
@@ -149,7 +153,7 @@ def _convert_to_type_of_example(data: Any, example: object) -> Any:
 
 
 def _require_no_mapping(data: Any) -> Any:
-    """Return plain data of unknown type unchanged. Raises BadData if it contains a mapping, which cannot be hashed."""
+    """Return plain data unchanged. Raises BadData if it contains a mapping, because a move or position must be hashable."""
     if isinstance(data, dict):
         raise BadData(f"the data must be a number, a string or a list of these, not {data!r:.40}")
     return tuple(map(_require_no_mapping, data)) if isinstance(data, tuple) else data
@@ -158,8 +162,9 @@ def _require_no_mapping(data: Any) -> Any:
 def _check_and_freeze(data: object, depth_left: int) -> Any:
     """Check plain data, and return it with tuples instead of lists, because tuples are hashable.
 
-    Raises BadData if the data is nested deeper than `depth_left` levels; if a list, mapping or string is longer than
-    MAX_LIST_OR_TEXT_LENGTH; if an integer is greater than MAX_PLAIN_INTEGER in absolute value; or if a value has another type.
+    Raises BadData if the data is nested deeper than `depth_left` levels, if a list, mapping or string is longer than
+    MAX_LIST_OR_TEXT_LENGTH, if the absolute value of an integer exceeds MAX_PLAIN_INTEGER, or if a value is not plain
+    data.
     """
     if depth_left < 0:
         raise BadData(f"the data must not be nested deeper than {MAX_NESTING_DEPTH} levels")

@@ -1,7 +1,7 @@
 """Riskless: a deterministic Risk on a graph (source 001 in docs/search.md, section 4).
 
-A player moves all armies of one territory to an adjacent one. Then every occupied territory of both players trains one
-army, up to the cap. The map itself is `games.riskless_map.RisklessMap`.
+A player moves all armies of one territory to an adjacent one. Then every occupied territory of both players gains one
+army, up to the cap. This gain is called training. The map itself is `games.riskless_map.RisklessMap`.
 
 A position has one signed number per territory: n > 0 means n armies of Maxie, n < 0 means -n of Minnie, 0 is empty. One
 number is enough, because after training every occupied territory has at least one army. Only inside `successor` is a
@@ -29,9 +29,9 @@ from arena.games.core import (
 from arena.games.riskless_map import RisklessMap
 
 FIGHT_LENGTHENING_FACTOR = 4.0
-"""Factor by which fights lengthen a match: expected plies left, divided by the plies to the goal without fights."""
+"""Factor by which a match is expected to last longer than it would without fights."""
 MIN_EXPECTED_PLIES = 24.0
-"""Minimum of the expected plies left, so that engines keep time for a long fight. The ply limit may reduce it."""
+"""Minimum of the expected plies left, so that engines keep time for a long fight. Fewer are expected before the ply limit."""
 Move = tuple[int, int]
 """Source and target of a move, both as territory numbers."""
 
@@ -147,11 +147,12 @@ class Riskless(Game[RisklessPosition, Move]):
         return sum(position.armies)
 
     def expected_plies(self, position: RisklessPosition) -> float:
-        """Return the expected number of plies to the end, at most the rest of the ply limit.
+        """Return the expected number of plies to the end of the match, at most the rest of the ply limit.
 
-        Without fights, a player reaches the goal by training: one army per occupied territory and ply. Fights make the
-        median match between equals two and a half times as long (italy, world, grid:5x5, ring:12). The factor
-        FIGHT_LENGTHENING_FACTOR is higher, so that engines keep time for long matches.
+        Without fights, a player reaches the number of armies that wins by gaining one army per occupied territory and
+        ply. With fights, the median match between equals took two and a half times as long on the maps italy, world,
+        grid:5x5 and ring:12. FIGHT_LENGTHENING_FACTOR is higher than that, so that engines keep time for matches longer
+        than the median.
         """
         goal, plies = self.map.armies_to_win, float(self.map.ply_limit)
         for sign in (1, -1):

@@ -15,13 +15,13 @@ from arena.games.graph import find_reachable_vertices, list_edges
 
 MAX_TERRITORIES = 1000
 MAX_TERRITORY_CAP = 1000
-"""Maximum of `RisklessMap.territory_cap`, the number of armies that fit on a territory."""
+"""Maximum of `RisklessMap.territory_cap`, in armies."""
 MAX_PLY_LIMIT = 100_000
 """Maximum of `RisklessMap.ply_limit`, in plies."""
 MAX_TERRITORY_NAME_LENGTH = 40
 """Maximum length of a territory's name, in characters."""
 MAX_COORDINATE = 1e6
-"""Maximum absolute value of a coordinate of a territory on the picture of its map."""
+"""Maximum absolute value of the coordinates (`RisklessMap.places`) at which a territory is drawn."""
 
 
 class BadMap(BadData):
@@ -29,7 +29,7 @@ class BadMap(BadData):
 
     key        invalid key of the map's data, such as `neighbours`
     why        description of the fault, as part of a sentence
-    territory  number of the territory whose entry is invalid; None if the fault is not in a single entry
+    territory  number of the territory at which the value of `key` is invalid; None if the fault is not in a single territory
     """
 
     def __init__(self, key: str, why: str, territory: int | None = None) -> None:
@@ -43,13 +43,13 @@ class BadMap(BadData):
 class RisklessMap:
     """Map of V territories, joined by roads to a connected graph, with the limits and the start position of a match.
 
-    territories    V names that differ even if case is ignored; a name of digits must be the territory's own number
-    neighbours     V lists of territory numbers; their order is the move order
-    territory_cap  maximum number of armies on a territory after training
-    armies_to_win  number of armies that wins; reachable under the cap, and not yet reached at the start
+    territories    V names that differ even if case is ignored. A name of digits must be the territory's own number.
+    neighbours     for each of the V territories, the numbers of its neighbours; their order is the order of the moves
+    territory_cap  maximum number of armies on a territory
+    armies_to_win  number of armies with which a player wins: at most V * territory_cap, and more than a player has at the start
     ply_limit      number of plies after which the match is a draw
-    start          V signed numbers: Maxie's armies are positive, Minnie's negative, 0 is empty
-    places         V points (x, y) on the picture, x to the right and y down, in any unit
+    start          V signed numbers of armies: Maxie's are positive, Minnie's negative, 0 is an empty territory
+    places         V points (x, y) at which the territories are drawn, x to the right and y down, in any unit
     """
 
     name: str
@@ -178,7 +178,7 @@ class RisklessMap:
         return self.territories[territory] if 0 <= territory < self.territory_count else str(territory)
 
     def find_territory(self, name_or_number: str) -> int:
-        """Return the number of the territory that `name_or_number` names or whose number it is; case is ignored.
+        """Return the number of the territory with this name or number. Case is ignored.
 
         Raises BadData for any other text; the message lists similar names.
         """
@@ -195,7 +195,7 @@ class RisklessMap:
         raise BadData(f"no territory is called {typed_name!r:.60}: choose from {hint}")
 
     def to_data(self) -> dict[str, Plain]:
-        """Return the map as plain data, as it stands in a match's record and in the messages that start a match (`setup`)."""
+        """Return the map as plain data. It is the `setup` in a match's record and in the messages that start a match."""
         return {
             "map": self.name,
             "territories": list(self.territories),

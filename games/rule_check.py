@@ -1,7 +1,7 @@
-"""Check of a custom game's rules: in random matches, each position is tested for what every game must fulfil.
+"""Check of a custom game's rules by random matches, in which each position is tested.
 
-`games.core.Game` describes what a game must fulfil. A violation names the rule, the observed behaviour, and the moves
-that lead there, so that the game's author can replay them.
+`RULE_DESCRIPTIONS` lists the tested rules. A violation names the rule, the observed behaviour, and the moves that lead
+there, so that the game's author can replay them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from arena.games.digest import compute_rules_digest
 MAX_RANDOM_MATCH_PLIES = 10_000
 """Number of plies after which a random match counts as endless."""
 MAX_EXCERPT_CHARACTERS = 60
-"""Maximum number of characters of a value that an error message quotes."""
+"""Maximum length of a value that an error message quotes, in characters."""
 MAX_CELL_MARK_CHARACTERS = 4
 """Maximum number of characters of a mark, the text that `Game.marks` gives for a cell."""
 
@@ -99,14 +99,14 @@ def _check_random_match(
     known_moves: dict[Any, None],
     on_match_end: Callable[[int], None],
 ) -> bool:
-    """Play one random match, and record the violations that it shows.
+    """Play one random match, and record the violations that it shows. Return True if the match was played to its end.
 
     choose_index      function: `choose_index(n)` returns a random number from 0 to n - 1
     record_violation  called with each violation and the moves that lead to it
     known_moves       moves seen so far, which are tried as illegal moves in other positions; new ones are added
     on_match_end      called after the match with its number of plies
 
-    Return False if the match could not be played to its end. More matches would then find nothing new.
+    After a result of False, further matches would only show the same violation.
     """
     played_moves: list[str] = []
     try:
@@ -392,9 +392,9 @@ def _check_squares(
 
 
 def _call_game_method(rule: str, game_method: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a method of the game. Turn any exception into a RuleViolation that names the line at fault.
+    """Call a method of the game and return its result. If it raises an exception, raise a RuleViolation that names the line.
 
-    rule  name of the rule that is broken if the method raises an exception
+    rule  name of the rule that such an exception breaks
     """
     try:
         return game_method(*arguments)
@@ -409,7 +409,7 @@ def _call_game_method(rule: str, game_method: Callable[..., Any], *arguments: An
 
 
 def _format_error_line(error: Exception) -> str:
-    """Return ` (FILE, line N)` for the line of the game's file that led to an error; empty if none did."""
+    """Return ` (FILE, line N)` for the line of the game's file where the error, or the call that led to it, is; else empty."""
     own_folder = __file__.rpartition("/")[0]
     frames = [
         frame

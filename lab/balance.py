@@ -1,7 +1,7 @@
 """Measure of how fair a start position of a Riskless map is, by the territories that the two players hold.
 
-The territories that a player holds are the player's side. The measure compares only where the two sides lie in the graph
-of roads, not their armies. In the running times, such as O(V E), V is the number of territories, and E is the number of
+The territories that a player holds are the player's side. Only the places of the two sides in the graph of roads are
+compared, not their armies. In the running times, such as O(V E), V is the number of territories, and E is the number of
 roads.
 """
 
@@ -45,12 +45,12 @@ class StartBalancer:
     def compute_imbalance(self, maxie_territories: Sequence[int], minnie_territories: Sequence[int]) -> int:
         """Return the imbalance of a start position in which the players hold these territories.
 
-        It is a whole number, 0 for a fair start: the sum of the differences between the two sides in four quantities:
+        It is a whole number, 0 for a fair start. It adds up the differences between the two sides in:
 
         - the number of roads that lead from the territories of the side
-        - the number of territories at each distance from the side
+        - the number of territories at each distance (0, 1, 2 …) from the side
         - the number of territories that are nearer to this side than to the other side
-        - the distance of each territory of the side to the nearest enemy territory, in ascending order
+        - the distances from the territories of the side to the nearest enemy territory, sorted, and compared one by one
         """
         distances_from_maxie = self._compute_nearest_distances(maxie_territories)
         distances_from_minnie = self._compute_nearest_distances(minnie_territories)

@@ -1,9 +1,10 @@
 """Measurements of maps by self-play: share of decided matches, lead changes, and other properties of the matches.
 
-Equal searchers play each other, and strong searchers play weak ones. Every move has a fixed number of nodes, and no clock
-is read, so the same map, evaluator and seed give the same figures on every machine. The searchers' setting `foresee`,
-which spends nodes to save time, is off. A match begins after a few random plies, or with an opening from a file. Equal
-searchers play one match from each opening; searchers of different strength play two, with swapped seats.
+Searchers with equal numbers of nodes per move play each other, and strong searchers play weak ones, which have fewer
+nodes. No clock is read, so the same map, evaluator and seed give the same figures on every machine. The searchers'
+setting `foresee`, which spends nodes to save time, is off. A match begins after a few random plies, or with an opening
+from a file. Equal searchers play one match from each opening; searchers of different strength play two, with swapped
+seats.
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ from arena.rating.pentanomial import (
 )
 
 DEFAULT_STRENGTHS = (500, 4_000, 32_000)
-"""Numbers of nodes per move for the matches between equal searchers. The matches are played with each number in turn."""
+"""Strengths of the matches between equal searchers, in nodes per move. All matches are played at each strength."""
 STRONG, WEAK = 4_000, 500
 """Nodes per move of the strong searcher and of the weak searcher in the pairs of unequal matches."""
 OPENING_PLIES_RANGE = range(4, 10)
-"""Numbers of random plies with which the matches begin, used in turn, from the first again after the last.
+"""Numbers of random plies with which the matches begin. Successive openings use one number after the other, in a cycle.
 
 The player who moves first after the random plies is ahead: at 500 nodes on italy, Maxie won 67 % of the matches with the
 first move and 32 % of the others. So both players must have the first move equally often.
@@ -59,11 +60,14 @@ first move and 32 % of the others. So both players must have the first move equa
 TRANSPOSITION_TABLE_MB = 4
 """Size of a searcher's transposition table, in MiB."""
 OPENINGS_PER_TASK = 10
-"""Number of openings from which a process plays in one task. Creating the searchers takes under 10 % of a task's time."""
+"""Number of openings in one task of a process.
+
+Creating the searchers takes under 10 % of the time of such a task.
+"""
 
 
 MIN_LEADER_WINNING_CHANCE = 0.55
-"""Winning chance, from 0 to 1, from which on a player counts as the leader."""
+"""Minimum winning chance, from 0 to 1, with which a player counts as the leader."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +76,9 @@ class MatchStatistics:
 
     moves         number of moves after the opening
     lead_changes  number of changes of the leader; a player leads with a winning chance of at least MIN_LEADER_WINNING_CHANCE
-    is_comeback   True if the player who was behind after half of the moves won, False if the other player won; None if
-                  nobody won, or nobody was behind
-    recaptures    number of moves that take the same territory as each of the two moves before
+    is_comeback   True if the player who was behind after half of the moves won, and False if the other player won. None if
+                  nobody won, or nobody was behind.
+    recaptures    number of moves that capture the territory that each of the two moves before captured
     chance_gap    difference in winning chance between the best and the median move of the middle position; None in a
                   match without moves
     """
@@ -91,7 +95,7 @@ def compute_match_statistics(
 ) -> MatchStatistics:
     """Return the measured properties of a match.
 
-    searcher   searcher that values the moves of the position in the middle of the match
+    searcher   searcher with which the moves of the middle position are compared
     max_nodes  maximum number of nodes of the search for each of these moves
     """
     # An estimate favours the player who made the last move; the mean of two successive reports has no such bias.
@@ -125,7 +129,7 @@ def compute_match_statistics(
 
 
 def _count_recaptures(match: PlayedMatch) -> int:
-    """Return the number of moves that take the same territory as each of the two moves before."""
+    """Return the number of moves that capture the territory that each of the two moves before captured."""
     captures = [  # for each ply, the captured territory or None
         report.move[1] if position.armies[report.move[0]] * position.armies[report.move[1]] < 0 else None
         for position, report in zip(match.positions, match.reports, strict=True)
@@ -137,7 +141,7 @@ def _count_recaptures(match: PlayedMatch) -> int:
 
 
 class EstimatedMean(Struct, frozen=True):
-    """Mean of measured values (`value`), and half the width of its 95 % confidence interval (`error`)."""
+    """Mean of measured values (`value`). Its 95 % confidence interval is from `value` - `error` to `value` + `error`."""
 
     value: float
     error: float
@@ -167,9 +171,9 @@ class EqualStrengthMatches(Struct, frozen=True):
     lead_changes: float
     """Mean number of times per match that the lead passed from one player to the other."""
     back_and_forth: float
-    """Share of moves that take the same territory as each of the two moves before."""
+    """Share of moves that capture the territory that each of the two moves before captured."""
     gap: float
-    """Difference in winning chance between the best and the median move in a match's middle position, as mean of all matches.
+    """Mean difference in winning chance between the best and the median move in the middle position of a match.
 
     0 if no move was played in any match.
     """
@@ -195,7 +199,7 @@ class UnequalStrengthPairs(Struct, frozen=True):
 class MeasuredMap(Struct, frozen=True):
     """Results of the matches on a map. Its fields are those of `arena maps measure --json`.
 
-    equals  results of the matches between equal searchers, for each strength (number of nodes per move)
+    equals  results of the matches between equal searchers: one element for each strength (number of nodes per move)
     signal  results of the pairs of matches between a strong searcher and a weak one
     """
 
@@ -210,7 +214,7 @@ class MeasuredMap(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class MeasuredMatch:
-    """Result of a match, and its measured properties (`statistics`; None if the searchers were unequal)."""
+    """Result of a match, and its measured properties: `statistics`, None for searchers of different strength."""
 
     winner: Player | None
     reason: str
@@ -226,9 +230,9 @@ def estimate_mean_outcome(
 
     outcome_sum    sum of the outcomes
     outcome_count  number of outcomes
-    variance       variance of an outcome; by default that of outcomes which are only 0 or 1
+    variance       variance of an outcome; None if every outcome is 0 or 1, so that the variance follows from the mean
 
-    The error is computed as if there were four more outcomes, two of them 1 (Agresti and Coull 1998). Without them, the
+    The error is computed as if there were four more outcomes: 0, 0, 1 and 1 (Agresti and Coull 1998). Without them, the
     error would be 0 if all outcomes are equal.
     """
     adjusted_share = (outcome_sum + 2) / (outcome_count + 4)
@@ -237,7 +241,7 @@ def estimate_mean_outcome(
 
 
 def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MeasuredMatch]) -> EqualStrengthMatches:
-    """Return the combined results of matches between searchers that have `nodes_per_move` nodes for each move.
+    """Return the results of matches between equal searchers, which search `nodes_per_move` nodes for each move.
 
     There must be at least one match.
     """
@@ -311,8 +315,8 @@ def compute_pairs_needed(pair_score_counts: Sequence[float]) -> float:
 
     pair_score_counts  number of pairs in which the strong searcher scored 0, ½, 1, 1½ and 2 points, in this order
 
-    With the returned number of pairs, the 95 % interval of the score just excludes one half. The number is infinity if
-    the strong searcher is not ahead.
+    With this many pairs, the lower end of the 95 % confidence interval of the mean score is one half. The number is
+    infinity if the strong searcher is not ahead.
     """
     if sum(1 for n in pair_score_counts if n) == 1:
         pair_score_counts = [
@@ -324,15 +328,14 @@ def compute_pairs_needed(pair_score_counts: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class _MeasurementTask:
-    """Task for one process: matches between searchers of `nodes_a` and `nodes_b` nodes per move.
+    """Task for one process: matches between two searchers, with `nodes_a` and `nodes_b` nodes per move.
 
     openings        numbers of the openings from which the task's matches begin
-    fixed_openings  all openings of a file, by number; None for openings of 4 to 9 random plies, which follow from `seed`
-                    and the opening's number
+    fixed_openings  all openings of a file, by number; None to make openings of 4 to 9 random plies from `seed` and the number
     """
 
     game: str
-    """Game (Riskless or a subclass of it), as the text with which another process can load the game."""
+    """Spec of the game (Riskless or a subclass of it), with which another process can load the game."""
     map: RisklessMap
     map_number: int
     """Index of the map among the measured maps."""
@@ -359,11 +362,11 @@ def measure_maps(
     """Play matches of engines on each map, and yield the measurements. Close the generator to end the matches in progress.
 
     game           Riskless or a subclass of it, as its name or `FILE.py:Class`
-    match_count    number of matches between equal searchers of each strength; half as many pairs are played between the
-                   strong and the weak searcher
+    match_count    number of matches between equal searchers of each strength. The strong and the weak searcher play as many
+                   matches, in pairs.
     process_count  number of processes that play
     strengths      nodes per move of the equal searchers
-    openings       openings for a single map, at least one for each match; by default random plies
+    openings       openings for a single map, at least one for each match; None for random plies
     on_progress    called with the number of matches played since the last call
 
     Raises BadSpec if the evaluator cannot be used with the game, BadWeights if its file is invalid, and ValueError for a
@@ -406,9 +409,9 @@ def measure_maps(
 
 
 def choose_nodes_per_move(games: Sequence[Riskless]) -> Sequence[int]:
-    """Return the numbers of nodes per move with which equal searchers play `games`: those in DEFAULT_STRENGTHS.
+    """Return the strengths (nodes per move) at which equal searchers play `games`: those in DEFAULT_STRENGTHS.
 
-    If a game has no compiled search, the last number is left out, because a search in Python is slow.
+    If one of the games has no compiled search, the largest number is left out, because a search in Python is slow.
     """
     return DEFAULT_STRENGTHS if all(map(has_compiled_search, games)) else DEFAULT_STRENGTHS[:-1]
 

@@ -1,11 +1,12 @@
 """Search for good openings: random openings that are even, and after which the choice of the next move matters.
 
-Every second opening is one ply longer, so that each player moves first after half of them. The value of a search alone
-does not show that an opening is even. For example, a search of 8,000 nodes valued 200 openings of italy as even, but
-Maxie won 62 % of the matches from them between equal engines with 4,000 nodes per move. Matches at one strength do not
-show it either: from some openings weak engines win more often as Minnie, and strong engines as Maxie. So equal engines
-of several strengths play two matches each from each opening, and at each strength each player must score at least half
-a point.
+Every second opening is one ply longer, so that after half of the openings Maxie is to move, and after the others Minnie.
+
+That a search values an opening as even is not enough. For example, a search of 8,000 nodes valued 200 openings of italy
+as even, but Maxie won 62 % of the matches from them between equal engines with 4,000 nodes per move. Matches at one
+strength are not enough either: from some openings weak engines win more often as Minnie, and strong engines as Maxie. So
+equal engines of several strengths play two matches each from each opening, and at each strength each player must score
+at least half a point.
 
 Every search has a fixed number of nodes and one thread, and no clock is read. So the same map, rules and seed give the
 same openings on every machine, with any number of processes.
@@ -39,23 +40,23 @@ from arena.protocol.values import Opening
 TRANSPOSITION_TABLE_MB = 1
 """Size of a searcher's transposition table, in MiB."""
 REPLY_NODES_DIVISOR = 4
-"""Divisor of `OpeningCriteria.nodes`: the search of each reply to an opening gets this part of the nodes."""
+"""Divisor of `OpeningCriteria.nodes` that gives the number of nodes for the search of each reply to an opening."""
 TEST_MATCH_NODE_FACTORS = (0.75, 1.25)
-"""Nodes per move in the first and the second match at a strength, divided by the strength's nodes.
+"""Factors by which a strength (in nodes per move) is multiplied for the first and for the second of two test matches.
 
-The two numbers differ, because equal engines with equal nodes would play the same match twice.
+The two factors differ, because equal engines with equal nodes would play the same match twice.
 """
 OPENINGS_PER_TASK = 16
-"""Number of openings that a process tests in one task. Creating the searcher takes under 10 % of a task's time."""
+"""Number of openings that a process tests in one task. Creating the searcher takes under 10 % of the time of such a task."""
 MAX_CONSECUTIVE_DUPLICATE_OPENINGS = 1_000
-"""Number of random openings in a row without a new position after which the search for openings ends."""
+"""Maximum number of random openings in a row that lead to known positions. Then the search for openings ends."""
 
 
 @dataclass(frozen=True)
 class OpeningCriteria:
     """Tests that an opening must pass, and the settings of the searches that test it. Winning chances are from 0 to 1.
 
-    exact  True for searches that find minimax's exact value; False for selective searches, which prune more
+    exact  True for searches that find minimax's exact value; False for searches that also prune moves that look bad
     nodes  number of nodes for the search of an opening; each reply gets a quarter of them (REPLY_NODES_DIVISOR)
     """
 
@@ -67,7 +68,10 @@ class OpeningCriteria:
     gap: float
     """Minimum difference in winning chance between the best and the median reply to an opening."""
     strengths: tuple[int, ...]
-    """Strengths, in nodes per move, at which equal engines play two matches. Each player must score at least half a point."""
+    """Strengths of test matches between equal engines, in nodes per move.
+
+    At each strength, two matches are played, and each player must score at least half a point in them.
+    """
     depth: int = 100
     """Maximum depth of a search, in plies."""
 
@@ -85,9 +89,9 @@ def make_openings(
     """Yield random openings that meet `criteria`, alternating between `plies` and `plies + 1` moves.
 
     No two openings lead to the same position. The same `seed` gives the same openings. The caller closes the generator
-    when it has enough.
+    when it has enough of them.
 
-    max_candidates  maximum number of different openings that are tested
+    max_candidates  maximum number of openings to test
     process_count   number of processes that test openings
     on_progress     called with the number of openings tested since the last call
 

@@ -24,9 +24,9 @@ def map_in_processes(
 ) -> Generator[tuple[Arguments, R], None, None]:
     """Call `function(*arguments)` for each tuple of arguments, and yield each tuple with the result, in the same order.
 
-    The generator takes at most two tuples per process in advance. With `process_count` = 1, the calls are made in the
-    current process. Close the generator to cancel the remaining calls. Once the processes have started, Ctrl-C
-    ends them without an error message. Raises ProcessKilled if one of the processes is killed.
+    If `process_count` is 1, the calls are made in the current process. Otherwise, the generator reads at most two tuples
+    per process ahead of the results, and Ctrl-C ends the worker processes without an error message. Close the generator
+    to cancel the remaining calls. Raises ProcessKilled if one of the processes is killed.
     """
     if process_count == 1:
         for arguments in argument_tuples:

@@ -1,6 +1,6 @@
 """Matches of engines' searchers against each other in one process, to learn weights and to compare settings.
 
-Before each match, the searchers' transposition tables are emptied.
+The searchers' transposition tables are emptied before each match, so that the order of matches makes no difference.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ TICTACTOE_RANDOM_START_PLIES_RANGE = (0, 3)
 LEARNING_TRANSPOSITION_TABLE_MB = 2
 """Size in MiB of each searcher's transposition table, in matches from which weights are learned."""
 MAX_RANDOM_START_ATTEMPTS = 20
-"""Number of attempts to play random plies that do not end the match. If all fail, half as many plies are tried."""
+"""Maximum number of attempts to reach an unfinished position by random plies. After them, half as many plies are tried."""
 CUT_OFF_REASON = "cut"
-"""End reason of a match that was stopped at its maximum number of plies."""
+"""End reason of a match that was stopped after `max_plies` plies."""
 
 
 def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> DeepeningSearcher:
@@ -61,7 +61,7 @@ def make_weighted_searcher(game: Game[Any, Any], weights: Mapping[str, int]) -> 
 
 @dataclass(frozen=True)
 class PlayedMatch:
-    """A finished match: for each move, the position before it, and the last report of the search that found the move."""
+    """A finished match, with the position before each move (`positions`), and the search's last report for it (`reports`)."""
 
     winner: Player | None
     """Player who won the match; None for a draw."""
@@ -74,7 +74,7 @@ class PlayedMatch:
 def play_random_plies(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
     """Return an unfinished position after `plies` random plies from the game's start.
 
-    If random matches often end sooner, return a position after half as many plies, and so on.
+    If MAX_RANDOM_START_ATTEMPTS matches end sooner, try half as many plies, and so on.
     """
     while True:
         for _ in range(MAX_RANDOM_START_ATTEMPTS):
@@ -135,7 +135,9 @@ def play_match(
 def search_depth_averaged_value(
     searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
 ) -> int:
-    """Return the mean of the values that a search finds at its last two depths; only the last if it is a certain win or loss.
+    """Return the mean of the values that a search finds at its last two depths.
+
+    If the last value is a certain win or loss, return it alone.
 
     max_nodes  maximum number of nodes of the search
     depth      maximum depth, in plies
@@ -150,7 +152,7 @@ def search_depth_averaged_value(
 def compute_reply_winning_chances(
     game: Game[Any, Any], searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
 ) -> list[float]:
-    """Return, for each move in `position`, the winning chance that it gives the player to move; the best chance is first.
+    """Return the winning chances of the player to move after each move in `position`, in descending order.
 
     max_nodes  maximum number of nodes of the search for each move
     depth      maximum depth, in plies
@@ -170,7 +172,7 @@ def compute_reply_winning_chances(
 
 
 def compute_best_to_median_gap(winning_chances: Sequence[float]) -> float:
-    """Return the difference between the best and the median of winning chances, which must be in descending order."""
+    """Return the difference between the best and the median winning chance. `chances` must be in descending order."""
     return winning_chances[0] - winning_chances[len(winning_chances) // 2]
 
 

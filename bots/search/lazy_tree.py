@@ -41,7 +41,7 @@ class LazyList(Generic[A]):
             index += 1
 
     def __bool__(self) -> bool:
-        """Return True if the list has at least one element, computing no element but the first."""
+        """Return True if the list has at least one element. At most the first element is computed."""
         return next(iter(self), self) is not self
 
 
@@ -60,14 +60,14 @@ class SinglePass(Generic[A]):
         self._rest: Iterator[A] | None = iter(elements)
 
     def __iter__(self) -> Iterator[A]:
-        """Yield the elements. A second iteration raises VisitedAlready."""
+        """Return an iterator over the elements. A second call of `iter` raises VisitedAlready."""
         rest, self._rest = self._unread_elements(), None
         return self._read_elements(rest)
 
     def __bool__(self) -> bool:
-        """Return True if there is at least one element, computing no element but the first.
+        """Return True if there is at least one element. At most the first element is computed.
 
-        Raises VisitedAlready if the elements have been iterated over.
+        Raises VisitedAlready once an iteration over the elements has begun.
         """
         rest = self._unread_elements()
         if not self._first:
@@ -90,8 +90,8 @@ class SinglePass(Generic[A]):
 class Tree(Generic[A]):
     """Lazy tree: a label, which `compute_label` returns on first access, and subtrees.
 
-    With `memoize`, the subtrees are stored; otherwise they are yielded once. Hughes calls such a tree Node (source 000 in
-    docs/search.md).
+    If `memoize` is True, the subtrees are stored; otherwise they can be iterated over only once. The class is the type
+    Node in the paper by Hughes (source 000 in docs/search.md).
     """
 
     __slots__ = ("_compute", "_label", "memoize", "subtrees")
@@ -129,7 +129,7 @@ def reptree(successors: Callable[[A], Iterable[A]], label: A, *, memoize: bool =
 
 
 def maptree(function: Callable[[A], B], tree: Tree[A]) -> Tree[B]:
-    """Return the tree with `function` applied to every label, on access."""
+    """Return the tree with `function` applied to every label. A label is computed on first access."""
     mapped_subtrees = (maptree(function, subtree) for subtree in tree.subtrees)
     return Tree(lambda: function(tree.label), mapped_subtrees, memoize=tree.memoize)
 
@@ -139,9 +139,9 @@ def prune(
 ) -> Tree[A]:
     """Return the tree cut off at `depth`, except below dynamic nodes, whose labels are too unstable to estimate.
 
-    `is_dynamic` returns True for the label of a dynamic node. Below dynamic nodes the tree continues for at most
-    `max_extra_plies` plies beyond `depth`. Hughes's own `prune` has no such limit, so an endless path of dynamic nodes
-    makes its result infinite.
+    `is_dynamic` returns True for the label of a dynamic node; None if no node is dynamic. Below dynamic nodes, the tree
+    continues for at most `max_extra_plies` plies beyond `depth`. The function `prune` in the paper by Hughes (source 000
+    in docs/search.md) has no such limit, so an endless path of dynamic nodes makes its result infinite.
     """
 
     def make_subtrees() -> Iterator[Tree[A]]:
@@ -156,15 +156,16 @@ def prune(
 
 
 def foldtree(rebuild: Callable[[Tree[A], Iterable[Tree[B]]], Tree[B]], tree: Tree[A]) -> Tree[B]:
-    """Return the tree rebuilt from its leaves up, lazily.
+    """Return a new tree, in which `rebuild` has replaced every node of `tree`.
 
-    `rebuild` is called with each original tree and its rebuilt subtrees, and returns the rebuilt tree.
+    `rebuild` receives a node with its original subtrees, and the rebuilt subtrees of this node, and returns the new
+    node. Each rebuilt subtree is computed only when it is accessed.
     """
     return rebuild(tree, (foldtree(rebuild, subtree) for subtree in tree.subtrees))
 
 
 def taketree(count: int, tree: Tree[A]) -> Tree[A]:
-    """Return the tree with only the first `count` subtrees of every node. Its minimax value may differ from that of `tree`."""
+    """Return the tree with only the first `count` subtrees of every node, so that its minimax value may be another one."""
     return foldtree(
         lambda original, subtrees: Tree(
             lambda: original.label, islice(subtrees, count), memoize=original.memoize
@@ -178,10 +179,11 @@ SortKey = Callable[[A], int]
 
 
 def highfirst(tree: Tree[A], key: SortKey[A]) -> Tree[A]:
-    """Return the tree with the subtrees of each node sorted by `key` of their labels, the best for the mover first.
+    """Return the tree with the subtrees of each node sorted: the best one for the player to move at the node is first.
 
-    Maxie is to move at the root, and the players alternate. So the highest key is first at even depths, the lowest at odd
-    depths. The sort is stable. Visiting a node computes the labels of all its subtrees.
+    Sort by `key(label)`, which is high for labels that are good for Maxie. She is to move at the root, and the players
+    alternate, so the highest key is first at even depths, and the lowest at odd depths. The sort is stable. Visiting a
+    node computes the labels of all its subtrees.
     """
     return Tree(lambda: tree.label, _sort_subtrees(tree, lowfirst, key, sign=-1), memoize=tree.memoize)
 

@@ -1,8 +1,8 @@
-"""Number of leaves that each search visits, to show how effective pruning is (a question of Holden's lecture on games).
+"""Number of leaves that each search visits, to show how effective pruning is. Holden's lecture on games asks for it.
 
-A leaf is a position at the end of a line, where the search stops and takes a value. For a search by iterative deepening,
-the leaves of all its iterations are counted. For a search that sorts moves by static values, the positions estimated only
-for sorting are counted too.
+A leaf is a position where the search stops, after a sequence of moves, and takes a value. For a search by iterative
+deepening, the leaves of all its iterations are counted. For a search that sorts moves by static values, the positions
+estimated only for sorting are counted too.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ MAX_COMPARED_DEPTH = 40
 """Maximum depth of a comparison in plies, however large the budget is."""
 
 LeafCounter = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
-"""Function of a problem, a position and a budget of leaves, which yields the number of leaves at depth 1, 2, 3 …
+"""Function of (problem, position, maximum number of leaves). It yields the number of leaves at depth 1, 2, 3 …
 
-The iterator ends when the budget is exceeded, or when no search can go deeper.
+The iterator ends before the first depth that needs more leaves than the maximum, and when every line has ended, so that
+no search can go deeper.
 """
 
 
@@ -124,8 +125,9 @@ class ReachedDepths:
 class Comparison:
     """Number of leaves by search method and depth: `leaves[name][p - 1]` is the number at depth p.
 
-    A method's numbers end at the last depth that needs at most `budget` leaves. They also end at a maximum depth:
-    `MAX_COMPARED_DEPTH` for the methods in `METHODS_COMPARED_BY_DEPTH` except minimax, and `max_depth` for all others.
+    `budget` is the maximum number of leaves: a method's numbers end at the last depth that needs no more. They also end
+    at a maximum depth: `MAX_COMPARED_DEPTH` for the methods in `METHODS_COMPARED_BY_DEPTH` except minimax, and
+    `max_depth` for all others.
     """
 
     leaves: Mapping[str, list[int]]
@@ -139,7 +141,7 @@ class Comparison:
 
     @property
     def max_reached_depth(self) -> int:
-        """Return the greatest depth that any method reached, at most `max_depth`; 0 for none."""
+        """Return the greatest depth that any method reached, at most `max_depth`; 0 if no method finished depth 1."""
         return max((len(counts) for counts in self.leaves_to_max_depth.values()), default=0)
 
     def compute_branching_factor(self, depth: int) -> float | None:
@@ -154,9 +156,10 @@ class Comparison:
         return float(counts[plies - 1] ** (1 / plies))
 
     def compute_expected_leaves(self, depth: int, exponent_factor: float) -> int | None:
-        """Return q^(exponent_factor × depth), rounded, where q is the branching factor; None if there is none.
+        """Return the number of leaves that theory expects at `depth`; None if there is no branching factor.
 
-        `exponent_factor` is 1 for minimax, 3/4 for random move order, 1/2 for perfect order.
+        The number is q^(exponent_factor × depth), rounded, where q is the branching factor (`compute_branching_factor`).
+        `exponent_factor` is 1 for minimax; for alpha-beta, it is 3/4 with random move order and 1/2 with perfect order.
         """
         q = self.compute_branching_factor(depth)
         return None if q is None else round(q ** (exponent_factor * depth))
@@ -187,7 +190,10 @@ class Comparison:
 
 
 def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, max_leaves: int) -> Comparison:
-    """Count the leaves that each method visits at each depth, within the limits that `Comparison` describes."""
+    """Count the leaves that each method visits at each depth up to `max_depth`, until it needs more than `max_leaves` leaves.
+
+    `Comparison` describes the limits for each method.
+    """
     leaves = {
         name: list(
             islice(

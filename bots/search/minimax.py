@@ -1,7 +1,8 @@
 """Minimax search, written in four forms. A node's minimax value is its value if both players play optimally from there.
 
-Depth is the number of plies to look ahead. All four forms visit every node to that depth, compute the exact minimax value
-for that depth, and return the leftmost best move. A search that is stopped has no usable result, so it raises `Stopped`.
+Depth is the number of plies to look ahead. All four forms visit every node to that depth, compute the exact minimax
+value for that depth, and return the first of the best moves in move order, the leftmost in the drawing of a tree. A
+search that is stopped has no usable result, so it raises `Stopped`.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ def minimax(
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by minimax with two mutually recursive functions, one for each player.
 
-    The two functions are `maximize` and `minimize` of Hughes, and occur also in Holden's lecture (docs/search.md lists
-    both texts). A later move must be strictly better to replace an earlier one, so of equally good moves the leftmost is
-    chosen. (In Hughes's text, the last equation of `minimize` takes the maximum by mistake.)
+    The two functions are `maximize` and `minimize` in the paper by Hughes, and occur also in Holden's lecture (sources
+    000 and 003 in docs/search.md). A later move must be strictly better to replace an earlier one, so of equally good
+    moves the first in move order is chosen. (In Hughes's text, the last equation of `minimize` takes the maximum by
+    mistake.)
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -70,7 +72,7 @@ def minimax(
 
 
 class _SearchState(Generic[P, M]):
-    """Position in the search of `higher_order_minimax`, with the methods of a game state in that program's source.
+    """Position in the search of `higher_order_minimax`, with the methods of a game state in source 002 (docs/search.md).
 
     The methods also report each step of the search to the monitor.
     """
@@ -170,8 +172,9 @@ def negamax(
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by minimax with one function for both players.
 
-    One function suffices because max(a, b) = -min(-a, -b). This form is from source 002 (docs/search.md). Inside the search,
-    a value is for the player to move, so it changes its sign when the turn passes to the other player.
+    One function suffices because max(a, b) = -min(-a, -b). This form is from source 002 (docs/search.md). Inside the
+    search, values are for the player to move, so the sign of a value is changed when the turn passes to the other
+    player.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game

@@ -20,7 +20,10 @@ Path = tuple[int, ...]
 """Path from the root of a search to a node: the index of each move in move order."""
 
 Stop = Callable[[], bool]
-"""Function that returns True to stop a search. Called at every node, also from other threads, so it must be fast."""
+"""Function that returns True to stop a search.
+
+The search calls it at every node, and from all its threads, so it must be fast and thread-safe.
+"""
 
 
 class Stopped(Exception):
@@ -95,8 +98,8 @@ class SearchMonitor:
     leaves           number of leaves evaluated
     sort_estimates   number of positions estimated only to sort moves
     reached_horizon  True if a leaf was only estimated; if False, no deeper search can change the result
-    hints            by position of an inner node: its best move, or the move that caused a cutoff; the next iteration tries it
-                     first
+    hints            for each inner node, by its position: the best move, or the move that caused a cutoff. The next iteration
+                     of iterative deepening searches this move first.
     max_live_nodes   for a search that builds a tree, the maximum number of nodes in memory at once
     """
 
@@ -145,7 +148,7 @@ class SearchMonitor:
             )
 
     def track_live_node(self, node: object) -> None:
-        """Count `node`, a tree node in memory, until it is garbage-collected, for `max_live_nodes`."""
+        """Count `node` as a tree node in memory until it is garbage-collected. The largest count is `max_live_nodes`."""
         self._live_nodes.add(_NodeReference(node, self._live_nodes.discard))
         self.max_live_nodes = max(self.max_live_nodes, len(self._live_nodes))
 
@@ -158,9 +161,10 @@ class SearchMonitor:
             self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
 
     def count_leaves(self, count: int, *, at_horizon: bool) -> None:
-        """Count `count` leaves that were valued without a call of `enter`. They are not traced.
+        """Count `count` leaves for which the search did not call `enter`. They are not in the trace.
 
-        `at_horizon` is True if one of them was only estimated. This method does not poll `stop`, so its caller must.
+        `at_horizon` is True if at least one of them was only estimated. This method does not poll `stop`, so its caller
+        must.
         """
         self.nodes += count
         self.leaves += count
@@ -177,12 +181,19 @@ class SearchMonitor:
             self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
 
     def leave(self, path: Path, position: object, result: MoveValue, *, pruned: bool = False) -> None:
-        """Record the result of an inner node, which is thereby left. `pruned` is True if the value of a child caused a cut."""
+        """Record that the search of an inner node has ended with `result`.
+
+        path    path from the root to the node
+        pruned  True if the value of a child caused a cutoff
+        """
         if self.events is not None:
             self.events.append(NodeExited(path, position, result, pruned))
 
     def fork(self, stop: Stop | None = None) -> SearchMonitor:
-        """Return a monitor for a parallel part of the search, which polls `stop`; None for this monitor's own `stop`."""
+        """Return a new monitor for a part of the search that runs in parallel.
+
+        stop  function that the part polls; None for the `stop` of this monitor
+        """
         return SearchMonitor(stop or self.stop, tracing=self.events is not None)
 
     def join(self, parts: Iterable[SearchMonitor]) -> None:

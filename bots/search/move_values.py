@@ -14,7 +14,7 @@ from arena.bots.search.search_values import INFINITY
 
 @dataclass(frozen=True, slots=True)
 class MoveValue:
-    """Value for Maxie, with the move that leads to it; `move` is None for a Leaf."""
+    """Value for Maxie, with the move that leads to it; `move` is None for a value without a move."""
 
     value: int
     move: Any = None
@@ -26,7 +26,7 @@ class MoveValue:
 
 
 def make_step(move: object, value: int) -> MoveValue:
-    """Return `value` with the move that leads to it (called Step in source 001 in docs/search.md)."""
+    """Return `value` as a MoveValue with the move that leads to it (called Step in source 001 in docs/search.md)."""
     return MoveValue(value, move)
 
 
@@ -36,9 +36,9 @@ def make_leaf(value: int) -> MoveValue:
 
 
 NO_ALPHA = make_leaf(-INFINITY)
-"""Initial alpha of a search, printed as "Minnie wins!": no value is guaranteed to Maxie yet."""
+"""Initial alpha of a search: no value is guaranteed to Maxie yet. A trace shows it as `Minnie wins!`."""
 NO_BETA = make_leaf(INFINITY)
-"""Initial beta of a search, printed as "Maxie wins!": no value is guaranteed to Minnie yet."""
+"""Initial beta of a search: no value is guaranteed to Minnie yet. A trace shows it as `Maxie wins!`."""
 
 
 def max_alpha(old: MoveValue, new: MoveValue) -> MoveValue:

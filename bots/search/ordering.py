@@ -32,11 +32,12 @@ def order_best_first(
     plies_from_root: int,
     sort_statically: bool,
 ) -> Iterable[OrderedMove[P, M]]:
-    """Return the moves of a node, the `hint` first unless it is None.
+    """Return the moves of a node in search order.
 
-    If `sort_statically` is True, the other moves are sorted by the static values of the positions after them, the best
-    for the player to move first. If it is False, they are in move order. `plies_from_root` is the number of plies from
-    the root to the node.
+    hint             move to search first; None for none
+    sort_statically  True to sort the other moves by the static values of the positions after them, the best for the player
+                     to move first; False to leave them in move order
+    plies_from_root  number of plies from the root to the node
     """
     hint_first = order_hint_first(problem, position, moves, hint)
     if not sort_statically:
@@ -72,10 +73,10 @@ T = TypeVar("T")
 
 
 def split_by_prune_percentage(moves: Sequence[T], prune_percentage: float) -> tuple[Sequence[T], Sequence[T]]:
-    """Return the moves that Jamboree searches in sequence, and the rest, which it searches in parallel.
+    """Divide a node's moves: return those that Jamboree searches in sequence, and those that it searches in parallel.
 
-    The first part has floor(prune_percentage × n) of n moves. `prune_percentage` is a fraction from 0 to 1; its name is
-    that of source 001 in docs/search.md.
+    The first floor(prune_percentage × n) of n moves are searched in sequence. `prune_percentage` is a number from 0 to
+    1, in spite of its name, which is that of source 001 in docs/search.md.
     """
     sequential_count = floor(prune_percentage * len(moves))
     return moves[:sequential_count], moves[sequential_count:]

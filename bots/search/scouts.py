@@ -53,7 +53,8 @@ def search_node(
 ) -> ValueAndLine[M]:
     """Return the value of a node within a window, and the line that leads to the value.
 
-    Window and value are for the node's player to move. `path` is the node's path from the root.
+    Window and value are for the player to move at the node. `path` is the node's path from the root. Parts of the search
+    run on the threads of `pool`.
     """
     alpha, beta = window
     sign = problem.game.player(position).sign
@@ -99,7 +100,7 @@ class _InnerNode(Generic[P, M]):
         self.cut: ValueAndLine[M] | None = None
 
     def should_stop(self) -> bool:
-        """Return True if the searches below this node must stop, after a cutoff at the node or a stop of the whole search."""
+        """Return True if the searches below this node must stop, by a cutoff at the node or a stop of the whole search."""
         return self.cut is not None or self.monitor.stop()
 
     def search(self) -> ValueAndLine[M]:
@@ -126,7 +127,7 @@ class _InnerNode(Generic[P, M]):
     def _test_child_by_null_window(self, index: int) -> tuple[ValueAndLine[M], bool]:
         """Search the child `index` with a null window at the current alpha.
 
-        Return a bound on the child's value with its line, and True if the bound exceeds alpha.
+        Return a bound on the child's value, the line that leads to this bound, and True if the bound exceeds alpha.
         """
         alpha = self.alpha
         bound = self._search_child(index, self.forks[index][0], (alpha, alpha + 1))
@@ -139,7 +140,8 @@ class _InnerNode(Generic[P, M]):
     ) -> ValueAndLine[M]:
         """Return the best result of the node: the first child's (`best`), or that of a later child.
 
-        Wait for the tests in move order, and search each child that passed its test again, with the current window.
+        `tests` are the running null-window searches of the later children. Wait for them in move order. If a test shows
+        that its child may be better than the best result so far, search the child again with the current window.
         """
         for index, test in enumerate(tests, 1):
             result, passed = self.pool.wait_for_result(test)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from arena.games.core import Outcome
 
 WIN = 1_000_000
-"""Value of a root position that Maxie has already won. If she wins d plies after the root, the value is WIN - d."""
+"""Value of a root position that Maxie has already won. A win for her d plies after the root has the value WIN - d."""
 ESTIMATE_LIMIT = 900_000
 """Maximum absolute value of an estimate. Greater values are wins or losses."""
 INFINITY = WIN + 1
@@ -41,10 +41,10 @@ def count_plies_to_end(search_value: int) -> int | None:
 
 
 def to_root_value(node_value: int, plies_from_root: int) -> int:
-    """Convert a win's value from plies counted from a node, `plies_from_root` plies below the root, to plies from the root.
+    """Convert the value of a win, so that its plies are counted from the root instead of from a node.
 
-    Other values stay as they are, because only a decided value contains the number of plies to the end. The conversion is
-    strictly monotone, so bounds stay bounds.
+    The node is `plies_from_root` plies below the root. Values that are not wins or losses stay as they are, because only
+    a decided value contains the number of plies to the end. The conversion is strictly monotone, so bounds stay bounds.
     """
     if node_value > ESTIMATE_LIMIT:
         return node_value - plies_from_root
@@ -54,9 +54,10 @@ def to_root_value(node_value: int, plies_from_root: int) -> int:
 
 
 def to_node_value(root_value: int, plies_from_root: int) -> int:
-    """Convert a win's value from plies counted from the root to plies counted from a node, `plies_from_root` plies below.
+    """Convert the value of a win, so that its plies are counted from a node instead of from the root.
 
-    Other values stay as they are. This is the inverse of `to_root_value`. Transposition tables store values in this form,
-    because paths of other lengths may lead to the node.
+    The node is `plies_from_root` plies below the root. Values that are not wins or losses stay as they are.
+    Transposition tables store values in this form, because paths of several lengths may lead to the node. The inverse is
+    `to_root_value`.
     """
     return to_root_value(root_value, -plies_from_root)

@@ -69,8 +69,8 @@ def stack_alphabeta(
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by fail-soft alpha-beta without recursion (source 004 in docs/search.md).
 
-    If `memoize` is True, the search stores the value of each position, or after a cut a bound on the value, and uses it
-    when the position occurs again.
+    If `memoize` is True, the search stores the value of each position (or only a bound on it, if there was a cutoff),
+    and uses it when the position occurs again.
     """
     return _StackSearch(
         problem, monitor or SearchMonitor(), Table() if memoize else None, uses_cutoffs=True

@@ -25,7 +25,7 @@ class Bound(Enum):
     LOWER = "lower"
     """The true value is at least the stored one, because the search of the node ended with a cut."""
     UPPER = "upper"
-    """The true value is at most the stored one, because no move at the node exceeded alpha."""
+    """The true value is at most the stored one, because no move of the node had a value above alpha."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,13 @@ class Table(Generic[P, M]):
         return len(self._entries)
 
     def begin_search(self) -> None:
-        """Count a new search from the root: entries stored from now on belong to it."""
+        """Start a new search from the root: entries that are stored from now on belong to it."""
         self.generation += 1
 
     def get_stored_move(self, position: P) -> M | None:
         """Return the best move stored for this position by a search of any depth; None if there is none.
 
-        If that search ended with a cutoff, the move is the one that caused it.
+        After a cutoff at the position, the stored move is the one that caused the cutoff.
         """
         entry = self._entries.get(position)
         return entry.move if entry is not None else None
@@ -73,10 +73,11 @@ class Table(Generic[P, M]):
     def probe(
         self, position: P, depth: int, plies_from_root: int, alpha: int, beta: int
     ) -> tuple[int, bool] | None:
-        """Return a stored value that makes a search unnecessary, and True if a search before the current one stored it.
+        """Return a stored value that makes a search of the position unnecessary; None if there is none.
 
-        The value is for the player to move: the exact value, a lower bound ≥ `beta`, or an upper bound ≤ `alpha`. Return
-        None if the table has no such value from a search to exactly `depth` plies. `plies_from_root` is the number of plies
+        The result is a pair: the value, and True if an earlier search from the root stored it (before the last
+        `begin_search`). The value is for the player to move, and is exact, a lower bound ≥ `beta`, or an upper bound ≤
+        `alpha`. Only values from a search to exactly `depth` plies are used. `plies_from_root` is the number of plies
         from the root to the position.
         """
         entry = self._entries.get(position)

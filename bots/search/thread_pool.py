@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 class Task(Generic[R]):
-    """Piece of work for the pool. It is queued, then one thread starts it, then it is done, with a result or an error."""
+    """Piece of work for the pool: first queued, then started by one thread, then done, with a result or an error."""
 
     __slots__ = ("_function", "error", "has_begun", "is_done", "result")
 
@@ -41,8 +41,8 @@ class Task(Generic[R]):
 class ThreadPool:
     """Pool in which `thread_count` threads work in parallel, including the thread that waits for the results.
 
-    Close it, or use it in a `with` statement. Before an error (such as a stop) is raised, the tasks beside the
-    failed one are withdrawn or finished, by `map` or by a call of `withdraw`, so that no thread does useless work.
+    Close it, or use it in a `with` statement. If one of several tasks raises an error (such as a stop), the results of
+    the others are not needed. `map` then withdraws them. After `submit`, the caller withdraws them (`withdraw`).
     """
 
     def __init__(self, thread_count: int) -> None:
@@ -86,7 +86,7 @@ class ThreadPool:
         return task
 
     def wait_for_result(self, task: Task[R]) -> R:
-        """Return the task's result when it is done, or raise its error.
+        """Wait until the task is done, and return its result or raise its error.
 
         If no thread has started the task, the calling thread runs it.
         """
@@ -107,7 +107,7 @@ class ThreadPool:
     def map(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
         """Return the function's results in the order of `items`, computed in parallel.
 
-        The first error in that order is raised after the remaining tasks are withdrawn.
+        If calls raise errors, withdraw the tasks that are not done, and raise the first error in the order of `items`.
         """
         tasks = [self.submit(partial(function, item)) for item in items]
         try:

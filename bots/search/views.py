@@ -19,7 +19,7 @@ class Seq(Generic[A]):
     __slots__ = ("_elements", "_first_index")
 
     def __init__(self, elements: Iterable[A] = (), first_index: int = 0) -> None:
-        """Create a sequence of `elements` from the index `first_index` on."""
+        """Create a sequence of those `elements` whose index is at least `first_index`."""
         self._elements = elements if isinstance(elements, tuple) else tuple(elements)
         self._first_index = first_index
 
@@ -52,7 +52,7 @@ def showl(seq: Seq[A]) -> View[A]:
 
 
 def to_list(seq: Seq[A]) -> list[A]:
-    """Return the elements as a list, taken one by one through the view. O(n) time."""
+    """Return the elements as a list. They are read one at a time through the view, in O(n) time."""
     items: list[A] = []
     while True:
         match showl(seq):

@@ -98,11 +98,11 @@ def check(
 
     A scripted server plays against the bot. The exit code is 1 if a check fails.
 
-    For each failed check, the reason and the last frames are shown. --tc and --margin apply to the check with a
-    tiny clock.
+    For each failed check, the reason and the last messages between server and bot are shown. --tc and --margin are the
+    time limits of the check "tiny clock".
 
-    With --game and no bot, the game itself is checked: random matches are played, and each position is tested for
-    the properties that every game must have. With --game and a bot, the bot is also checked with that game.
+    With --game and no bot, the game itself is checked: random matches are played, and each position is tested for the
+    properties that every game must have. With --game and a bot, the bot is also checked with that game.
 
     Example: arena check my_bot.py
 

@@ -1,8 +1,7 @@
-"""Breakthrough (Dan Troyka, 2000): pawns walk straight or diagonally ahead, and the first player to reach the far row
-wins.
+"""Breakthrough (Dan Troyka, 2000): pawns move straight or diagonally ahead; the first player to reach the far row wins.
 
-This example shows more than the Connect Four of docs/games.md: its moves go from square to square, and its setup (the
-parameters of a match) contains the size of the board.
+This example shows two things that the example Connect Four in docs/games.md does not need: moves from square to square,
+and a setup (the parameters of a match), which contains the size of the board.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Capitals: a variant of Riskless with a second way to win, by taking the opponent's capital. It is played on Riskless maps.
 
-A capital trains more armies than other territories. After each move of a player who holds fewer territories than the
-opponent, this player's capital trains still more, so a player who is behind can win. If both players reach the goal at
-once, the one with more armies wins. Maxie's capital has more armies at the start than the map gives it, because Minnie
-would otherwise win more matches.
+After each move, a capital gains more armies than another territory. If the player who moved holds fewer territories than
+the opponent, this player's capital gains still more, so that a player who is behind can win. If both players reach the
+number of armies that wins in the same ply, the one with more armies wins. Maxie's capital has more armies at the start
+than on the map, because Minnie would otherwise win more matches.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from __future__ import annotations
 from arena import MAXIE, MINNIE, Outcome, Player, Riskless, load_map
 
 GARRISON_ARMIES = 2
-"""Number of armies that a capital gains after each move, besides the one that every occupied territory gains."""
+"""Armies that a capital gains after every move of either player, besides the one that each occupied territory gains."""
 CATCH_UP_ARMIES = 4
-"""Number of further armies that a capital gains after a move of its owner, per territory by which the owner is behind."""
+"""Further armies that a capital gains after its owner's move, for each territory that the owner has less than the opponent."""
 HEAD_START_ARMIES = 4
-"""Number of armies that Maxie's capital has at the start besides those that the map gives it, up to the territory cap."""
+"""Number of armies that Maxie's capital has at the start besides those on the map. The map's territory cap may reduce it."""
 NAMED_CAPITALS = {"usa": ("Florida", "Delaware"), "world": ("Western United States", "Mongolia")}
-"""Maxie's and Minnie's capital, by map. Measured matches on these maps were more even with them than with other capitals."""
+"""Maxie's and Minnie's capital on two maps, by the map's name. With these capitals, measured matches were the most even."""
 PREFERRED_CAPITAL_DISTANCE = 4
 """Preferred distance between the two capitals, in roads, on maps that are not in NAMED_CAPITALS.
 
-Capitals nearer to each other are taken soon, and farther ones hardly ever.
+If the capitals are nearer to each other, one is soon taken; if they are farther apart, hardly ever.
 """
 TERRITORY_VALUE_ARMIES = 10
 """Worth of a territory in `Capitals.estimate`, in armies."""
@@ -68,7 +68,7 @@ class Capitals(Riskless):
     def estimate(self, position):
         """Return Maxie's lead in armies, plus TERRITORY_VALUE_ARMIES for each territory that she has more than Minnie.
 
-        Armies on territories next to an enemy count one and a half times.
+        The armies of a territory with an enemy neighbour count one and a half times, for both players.
         """
         armies = position.armies
         border = {1: 0, -1: 0}
@@ -91,10 +91,10 @@ def _territory_lead(armies) -> int:
 def _choose_capitals(map) -> dict[Player, int]:
     """Return each player's capital: a territory that the player holds at the start.
 
-    NAMED_CAPITALS names the capitals of two maps. On other maps, choose the pair of territories whose distance is nearest
-    to PREFERRED_CAPITAL_DISTANCE. Of several such pairs, choose one with the fewest dead ends, because a territory
-    with one road is easy to defend. If several remain, choose the pair whose capitals are most equally central: for each,
-    the distances to all territories are added up, and the two sums differ least.
+    NAMED_CAPITALS names the capitals of two maps. On other maps, choose the pair of territories whose distance is
+    nearest to PREFERRED_CAPITAL_DISTANCE. Of several such pairs, choose one with the fewest dead ends (territories with
+    one road), because a dead end is easy to defend. If several pairs remain, choose the one whose capitals are most
+    equally central: the sums of their distances to all territories differ least.
     """
     distances = [_compute_distances(map, territory) for territory in range(map.territory_count)]
     maxies = [territory for territory, armies in enumerate(map.start) if armies > 0]

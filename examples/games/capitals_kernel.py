@@ -1,8 +1,8 @@
-"""The game of capitals.py for the compiled searches, on maps of up to 64 territories: `--game capitals_kernel.py`.
+"""The game of capitals.py for the compiled search engines, on maps of up to 64 territories: `--game capitals_kernel.py`.
 
-On larger maps, it is searched in Python. A position has 33 words: 16 for the armies of the player to move, 16 for the
-opponent's armies, and one with both capitals. A word holds four territories of 16 bits each, so that a few
-operations train four territories at once.
+Larger maps are searched in Python. A position has 33 words: 16 for the armies of the player to move, 16 for the
+opponent's armies, and one with both capitals. A word holds the armies of four territories in 16 bits each, so that a few
+operations add armies to four territories at once.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ ONE_IN_EACH_TERRITORY = 0x0001_0001_0001_0001
 MAX_ARMIES = 0x7FFF
 """Largest number of armies that the 16 bits of a territory can hold."""
 GATHER_BITS_FACTOR = 1 << 48 | 1 << 33 | 1 << 18 | 1 << 3
-"""Factor that gathers four bits: multiplying by it moves bits 0, 16, 32 and 48 of a word to its bits 48 to 51."""
+"""Factor that gathers four bits of a word: the product has the word's bits 0, 16, 32 and 48 as its bits 48 to 51."""
 CAP, OVER, GOAL, ROWS, GARRISON, CATCH_UP, TERRITORY = range(7)
 ROAD_OFFSETS_START = 7
 NEIGHBOUR_SETS_START = ROAD_OFFSETS_START + MAX_TERRITORIES + 1
 ROAD_ENDS_START = NEIGHBOUR_SETS_START + MAX_TERRITORIES
 """Indices into the array `rules`, which holds the map and the constants for compiled code.
 
-CAP, GOAL                        territory cap, and number of armies that wins
-OVER                             number that, added to a word, sets the top bit of each territory whose armies exceed the cap
+CAP, GOAL                        maximum number of armies on a territory, and number of armies that wins
+OVER                             number that, added to a word, sets the top bit of each territory whose armies exceed CAP
 ROWS                             number of words in use for each side
 GARRISON, CATCH_UP, TERRITORY    constants of capitals.py
-ROAD_OFFSETS_START               start of the part with the number of each territory's first road
-NEIGHBOUR_SETS_START             start of the part with each territory's set of neighbours, as bits
-ROAD_ENDS_START                  start of the part with each road's source and target
+ROAD_OFFSETS_START               index from which on the number of each territory's first road is stored
+NEIGHBOUR_SETS_START             index from which on each territory's set of neighbours is stored, as bits
+ROAD_ENDS_START                  index from which on each road's source and target are stored
 """
 
 
@@ -86,7 +86,7 @@ def _compile(game: capitals.Capitals) -> CompiledGame:
 
 @cache
 def make_kernel() -> Kernel:
-    """Return the functions of Capitals for compiled searches: its moves, how to play one, its ends and its estimate."""
+    """Return the functions of Capitals for compiled searches: legal moves, position after a move, outcome, estimate."""
 
     @inlined
     def get_armies(mem: Any, side: Any, territory: Any) -> Any:

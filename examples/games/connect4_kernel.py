@@ -1,7 +1,7 @@
-"""Connect Four for the compiled searches: a position has two words, one for each player's discs.
+"""Connect Four for the compiled search engines: a position has two words, one for each player's discs.
 
-In a word, bit 7 · column + row stands for a cell. Each column has one more bit above its top, which is never set, so that
-the shifts that find four in a row never cross from one column to the next. A move is the number of its cell's bit.
+In a word, bit 7 · column + row stands for a cell. Each column has one more bit above its top cell, which is always 0, so
+that the shifts that find four in a row never cross from one column to the next. A move is the number of its cell's bit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ FIRST_COLUMN_CELLS = (1 << ROWS) - 1
 
 
 def compile_game(game: Any, lines: Any) -> CompiledGame:
-    """Return the game for the compiled searches: its functions, `lines` as bits, and the conversions of positions and moves."""
+    """Return the game in the form that the compiled search engines read.
+
+    lines  all lines of four cells, as cell numbers
+    """
 
     def cell_to_bit(cell: int) -> int:
         return STRIDE * (cell % COLUMNS) + cell // COLUMNS
@@ -54,7 +57,7 @@ def compile_game(game: Any, lines: Any) -> CompiledGame:
 
 @cache
 def make_kernel() -> Kernel:
-    """Return the functions of Connect Four for compiled searches: its moves, how to play one, its ends and its estimate."""
+    """Return the functions of Connect Four for compiled searches: legal moves, position after a move, outcome, estimate."""
 
     @inlined
     def moves(_rules: Any, mem: Any, pos: Any, out: Any) -> Any:

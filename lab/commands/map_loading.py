@@ -11,7 +11,7 @@ from arena.maps.loader import MapError
 
 
 def load_map_for_compiled_search(name: str) -> RisklessMap:
-    """Return the map called `name`, which may set another cap or goal, as in `world:cap=20`.
+    """Return the map called `name`. The name may set another cap or number of armies to win, as in `world:cap=20,goal=240`.
 
     Raises UsageError if there is no such map, or if it is too large for the compiled engines.
     """

@@ -26,7 +26,7 @@ from arena.maps.svg import render_map_svg
 from arena.maps.text_map import draw_text_map
 
 MAX_PICTURE_COLUMNS = 100
-"""Maximum width of a map drawn as text, in characters. Output that is not a terminal gets this width."""
+"""Maximum width of a map that is drawn as text, in characters. It is the width if the output is not a terminal."""
 
 
 def list_command(json: JsonOption = None) -> None:
@@ -73,7 +73,7 @@ def show_command(
 ) -> None:
     """Draw a map with the armies at the start.
 
-    +2 are two of Maxie's armies, -3 are three of Minnie's.
+    In the drawing, +2 stands for two armies of Maxie, and -3 for three armies of Minnie.
 
     Example: arena maps show world --svg world.svg
     """
@@ -109,9 +109,9 @@ def show_command(
 def check_command(
     files: Annotated[list[str], typer.Argument(metavar="MAP", help="Maps to check: names or .toml files.")],
 ) -> None:
-    """Check map files, and report the errors in each file.
+    """Check map files for errors.
 
-    Exits with code 1 if a file has an error.
+    The errors of each file are printed. The exit code is 1 if there are any.
 
     Example: arena maps check my_map.toml
     """
@@ -150,7 +150,7 @@ def _write_svg(file: MapFile, svg_path: Path) -> None:
 
 
 def _print_territories(file: MapFile, terminal_width: int) -> None:
-    """Print the territories' numbers and names, in as many columns as fit into `terminal_width` characters."""
+    """Print the numbers and names of the map's territories, in as many columns as fit into `terminal_width` characters."""
     map = file.map
     cells = [
         f"{territory:>{len(str(map.territory_count))}} {name}"

@@ -47,9 +47,9 @@ MEASUREMENT_HEADINGS = (
     "back and forth", "gap", "score with 8 × the nodes", "pairs needed",
 )  # fmt: skip
 DEFAULT_EVALUATOR = str(ENGINES["alphabeta"]["evaluator"].default)
-"""Name of the evaluator that the engine `alphabeta` uses by default; it is also the default of --evaluator."""
+"""Name of the default evaluator of the engine `alphabeta`, and default of the option --evaluator."""
 SECOND_TERMINAL_TABLE_HEADINGS = ("map", "nodes a move", "comebacks", "lead changes", "back and forth", "gap")
-"""Headings of the columns in the second table. A terminal is too narrow for all columns in one table."""
+"""Headings of the columns of the second table that shows a map's measurements. One table would be wider than a terminal."""
 LEFT_ALIGNED_HEADINGS = ("map", "endings")
 """Headings of the columns that are aligned left, because they contain text; numbers are aligned right."""
 
@@ -97,21 +97,21 @@ def measure_command(
 
     Also measure how often the stronger engine wins.
 
-    An engine plays against itself with 500, 4,000 and 32,000 nodes per move. An engine with 4,000 nodes also plays against
-    one with 500, in pairs with swapped seats. Each match begins with 4 to 9 random plies. A position that occurs for the
-    third time is a draw.
+    An engine plays against itself and searches 500, 4,000 or 32,000 positions (nodes) per move. An engine with 4,000
+    nodes also plays against one with 500: pairs of matches from the same opening, with seats swapped. Each match begins
+    with 4 to 9 random plies. A position that occurs for the third time is a draw.
 
-    Comebacks: share of decided matches won by the player who was behind after half of the moves.
-    Lead changes: how often the lead (a winning chance above 55 %) passes from one player to the other, per match.
-    Back and forth: share of moves that take the same territory as both previous moves.
-    Gap: difference in winning chance between the best and the median move, in the middle of a match.
-    Pairs needed: number of pairs that show, with 95 % confidence, that 4,000 nodes are stronger than 500.
+    Comebacks: share of decided matches won by the player who was behind after half of the moves. Lead changes: how often
+    the lead (a winning chance above 55 %) passes from one player to the other, per match. Back and forth: share of moves
+    that take the same territory as both previous moves. Gap: difference in winning chance between the best and the
+    median move, in the middle of a match. Pairs needed: number of pairs that show, with 95 % confidence, that 4,000
+    nodes are stronger than 500.
 
     With --openings, match i begins with opening i, so each opening is used once.
 
-    With --game, a subclass of Riskless is measured. If it has no kernel, its engines search in Python, which is slow, so the
-    matches with 32,000 nodes are left out. If it has a kernel, the kernel estimates the positions, so --evaluator must be
-    plain, which is then the default.
+    With --game, a subclass of Riskless is measured. If it has no compiled functions (a kernel), its engines search in
+    Python, which is slow, so the matches with 32,000 nodes are left out. If it has a kernel, the kernel estimates the
+    positions, so --evaluator must be plain, which is then the default.
 
     The same seed gives the same figures on every machine. The rows of a map are printed once it is measured. They are
     Markdown if they are not printed on a terminal.
@@ -169,7 +169,7 @@ def _read_openings(openings_name: str, games: Sequence[Riskless], match_count: i
     games          the game on each map to measure; more than one map is an error
     match_count    number of openings needed
 
-    Raises UsageError for bad or too few openings, and for `shipped` if the game is not Riskless itself.
+    Raises UsageError for invalid or too few openings, and for `shipped` if the game is a variant of Riskless.
     """
     if len(games) != 1:
         raise UsageError(f"--openings: works with one map only, not with {len(games)}")
@@ -200,10 +200,10 @@ def _read_openings(openings_name: str, games: Sequence[Riskless], match_count: i
 
 
 def make_measured_map_rows(measured: MeasuredMap) -> list[list[str]]:
-    """Return the table rows with the measurements of a map, one for each strength (number of nodes per move).
+    """Return the table rows with the measurements of a map, one row for each strength (number of nodes per move).
 
-    Only the first row has values in the columns that describe the map, and in those about matches in which one player has
-    eight times the nodes of the other.
+    Values that do not depend on the strength are only in the first row. They describe the map, and the matches in which
+    one player has eight times the nodes of the other.
     """
     rows = []
     for equals in measured.equals:
@@ -230,7 +230,7 @@ def make_measured_map_rows(measured: MeasuredMap) -> list[list[str]]:
 
 
 def format_pairs_needed(pair_count: float | None) -> str:
-    """Return a number of pairs of matches as text, such as `23` or `over 9,999`; `pair_count` is None for the latter."""
+    """Return a number of pairs of matches as text, such as `23`; None stands for a larger number, and becomes `over 9,999`."""
     if pair_count is None:
         return "over 9,999"
     return f"{pair_count:,.0f}" if pair_count >= 10 else f"{max(1.0, pair_count):.1f}"
@@ -242,7 +242,10 @@ def format_percentage_with_error(mean: EstimatedMean) -> str:
 
 
 def _print_map_rows(rows: Sequence[Sequence[str]], *, is_first_map: bool) -> None:
-    """Print the rows of one map: tables on a terminal, otherwise rows of one Markdown table, with headings if `is_first_map`."""
+    """Print the rows of one map: as two tables on a terminal, otherwise as rows of a Markdown table.
+
+    is_first_map  True for the first map, so that the Markdown table gets its headings
+    """
     if not (out.is_terminal or is_first_map):
         for row in rows:
             out.print(f"| {' | '.join(row)} |")

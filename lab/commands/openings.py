@@ -1,4 +1,4 @@
-"""The command `arena openings make`: find openings that give both players equal chances, for ladders and matches."""
+"""The command `arena openings make`: find openings that give both players equal chances."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from arena.maps.openings_file import FINGERPRINT_LINE_PREFIX, compute_map_finger
 from arena.protocol.values import Opening
 
 MAX_TRIES_PER_OPENING = 1_000
-"""Maximum number of random openings that are tested for each opening wanted."""
+"""Maximum number of random openings that are tested, for each opening to be found (--count)."""
 
 DEFAULT_ENGINE = "alphabeta"
 DEFAULT_STRENGTHS = "500,4000,32000"
-"""Default of --strengths, as numbers of nodes per move: the same as in `arena maps measure`."""
+"""Default of --strengths, as numbers of nodes per move. They are the strengths of `arena maps measure`."""
 MAX_NODES_PER_MOVE = 10**9
 """Largest number of nodes per move that --nodes and --strengths accept."""
 
@@ -226,7 +226,7 @@ def _parse_strengths(comma_list: str) -> tuple[int, ...]:
 
 
 def _format_openings(map: RisklessMap, openings: Sequence[Opening], options: Mapping[str, object]) -> str:
-    """Return the text of a file of openings: the options used, the map's fingerprint, and one line per opening."""
+    """Return the text of a file of openings: comments with the options and the map's fingerprint, then one line per opening."""
     command = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
     game = Riskless(map)
     lines = [f"# arena openings make {command}", f"{FINGERPRINT_LINE_PREFIX} {compute_map_fingerprint(map)}"]

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SolvedMap:
-    """Solved map: its table of values, the time that solving took, and the result of the verification."""
+    """Solved map: the table of its values, the duration of solving, and the result of the verification."""
 
     map: RisklessMap
     table: SolvedTable
     seconds: float | None
-    """Seconds that it took to solve the map; None if its table existed already."""
+    """Duration of solving, in seconds; None if the map was not solved now, because its table existed."""
     verification: Verification | None
     """Result of the check with the option `--verify`; None without this option."""
 

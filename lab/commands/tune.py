@@ -38,11 +38,11 @@ WEIGHT_UNITS_COMMENTS = {
     "units on a map.",
     TicTacToe.name: "Hundredths of an open line per unit of each feature. bots/evaluators/tictactoe.py defines the features.",
 }
-"""Comment at the top of weights files that explains the unit of the weights, by the game's name."""
+"""Comment for the top of a weights file, by the game's name. It explains the unit of the weights."""
 OUTCOMES_COMMENT = "Wins, draws and losses of the player to move, by category of positions. bots/evaluators/outcomes.py defines the categories."
 
 AddProgressBar = Callable[[str, int], Callable[[], None]]
-"""Function of a title and a number of steps. It adds a progress bar, and returns a function to call after each step."""
+"""Function that adds a progress bar with a title and a number of steps. It returns a function to call after each step."""
 
 
 def tune_command(
@@ -125,7 +125,7 @@ def tune_command(
     mixed with the results of the matches.
 
     The same command and seed give the same weights. The file is written after each generation, so Ctrl-C loses only the
-    step in progress. The default maps do not include those on which this project measures weights.
+    generation in progress. The default maps do not include those on which this project measures weights.
 
     Example: arena tune --generations 3 --out mine.toml, then
     arena match alphabeta:evaluator=mine.toml alphabeta:evaluator=plain
@@ -219,7 +219,7 @@ def tune_command(
 
 
 def _check_omitted_features(feature_names: Sequence[str], omitted_features: Sequence[str]) -> None:
-    """Raise UsageError if `omitted_features` names an unknown feature, or leaves none."""
+    """Raise UsageError if `omitted_features` contains an unknown name, or all features."""
     for name in omitted_features:
         if name not in feature_names:
             raise UsageError(f"--without {name}: no such feature; choose from {', '.join(feature_names)}")
@@ -253,7 +253,7 @@ def _learn_weights(
     add_progress_bar    function that adds the progress bar of one generation
     match_count         number of matches of each game in a generation
     nodes_per_move      number of nodes searched for each move
-    untrained_features  names of features whose weights are not trained
+    untrained_features  names of the features whose weights stay unchanged
     """
     from arena.lab.tuning import fit_weights, play_training_matches  # noqa: PLC0415 - an extra, and slow to load
 
@@ -272,7 +272,7 @@ def _learn_weights(
 
 
 def _describe_generation(generation: int, fit: FitResult) -> str:
-    """Return a line about a generation and its fit, for the terminal and the weights file."""
+    """Return a line about a generation and the quality of its fit, for the terminal and the weights file."""
     return (
         f"generation {generation}: {fit.match_count} matches, {fit.sample_count:,} positions; loss in bits "
         f"{fit.loss_before:.3f} -> {fit.loss_after:.3f}, held out {fit.held_out_loss_before:.3f} -> "
@@ -286,7 +286,7 @@ def format_weights(weights: Mapping[str, int]) -> str:
 
 
 def format_weights_file(weights: Mapping[str, int], comments: Sequence[str]) -> str:
-    """Return the text of a weights file: `comments` at its top, and the weights."""
+    """Return the text of a weights file: the lines `comments` as comments, then the weights."""
     return "\n".join(
         [
             *(f"# {line}" for line in comments),

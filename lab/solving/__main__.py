@@ -1,4 +1,4 @@
-"""Compile the solver's kernels ahead of time: `python -m arena.lab.solving`.
+"""Compile the solver's kernels (compiled functions) before their first use: `python -m arena.lab.solving`.
 
 Compilation takes about ten seconds on one core, or one second if the kernels are in the cache.
 """

@@ -23,12 +23,15 @@ class BadCheckpoint(ValueError):
 
 
 class _CheckpointHeader(Struct, frozen=True):
-    """Header of a checkpoint file: a line of JSON after the file's digest. The compressed codes (encoded values) follow it."""
+    """Header of a checkpoint file. The file has its digest, this header as a line of JSON, and the compressed codes of boards.
+
+    A code is an encoded value (solved.solved_value).
+    """
 
     digest: str
-    """Digest of the map and its army limits, which tells whether the checkpoint belongs to the map to be solved."""
+    """Digest of the map with its cap and its number of armies to win, by which a checkpoint of another map is recognized."""
     plies: int
-    """Number of plies: all wins and losses within so many plies are known."""
+    """Number n of plies: all wins and losses in at most n plies are known."""
     finished: bool
     """True if all boards are solved."""
     codes: int
@@ -41,11 +44,12 @@ _decode = msgspec.json.Decoder(_CheckpointHeader).decode
 def save_checkpoint(
     path: Path, map_digest: str, solved_plies: int, codes: Codes, *, is_finished: bool
 ) -> None:
-    """Write a checkpoint file with the results that the solver has after `solved_plies` steps.
+    """Write a checkpoint file with the results that the solver has so far.
 
-    map_digest   digest of the map and its army limits
-    codes        codes (encoded values, see solved.solved_value) of the representative boards, in the order of their numbers
-    is_finished  True if all boards are solved
+    map_digest    digest of the map with its army limits
+    solved_plies  number n of plies: all wins and losses in at most n plies are known
+    codes         codes (encoded values, see solved.solved_value) of the representative boards, in the order of their numbers
+    is_finished   True if all boards are solved
 
     If the process is killed while it writes, the previous checkpoint stays unchanged.
     """
@@ -56,10 +60,12 @@ def save_checkpoint(
 
 
 def load_checkpoint(path: Path, map_digest: str, code_count: int) -> tuple[int, bool, Codes] | None:
-    """Return the plies up to which all results are known, True if all boards are solved, and the boards' codes.
+    """Return (number of plies, whether all boards are solved, codes of the boards); None if there is no file.
 
-    Return None if there is no file. Raises BadCheckpoint if the file is damaged, or belongs to another map, whose boards
-    have another `map_digest` or `code_count`.
+    All wins and losses in at most this number of plies are known. `map_digest` and `code_count` are those of the map to
+    solve.
+
+    Raises BadCheckpoint if the file is damaged, or belongs to a map with another digest or number of codes.
     """
     try:
         data = path.read_bytes()

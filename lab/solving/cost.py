@@ -17,13 +17,13 @@ CODE_BYTES_PER_BOARD = 2
 FIXED_MEMORY_BYTES = 400 << 20
 """Bytes of memory that solving any map takes: Python, the compiled code, and blocks of the table that are being written."""
 CHECKPOINT_BYTES_PER_BOARD = 8
-"""Bytes of memory per representative board while a checkpoint is written: the board's code, compressed code, and a copy."""
+"""Bytes of memory per representative board while a checkpoint is written: its code, its compressed code, and a copy."""
 CLASSIFICATION_SECONDS_PER_BOARD = 50e-9
 """CPU seconds per board for the classification, the solver's first pass over all boards. Measured with the map `m1`."""
 PACK_SECONDS_PER_BOARD = 400e-9
 """CPU seconds per board for compressing the finished table. Measured with the map `m1`."""
 RETROGRADE_SECONDS_PER_BOARD = 2e-6
-"""CPU seconds per representative board for all steps of the retrograde analysis. Measured with the map `m1`."""
+"""CPU seconds per representative board for the whole retrograde analysis. Measured with the map `m1`."""
 
 MEMINFO_FILE = Path("/proc/meminfo")
 CGROUP_FOLDER = Path("/sys/fs/cgroup")
@@ -35,7 +35,10 @@ class SolvingCost:
 
     boards: BoardNumbering
     representatives: int
-    """Number of representative boards, one for each set of symmetric boards, including finished boards."""
+    """Number of representative boards: one for each set of boards that the map's symmetries turn into each other.
+
+    Finished boards are included.
+    """
 
     @property
     def peak_memory_bytes(self) -> int:
@@ -88,9 +91,9 @@ def _count_permutation_cycles(symmetry: Permutation) -> int:
 def find_largest_territory_cap(
     boards: BoardNumbering, memory_bytes: int, min_territory_cap: int = 1
 ) -> int | None:
-    """Return the largest territory cap with which the boards can be solved in `memory_bytes`; None if no cap fits.
+    """Return the largest territory cap with which the map can be solved in `memory_bytes`; None if no cap fits.
 
-    Only caps from `min_territory_cap` to the boards' own cap are tried.
+    Only caps from `min_territory_cap` to the map's own cap are tried.
     """
     for cap in range(boards.cap, min_territory_cap - 1, -1):
         # A board takes at least two bytes, so most caps are rejected without counting symmetries.

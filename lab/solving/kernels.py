@@ -14,5 +14,8 @@ SOURCES_DIGEST = compute_sources_digest(Path(__file__).parent)
 
 
 def compile_solver_kernel(function: Function, name: str) -> Function:
-    """Return `function` as a kernel that is compiled, or loaded from the cache under `name`, at its first call."""
+    """Return `function` as a kernel: at its first call, it is compiled to machine code, or loaded from the cache.
+
+    name  name of the kernel in the cache
+    """
     return compile_kernel(function, f"solve-{name}-{SOURCES_DIGEST}")

@@ -36,12 +36,15 @@ class WinTooLong(ValueError):
 class SolverGame:
     """Game in the form that the solver reads: positions are numbers, and two functions are compiled into the solver's step.
 
-    name                                                   name of the game in the names of compiled functions
-    write_successors(rules, scratch, number)               writes the numbers of the positions after each move of an unfinished
-                                                           position to scratch[0], scratch[1] …, and returns their count
-    write_value_code(rules, scratch, number, codes, code)  writes the code (encoded value) of a position and of its symmetric images
+    name
+        name of the game in the names of compiled functions
+    write_successors(rules, scratch, number)
+        writes the numbers of the positions after each move of an unfinished position to scratch[0], scratch[1] …, and
+        returns their count
+    write_value_code(rules, scratch, number, codes, code)
+        writes `code` (an encoded value) to `codes`, for a position and for those that are symmetric to it
 
-    Each thread has its own array `scratch`.
+    `scratch` is an array for intermediate results. Each thread has its own.
     """
 
     name: str
@@ -59,8 +62,9 @@ def compile_iteration_kernel(solver_game: SolverGame) -> Any:
     ) -> Any:
         """Find the positions in undecided_numbers[first:last] that are won or lost in exactly `plies` plies.
 
-        Write their values to `codes`. Move the positions that stay undecided to the front of this range, in the same order,
-        and return the index after the last of them. `scratch` is working memory.
+        Write their codes (encoded values) to `codes`. Move the numbers of the positions that stay undecided to the front
+        of undecided_numbers[first:last], in the same order, and return the index after the last of them. `scratch` is
+        working memory.
         """
         undecided = 2 * plies + 2
         end = first
@@ -93,8 +97,8 @@ class RetrogradeAnalysis:
     solver_game        the game
     rules              rules of the game, as the functions of `solver_game` read them
     codes              code (encoded value, see solved.solved_value) of each position, by its number; 0 or 1 if undecided
-    undecided_numbers  numbers of the undecided representative positions, in several ranges of the array
-    undecided_ranges   ranges of `undecided_numbers` in use, each as the index of its first number and the index after its last
+    undecided_numbers  numbers of the undecided representative positions, which fill only some ranges of the array
+    undecided_ranges   filled ranges of `undecided_numbers`, each as (index of its first number, index after its last)
     scratch            size of each thread's scratch array, in words
     """
 
@@ -105,7 +109,7 @@ class RetrogradeAnalysis:
     undecided_ranges: list[tuple[int, int]]
     scratch: int
     plies: int = 0
-    """Number of plies: all wins and losses within so many plies are known."""
+    """Number n of plies: all wins and losses in at most n plies are known."""
 
     @property
     def undecided_count(self) -> int:
@@ -118,7 +122,7 @@ class RetrogradeAnalysis:
         If the number is 0, all positions that are still undecided are draws.
 
         workers        executor whose threads share the work
-        on_range_done  function that is called when a range of the positions is done
+        on_range_done  function that is called when one of the `undecided_ranges` is done
 
         Raises WinTooLong if a win takes more plies than a code can hold.
         """

@@ -1,8 +1,9 @@
 """Riskless in the form that the solver reads: compiled functions that list a board's successors, and pass over all boards.
 
 A board lists the armies on all territories; those of the player to move are positive. The number of a board has a digit
-for each territory (solved.board_numbers), so a move changes two digits of the number of the board after training. The
-opponent sees the board with all signs changed, and its number is found by one subtraction.
+for each territory (solved.board_numbers). First the number is computed that the board would have if all territories only
+gained an army; the move then changes the digits of its two territories. The opponent sees the board with all signs
+changed, and the number of that board is found by one subtraction.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ PLAYING, DRAWN, LOST, WON = range(4)
 
 @inlined
 def write_successors(rules: Any, scratch: Any, board_number: Any) -> Any:
-    """Write the number of the board after each move to `scratch`, as the opponent sees it, and return the number of moves."""
+    """Write the number of the board after each move to scratch[0], scratch[1] …, and return the number of moves.
+
+    In these boards, the armies of the opponent, who is then to move, are positive.
+    """
     size = rules[TERRITORIES]
     cap = rules[CAP]
     roads = rules[ROADS]
@@ -65,7 +69,7 @@ def write_successors(rules: Any, scratch: Any, board_number: Any) -> Any:
 
 @inlined
 def write_value_code(rules: Any, scratch: Any, board_number: Any, codes: Any, code: Any) -> None:
-    """Write `code` (an encoded value) to `codes` for a board and for all its symmetric images."""
+    """Write `code` (an encoded value) to `codes` for a board and for all boards that are symmetric to it."""
     size = rules[TERRITORIES]
     images = rules[IMAGES]
     armies_start = images - rules[ROADS] - size - 1
@@ -122,8 +126,10 @@ def make_classification_kernel() -> Any:
     ) -> Any:
         """Find the finished boards in range(first, last), and the representatives of symmetric boards among the others.
 
+        Of the boards that are symmetric to each other, the one with the lowest number is the representative.
+
         first                first board's number, which must be a multiple of 8
-        codes                set to 2 for a finished board that is lost, and to 3 for one that is won
+        codes                set to 2 for a finished board that is lost for the player to move, and to 3 for one that is won
         representative_bits  one bit per board, the lowest bit first: 1 for an unfinished representative
         counts               [0] increases by the number of unfinished boards, [1] by the number of representatives among them
         """
@@ -159,7 +165,7 @@ def make_unfinished_representatives_kernel() -> Any:
     def list_unfinished_representatives(
         representative_bits: Any, undecided_numbers: Any, first: Any, last: Any, undecided_index: Any
     ) -> Any:
-        """Write the numbers of the boards in range(first, last) whose bit is 1 to `undecided_numbers`.
+        """Write the numbers of the boards in range(first, last) whose bit in `representative_bits` is 1 to `undecided_numbers`.
 
         The first is written at the index `undecided_index`. Return the index after the last.
         """
@@ -185,10 +191,11 @@ def make_checkpoint_restore_kernel() -> Any:
         undecided_numbers: Any,
         undecided_index: Any,
     ) -> Any:
-        """Write the codes in `layer`, from a checkpoint, to `codes` for the boards in `numbers` and their symmetric images.
+        """Write the codes (encoded values) in `layer`, which come from a checkpoint, to `codes`.
 
-        Write the numbers of the undecided boards to `undecided_numbers`, the first at the index `undecided_index`. Return the
-        index after the last.
+        The codes belong to the boards in `numbers`, and to the boards that are symmetric to them. Write the numbers of
+        the undecided boards to `undecided_numbers`, the first at the index `undecided_index`. Return the index after the
+        last.
         """
         for index in range(numbers.size):
             if layer[index] >= 2:

@@ -1,13 +1,13 @@
 """Searches of engines that play matches: minimax, alpha-beta and Jamboree, each for use by iterative deepening.
 
-All three have the same contract. A search is called with an unfinished position and a depth of at
-least 1. It returns minimax's value for exactly that depth and the leftmost best move in
-move order, independent of the search order. Inside, alpha-beta is fail-soft: a node's result
-is exact between alpha and beta, an upper bound at or below alpha, a lower bound at or above beta.
+All three keep the same promise. A search is called with an unfinished position and a depth of at least 1. It returns
+minimax's value for exactly that depth, and the first of the best moves in the game's move order, whatever the search
+order is. Inside, alpha-beta is fail-soft: a node's result is exact between alpha and beta, an upper bound at or below
+alpha, and a lower bound at or above beta.
 
-After every root move (Jamboree: after each move of the first part, and after the whole parallel part) the search
-calls `progress` with the best result so far. A search that is stopped raises `Stopped`; the results that it has passed to
-`progress` remain valid.
+After every root move, the search calls `progress` with the best result so far. Jamboree calls it after each root move
+that it searches in sequence, and after all that it searches in parallel. A search that is stopped raises `Stopped`; the
+results that it has passed to `progress` remain valid.
 
 The searches are negamax: inside, values are for the player to move. They also work in games where a player may move
 twice in a row.

@@ -19,8 +19,8 @@ class AlphaBeta(Generic[P, M]):
     """Alpha-beta search that orders moves by the results of the previous iteration, then by static values.
 
     If `sort_statically` is True, the moves of nodes at least 2 plies above the horizon are sorted by the static values
-    of their successors. If it is False and there is no table, the first call visits exactly the nodes of textbook
-    alpha-beta. `root.Root` explains the windows of the root moves.
+    of their successors. If it is False and there is no table, a new object's first search visits exactly the nodes of
+    textbook alpha-beta. `root.Root` describes the window of each root move.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class AlphaBeta(Generic[P, M]):
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        """Search the children of a node within a window. Return the value of the best move, and the line that it begins.
+        """Search the children of a node within a window. Return the value of the best move, and the line that starts with it.
 
         Value and window are for the player to move at the node; `sign` is 1 if this player is Maxie, -1 if Minnie.
         """
@@ -182,10 +182,13 @@ class AlphaBeta(Generic[P, M]):
         plies_from_root: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        """Search the children of `position`, which are all leaves, `plies_from_root` plies from the root, without a trace.
+        """Search the children of `position`, all of which are leaves. Events are not recorded.
 
-        The result is the same as that of `_search_children`. Most nodes are such leaves, so this code does as little as
-        possible for each.
+        The result is the same as that of `_search_children`. Most nodes of a search are such leaves, so this code does
+        as little as possible for each.
+
+        plies_from_root  number of plies from the root to a child
+        beta             upper bound of the window, for the player to move at `position`
         """
         sign = problem.game.player(position).sign
         successor, outcome, evaluator = problem.game.successor, problem.game.outcome, problem.evaluator

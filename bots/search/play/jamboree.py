@@ -17,8 +17,9 @@ from arena.games.core import M, P
 class Jamboree(AlphaBeta[P, M]):
     """Jamboree: alpha-beta on a thread pool, as in section 6 of source 001 in docs/search.md.
 
-    At every inner node, the first floor(prune × n) of the n moves are searched in sequence, narrowing the window, and the
-    others in parallel with the resulting window. The visited nodes do not depend on the number of threads.
+    At every inner node, the first floor(prune × n) of the n moves are searched in sequence, narrowing the window, and
+    the others in parallel with the resulting window. `prune` is a number from 0 to 1. The visited nodes do not depend on
+    the number of threads.
     """
 
     def __init__(self, evaluator: Evaluator[P], pool: ThreadPool, prune: float) -> None:

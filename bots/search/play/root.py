@@ -12,11 +12,14 @@ from arena.bots.search.search_values import INFINITY
 from arena.games.core import Game, M, P
 
 Progress = Callable[[SearchResult[M]], None]
-"""Function that a running search calls with its result so far, which has the best root move."""
+"""Function that a running search calls with its best result so far: the best root move, its value and its line."""
 
 
 class Search(Protocol[P, M]):
-    """Fixed-depth search; `bots.search.play` describes what every such search promises. One object serves one match."""
+    """Fixed-depth search; `bots.search.play` describes what every such search promises.
+
+    An object serves one match, because it may keep move hints and a transposition table from one call to the next.
+    """
 
     def __call__(
         self,
@@ -30,8 +33,11 @@ class Search(Protocol[P, M]):
     ) -> SearchResult[M]:
         """Search `position` to `depth` plies.
 
-        `root_moves` lists the root moves to search, in that order and each at most once. Other moves are not searched. Raises
-        Stopped if the monitor stops the search.
+        root_moves  root moves to search, in this order, each at most once; other root moves are not searched
+        monitor     monitor that counts the nodes and can stop the search
+        progress    function that is called with the best result so far
+
+        Raises Stopped if the monitor stops the search.
         """
 
 
@@ -43,8 +49,9 @@ class Root(Generic[P, M]):
     index   index of the best move in the game's move order; -1 before the first result
     line    main line, starting with the best move
 
-    Ties go to the leftmost move, but moves may come in any order. So a move to the left of the best move is searched with
-    an alpha that is lower by one. A value equal to the best value is then exact, and the move replaces the best move.
+    Of equally good moves, the first in the game's move order wins, but moves may be searched in any order. So a move
+    that comes before the best move in move order is searched with an alpha that is lower by one. Then a value equal to
+    the best value is exact, and the move replaces the best move.
     """
 
     def __init__(self, sign: int, progress: Progress[M]) -> None:
@@ -55,7 +62,7 @@ class Root(Generic[P, M]):
         self.line: Line[M] = ()
 
     def get_alpha(self, index: int) -> int:
-        """Return alpha for the search of root move `index` (in move order), for the player to move at the root."""
+        """Return alpha, for the player to move at the root, with which to search the root move `index` (in move order)."""
         return self.value - 1 if index < self.index else self.value
 
     def record_result(self, ordered_move: OrderedMove[P, M], value: int, line: Line[M]) -> None:
@@ -78,7 +85,7 @@ class Root(Generic[P, M]):
 def list_ordered_root_moves(
     problem: Problem[P, M], position: P, root_moves: Sequence[M]
 ) -> list[OrderedMove[P, M]]:
-    """Return `root_moves` in this order, each with its index in the game's move list and the resulting position."""
+    """Return `root_moves` in the same order, each with its index in the game's move order and the position after it."""
     index_by_move = {move: index for index, move in enumerate(problem.game.moves(position))}
     successor = problem.game.successor
     return [OrderedMove(index_by_move[move], move, successor(position, move)) for move in root_moves]

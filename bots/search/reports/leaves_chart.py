@@ -16,9 +16,9 @@ LEFT, RIGHT, TOP, BOTTOM = 78, 140, 48, 56
 REFERENCE_CURVE_COLOUR = "#8a8a8a"
 CURVE_COLOURS = (INK, "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d97b00", "#d1478f")
 REFERENCE_POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
-"""Dashed curves: powers of q (the moves per position) as the number of leaves at depth p.
+"""Curves of the expected numbers of leaves at depth p, each as (factor of p in the exponent of q, label of the curve).
 
-Each is the factor of p in the exponent, and the label of the curve.
+q is the branching factor. The curves are dashed.
 """
 
 
@@ -80,9 +80,9 @@ def _draw_axes(area: PlotArea, depth: int, powers: range) -> Iterator[str]:
 
 
 def _draw_curve_labels(curve_ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
-    """Yield the names of the curves as SVG text at the right edge, each at its curve's height, moved apart if they overlap.
+    """Yield the names of the curves as SVG text, each to the right of its curve's end, moved up or down if they overlap.
 
-    A curve that ends before the right edge has its name at its end. `curve_ends` has the end of each curve: x, y, name, colour.
+    curve_ends  end of each curve, as (x, y, name, colour)
     """
     min_gap = 15.0
     label_x = WIDTH - RIGHT + 34

@@ -23,7 +23,10 @@ from arena.games.core import Game, Player, RuleEndReason
 from arena.games.explicit import ExplicitGame
 
 _MOVE_WORDS_BY_COUNT = {2: ("left", "right"), 3: ("left", "middle", "right")}
-"""Words for the moves of an explicit tree's node, by the number of moves. The last line of a trace shows them."""
+"""Words that name the moves of a node in an explicit tree, by the number of moves.
+
+The last line of a trace names the chosen move with them.
+"""
 
 PLAYER_NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 
@@ -31,7 +34,7 @@ PLAYER_NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 def format_trace_lines(
     game: Game[Any, Any], events: Iterable[TraceEvent], *, shows_estimates: bool = True
 ) -> Iterator[str]:
-    """Yield one line for each event of a search. If `shows_estimates` is False, the valuations of leaves are left out."""
+    """Yield one line for each event of a search. If `shows_estimates` is False, leave out the values of leaves."""
     for event in events:
         node = f"({PLAYER_NAMES[game.player(event.position)]},{format_position(game, event.position)})"
         match event:

@@ -49,7 +49,10 @@ class TracedTree(NamedTuple):
 
     root: TracedNode
     cut_ply: int | None
-    """Depth in plies at which the tree was cut to a maximum number of nodes; None if it is whole."""
+    """Depth in plies to which the tree is complete. Deeper nodes were left out because they would exceed the maximum number.
+
+    None if no node was left out.
+    """
 
 
 def build_traced_tree(
@@ -57,9 +60,9 @@ def build_traced_tree(
 ) -> TracedTree:
     """Return the tree below `position`, cut to at most `max_nodes` nodes.
 
-    The tree has visited and unvisited nodes. For an explicit tree, these are all nodes down to `depth`; for any other game,
-    the visited nodes and their children. If these are more than `max_nodes` nodes, the tree has only the first plies, as
-    many as fit completely.
+    For an explicit tree, it has all nodes down to `depth`, visited or not. For any other game, it has the visited nodes
+    and their children. If these are more than `max_nodes` nodes, only the first plies are kept, as many as fit
+    completely.
     """
     events_by_path: dict[Path, list[TraceEvent]] = {}
     for event in events:

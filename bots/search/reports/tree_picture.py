@@ -35,8 +35,10 @@ def render_search(
 ) -> str:
     """Return an SVG drawing of the tree that a traced search to `depth` plies visited from `position`.
 
-    The path `best_path` is drawn thick. Only the first plies are drawn if the tree has more than MAX_DRAWN_NODES nodes;
-    the title says so.
+    events     trace of the search
+    best_path  indices of the moves of the line that is drawn thick
+
+    If the tree has more than MAX_DRAWN_NODES nodes, only its first plies are drawn, and the title says so.
     """
     tree, cut_ply = build_traced_tree(game, position, depth, events, MAX_DRAWN_NODES)
     if cut_ply is not None:
@@ -45,7 +47,10 @@ def render_search(
 
 
 def render_tree(tree: TracedNode, title: str, best_path: tuple[int, ...] = ()) -> str:
-    """Return an SVG drawing of the tree, in which the path `best_path`, the best line of the search, is drawn thick."""
+    """Return an SVG drawing of the tree. The best line of the search is thick.
+
+    best_path  indices of the moves of the best line
+    """
     places: dict[tuple[int, ...], tuple[float, float]] = {}
     columns = _place_nodes(tree, 0, places)
     depth = max(len(path) for path in places)
