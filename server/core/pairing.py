@@ -52,9 +52,7 @@ class PairingHistory:
 
     def count_matches_between(self, bot_name_a: str, bot_name_b: str) -> int:
         """Return the number of matches that two bots have begun."""
-        history = self._histories.get(
-            (bot_name_a, bot_name_b) if bot_name_a < bot_name_b else (bot_name_b, bot_name_a)
-        )
+        history = self._histories.get(_make_pair_key(bot_name_a, bot_name_b))
         return 0 if history is None else sum(history.maxie_counts.values())
 
     def assign_seats(self, bot_name_a: str, bot_name_b: str) -> tuple[str, str]:
@@ -75,19 +73,15 @@ class PairingHistory:
 
     def find_last_match_end_ns(self, bot_name_a: str, bot_name_b: str) -> int | None:
         """Return the end time of the last finished match of two bots, in ns; None if none has ended."""
-        history = self._histories.get(
-            (bot_name_a, bot_name_b) if bot_name_a < bot_name_b else (bot_name_b, bot_name_a)
-        )
+        history = self._histories.get(_make_pair_key(bot_name_a, bot_name_b))
         return None if history is None else history.last_end
 
     def choose_next_match(self, maxie_name: str, minnie_name: str, games: Sequence[PoolGame]) -> NextMatch:
         """Choose the next match of two bots, record the choice, and return the match.
 
-        Two matches belong together: the second has the same opening and swapped seats. If a second match is
-        outstanding, and its
-        game is one of `games`, it is chosen. Otherwise a new first match is chosen: `maxie_name` and `minnie_name` have
-        these seats,
-        and the next game of `games` and its next opening are used in turn.
+        Two matches belong together: the second has the same opening and swapped seats. If a second match is outstanding,
+        and its game is one of `games`, it is chosen. Otherwise a new first match is chosen: `maxie_name` and `minnie_name`
+        have these seats, and the next game of `games` and its next opening are used in turn.
 
         games  games that both bots play, in a fixed order
         """
@@ -105,12 +99,16 @@ class PairingHistory:
         return history.first_match
 
     def _find_or_add_pair_history(self, bot_name_a: str, bot_name_b: str) -> _PairHistory:
-        names = (bot_name_a, bot_name_b) if bot_name_a < bot_name_b else (bot_name_b, bot_name_a)
-        history = self._histories.get(names, _PairHistory())
-        self._histories[names] = history
+        key = _make_pair_key(bot_name_a, bot_name_b)
+        history = self._histories.get(key, _PairHistory())
+        self._histories[key] = history
         return history
 
     def _compute_first_game_index(self, bot_name_a: str, bot_name_b: str) -> int:
         """Return a number, derived from `choice_seed` and the two names, that selects the bots' first game and opening."""
-        text = json.dumps([self._choice_seed, *sorted((bot_name_a, bot_name_b))])
+        text = json.dumps([self._choice_seed, *_make_pair_key(bot_name_a, bot_name_b)])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
+
+
+def _make_pair_key(bot_name_a: str, bot_name_b: str) -> tuple[str, str]:
+    return (bot_name_a, bot_name_b) if bot_name_a < bot_name_b else (bot_name_b, bot_name_a)
