@@ -559,7 +559,7 @@ class HostedEvents:
 
     def _begin_match(self, event: Event, pairing: Pairing) -> None:
         terms = self._make_terms(event, pairing, event.record_match_start(pairing))
-        self._matches.open_match(terms, is_event_match=True)
+        self._matches.open_match(terms)
 
     def _make_terms(self, event: Event, pairing: Pairing, match_id: str) -> MatchTerms:
         plan, pair = event.plan, pairing.pair

@@ -23,7 +23,6 @@ from arena.server.core.matchmaking_status import send_matchmaking_status
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.room import Room
-from arena.server.core.settings import DEFAULT_EVENT_NAME
 from arena.server.core.suspensions import BotSuspensions
 
 MAX_RECENT_STALLS = 1024
@@ -86,14 +85,14 @@ class CurrentMatches:
             if all(
                 bot.can_accept_match or (bot.client is None and bot.has_capacity_for_match) for bot in bots
             ):
-                self.open_match(terms, is_event_match=True)
+                self.open_match(terms)
             else:
                 self._pending_terms.append(terms)
 
     # start
 
-    def open_match(self, terms: MatchTerms, *, is_event_match: bool = False) -> None:
-        """Begin a match. A match that cannot be set up is void. `is_event_match`: True if an event requested the match."""
+    def open_match(self, terms: MatchTerms) -> None:
+        """Begin a match. A match that cannot be set up is void."""
         lobby = self._lobby
         bots = self._find_bots_of_match(terms)
         terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
@@ -102,14 +101,14 @@ class CurrentMatches:
         lobby.effects.append(OpenMatch(terms, start_time))
         try:
             load = lobby.compute_match_load(*bots.values())
-            room = Room(terms, bots, start_time, lobby, load=load, is_event_match=is_event_match)
+            room = Room(terms, bots, start_time, lobby, load=load)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), start_time, error)
             return
         self._add_room(room)
         for bot in bots.values():
             bot.count_match_against_quota()
-        if not is_event_match:
+        if not room.is_event_match:
             self._history.record_match_start(terms.players.maxie, terms.players.minnie)
         self.apply_referee_event(room, MatchOpened())
 
@@ -269,13 +268,11 @@ class CurrentMatches:
             self._lobby.forget_bot_if_session_expired(bot)
 
     def _resume_match(self, unfinished: UnfinishedMatch) -> None:
-        terms, is_event_match = unfinished.terms, unfinished.terms.event != DEFAULT_EVENT_NAME
+        terms = unfinished.terms
         bots = self._find_bots_of_match(terms)
         try:
             load = self._house.compute_match_load(terms)
-            room = Room(
-                terms, bots, unfinished.started, self._lobby, load=load, is_event_match=is_event_match
-            )
+            room = Room(terms, bots, unfinished.started, self._lobby, load=load)
             room.replay_stored_events(unfinished)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), unfinished.started, error)

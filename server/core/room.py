@@ -42,6 +42,7 @@ from arena.server.core.effects import (
 from arena.server.core.inputs import UnfinishedMatch
 from arena.server.core.lobby import FollowerCountsByEdge, Lobby
 from arena.server.core.public_view import PublicMatchView
+from arena.server.core.settings import DEFAULT_EVENT_NAME
 
 TURN_SENT_REPORT_TIMEOUT_NS = 10_000_000_000
 """Longest wait for the report that a turn was sent to its player, in ns. After that, the clock starts without a report.
@@ -61,14 +62,12 @@ class Room:
         lobby: Lobby,
         *,
         load: int,
-        is_event_match: bool,
     ) -> None:
         """Set up a match that has not begun.
 
-        bots            bot in each seat
-        start_time      start of the match in UTC, in ISO 8601
-        load            load that the match puts on this machine; `CoreSettings.concurrency` limits the total
-        is_event_match  True if an event requested the match, False if it comes from the pool or a challenge
+        bots        bot in each seat
+        start_time  start of the match in UTC, in ISO 8601
+        load        load that the match puts on this machine; `CoreSettings.concurrency` limits the total
 
         Raises games.core.GameError if the opening is invalid. A game that a user wrote may raise any exception.
         """
@@ -76,7 +75,8 @@ class Room:
         self.bots = bots
         self.started = start_time
         self.load = load
-        self.is_event_match = is_event_match
+        self.is_event_match = terms.event != DEFAULT_EVENT_NAME
+        """True if an event requested the match, False if the match comes from the pool or a challenge."""
         self.referee = Referee(terms)
         self.public_view = PublicMatchView(terms, self.referee, lobby.settings.analysis_visibility)
         self.followers = FollowerCountsByEdge()
