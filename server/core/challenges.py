@@ -92,23 +92,6 @@ class ChallengeHandler:
         self._ids = ids
         self._open_match = open_match
 
-    def handle(self, bot: LobbyBot, message: Challenge | Accept | Decline | Withdraw) -> None:
-        """Handle a bot's message about a challenge. Raises RequestRefused if the message is invalid or not allowed now."""
-        match message:
-            case Challenge():
-                self._handle_challenge(bot, message)
-            case Accept(id):
-                self._handle_accept(bot, id)
-            case Decline(id, reason):
-                self._send_challenge_outcome(
-                    self._open_challenges.close_as_declined(bot.name, id), "declined", reason
-                )
-            case Withdraw(id):
-                self._send_challenge_outcome(
-                    self._open_challenges.close_as_withdrawn(bot.name, id), "withdrawn"
-                )
-        self._lobby.mark_listing_changed()
-
     def send_challenges_to(self, bot: LobbyBot) -> None:
         """Send a newly connected bot the open challenges to it.
 
@@ -152,7 +135,10 @@ class ChallengeHandler:
         else:
             self._lobby.deadlines.schedule_check(("challenge", challenge_id), challenge.expiry_time)
 
-    def _handle_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
+    # messages of bots
+
+    def open_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
+        """Open a challenge of `bot`. Raises RequestRefused if the challenge is invalid or not allowed now."""
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.is_draining:
             raise RequestRefused(ErrorCode.SHUTTING_DOWN, DRAINING_REFUSAL_REASON)
@@ -213,14 +199,25 @@ class ChallengeHandler:
             self._send_challenge_outcome(self._open_challenges.close_challenge(refused_id), "refused", why)
         self._house.offer_next_challenges()
 
-    def _handle_accept(self, bot: LobbyBot, challenge_id: str) -> None:
+    def decline_challenge(self, bot: LobbyBot, decline: Decline) -> None:
+        """Close a challenge to `bot`. Raises RequestRefused if there is no such challenge."""
+        challenge = self._open_challenges.close_as_declined(bot.name, decline.challenge)
+        self._send_challenge_outcome(challenge, "declined", decline.reason)
+
+    def withdraw_challenge(self, bot: LobbyBot, withdraw: Withdraw) -> None:
+        """Close a challenge of `bot`. Raises RequestRefused if there is no such challenge."""
+        challenge = self._open_challenges.close_as_withdrawn(bot.name, withdraw.challenge)
+        self._send_challenge_outcome(challenge, "withdrawn")
+
+    def accept_challenge(self, bot: LobbyBot, accept: Accept) -> None:
+        """Begin the match of a challenge that `bot` accepts. Raises RequestRefused if `bot` may not accept it."""
         if bot.is_guest:
             raise RequestRefused(
                 ErrorCode.BAD_CHALLENGE, "a guest cannot accept challenges; ask the host for a token"
             )
         if self._lobby.is_draining:
             raise RequestRefused(ErrorCode.SHUTTING_DOWN, DRAINING_REFUSAL_REASON)
-        challenge = self._open_challenges.close_as_accepted(bot.name, challenge_id)
+        challenge = self._open_challenges.close_as_accepted(bot.name, accept.challenge)
         # The challenger is still connected, because the challenges of a bot are closed when the bot disconnects.
         challenger = self._lobby.bots[challenge.challenger]
         busy_bot = next(

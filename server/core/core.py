@@ -148,10 +148,10 @@ class Core:
         }
         self._bot_handlers: dict[type, Callable[[LobbyBot, Any], None]] = {
             Status: self._handle_status,
-            Challenge: self._challenges.handle,
-            Accept: self._challenges.handle,
-            Decline: self._challenges.handle,
-            Withdraw: self._challenges.handle,
+            Challenge: self._challenges.open_challenge,
+            Accept: self._challenges.accept_challenge,
+            Decline: self._challenges.decline_challenge,
+            Withdraw: self._challenges.withdraw_challenge,
             EnterEvent: lambda bot, message: events.enter_bot(bot, message.event),
             LeaveEvent: lambda bot, message: events.withdraw_bot(bot, message.event),
         }
