@@ -235,7 +235,7 @@ class ChallengeHandler:
             self._send_challenge_outcome(challenge, "refused", SAME_OWNER_REASON, accepter=bot.name)
             return
         terms = self._make_terms(challenge, challenger, bot)
-        self._house.pass_slot_to_match(challenge.id, terms.match)
+        self._house.queue.pass_slot_to_match(challenge.id, terms.match)
         self._send_challenge_outcome(challenge, "accepted", match_id=terms.match, accepter=bot.name)
         self._open_match(terms)
 

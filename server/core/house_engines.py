@@ -45,7 +45,7 @@ class HouseEngines:
         self._lobby = lobby
         self._challenges = challenges
         self._engines = {engine.name: engine.engine for engine in lobby.settings.house}
-        self._queue = HouseQueue()
+        self.queue = HouseQueue()
         self._start_limit = RateLimit(GUEST_START_BURST * GUEST_START_INTERVAL_NS)
         self._request_limit = RateLimit(GUEST_REQUEST_BURST * GUEST_REQUEST_INTERVAL_NS)
         self._offers: dict[str, str] = {}
@@ -98,31 +98,15 @@ class HouseEngines:
         If too many challenges wait, return the id of one that must be refused; otherwise None.
         """
         self.request_engine_start(challenge.request.opponent)
-        return self._queue.enqueue_challenge(
+        return self.queue.enqueue_challenge(
             challenge.id, challenge.request.opponent, SlotRequester(bot.owner, bot.is_guest)
         )
 
     def forget_challenge(self, challenge_id: str) -> None:
         """Forget a closed challenge, if it was to one of the server's own engines. `challenge_id`: id of the challenge."""
-        self._queue.forget_challenge_or_match(challenge_id)
+        self.queue.forget_challenge_or_match(challenge_id)
         self._offers.pop(challenge_id, None)
         self._sent_places.pop(challenge_id, None)
-
-    def pass_slot_to_match(self, challenge_id: str, match_id: str) -> None:
-        """Let the match of an accepted challenge take over the slot of the challenge. Both arguments are ids.
-
-        A slot stands for one match that the server's own engines may play in parallel. Do nothing unless the challenge
-        was to one
-        of these engines.
-        """
-        self._queue.pass_slot_to_match(challenge_id, match_id)
-
-    def free_slot_of_match(self, match_id: str) -> None:
-        """Free the slot of a finished match with one of the server's own engines. Do nothing for other matches.
-
-        A slot stands for one match that these engines may play in parallel.
-        """
-        self._queue.forget_challenge_or_match(match_id)
 
     def take_slot_for_resumed_match(self, terms: MatchTerms) -> None:
         """Take a slot for a match that continues after a restart, if one of the server's own engines plays in it.
@@ -137,7 +121,7 @@ class HouseEngines:
         opponent = next((name for name in names if name not in self), None)
         if engines and opponent is not None:
             # Only guests' matches have this time limit, so it shows that the opponent was a guest.
-            self._queue.take_slot_for_match(
+            self.queue.take_slot_for_match(
                 terms.match, SlotRequester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS)
             )
 
@@ -155,7 +139,7 @@ class HouseEngines:
         """Return the challenges that a disconnected engine has not answered to the queue."""
         for challenge in [offered for offered, engine in self._offers.items() if engine == engine_name]:
             del self._offers[challenge]
-            self._queue.requeue_challenge(challenge, engine_name)
+            self.queue.requeue_challenge(challenge, engine_name)
 
     def compute_max_thinking_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
         """Return each player's maximum total thinking time for a challenge, in ms; 0 without a limit beside the clock."""
@@ -165,10 +149,10 @@ class HouseEngines:
 
     def offer_next_challenges(self) -> None:
         """Offer the next waiting challenges to free engines, and send the other challengers their new places in the queue."""
-        if not len(self._queue) or self._lobby.is_draining:
+        if not len(self.queue) or self._lobby.is_draining:
             return
         self._offer_challenges_to_free_engines()
-        for challenge, place in self._queue.list_queue_places().items():
+        for challenge, place in self.queue.list_queue_places().items():
             if self._sent_places.get(challenge) != place:
                 self._sent_places[challenge] = place
                 self._lobby.send_to_bot(self._find_challenger_of(challenge), Queued(challenge, place))
@@ -182,7 +166,7 @@ class HouseEngines:
             if (bot := lobby.bots.get(name)) is not None and bot.client is not None
         }
         total_slots = MAX_MATCHES_PER_HOUSE_ENGINE * len(self._engines)
-        for challenge, engine in self._queue.pop_next_offers(
+        for challenge, engine in self.queue.pop_next_offers(
             total_slots, free_slots, self._may_begin_challenge_match
         ):
             expiry_time = lobby.now + CHALLENGE_LIFETIME_MS * NS_PER_MS

@@ -137,7 +137,7 @@ class CurrentMatches:
         self._lobby.effects.append(LogLine("error", why, match=terms.match))
         record = terms.make_record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))
         self._lobby.effects.append(CloseMatch(record, terms.rated))
-        self._house.free_slot_of_match(terms.match)
+        self._house.queue.forget_challenge_or_match(terms.match)
         self._handle_event_match_end(record)
         for bot in bots:
             self._lobby.forget_bot_if_session_expired(bot)
@@ -223,7 +223,7 @@ class CurrentMatches:
         del self.rooms[match]
         lobby.deadlines.cancel_check(room.key)
         self.load -= room.load
-        self._house.free_slot_of_match(match)
+        self._house.queue.forget_challenge_or_match(match)
         for bot in room.bots.values():
             bot.move_match_to_recent(match, lobby.now)
             lobby.mark_listing_changed(bot)
