@@ -31,6 +31,9 @@ MIN_INTERVAL_BETWEEN_CHALLENGE_ANSWER_PERIODS_NS = 20_000_000_000
 Without this minimum, repeated challenges could keep a bot from ever getting a match from the matchmaker.
 """
 
+RATING_OF_UNRATED_BOT = GlickoRating().rating
+"""Assumed rating of a bot without a rating."""
+
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
@@ -115,8 +118,8 @@ class LobbyBot:
     """
 
     def get_rating(self, game: str) -> float:
-        """Return the bot's rating in a game; a new bot's rating if the bot has none."""
-        return self.ratings.get(game, GlickoRating()).rating
+        """Return the bot's rating in a game; `RATING_OF_UNRATED_BOT` if the bot has none."""
+        return self.ratings[game].rating if game in self.ratings else RATING_OF_UNRATED_BOT
 
     @property
     def has_capacity_for_match(self) -> bool:

@@ -21,7 +21,7 @@ from arena.protocol.messages import EventStatus, ListedEvent
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
-from arena.server.core.bot import LobbyBot
+from arena.server.core.bot import RATING_OF_UNRATED_BOT, LobbyBot
 from arena.server.core.calendar import format_unix_time_as_utc, plan_next_event
 from arena.server.core.effects import (
     CommandAnswered,
@@ -47,7 +47,6 @@ from arena.server.core.inputs import (
 )
 from arena.server.core.lobby import Lobby
 from arena.server.core.matches import CurrentMatches
-from arena.server.core.matchmaker import RATING_OF_UNRATED_BOT
 from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX
 
 MAX_WAIT_FOR_ABSENT_BOT_NS = 45_000_000_000

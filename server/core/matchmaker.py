@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import combinations
 
-from arena.games.core import AnyGame
 from arena.match.clock import NS_PER_MS
 from arena.match.terms import MatchTerms
 from arena.protocol.values import Players
@@ -26,8 +24,6 @@ from arena.server.core.suspensions import BotSuspensions
 
 EARLIER_MATCH_COST_IN_RATING_POINTS = 200.0
 """Rating difference that makes two bots as unlikely to be paired as one earlier match between them does."""
-RATING_OF_UNRATED_BOT = 1500.0
-"""Assumed rating of a bot without a rating."""
 MAX_COMPARED_BOTS = 50
 """Maximum number of waiting bots compared with each other. Comparing thousands would keep the server from handling moves."""
 DELAY_FROM_CHANGE_TO_PAIRING_NS = 20_000_000
@@ -209,7 +205,11 @@ class Matchmaker:
         """
         lobby = self._lobby
         games = {
-            name: self._find_playable_game_indexes(pool, self._waiting_bots[name])
+            name: frozenset(
+                index
+                for index, game in enumerate(pool.games)
+                if self._waiting_bots[name].preferences.accepts_game(game)
+            )
             for name in waiting_bot_names
         }
         pairs = choose_pairs(
@@ -217,8 +217,8 @@ class Matchmaker:
             self._history,
             self._service_order,
             get_owner=lambda name: self._waiting_bots[name].owner,
-            get_rating=partial(self._find_rating_of_waiting_bot, pool.games[0].game),
-            may_meet=partial(self._may_play_each_other, pool, games),
+            get_rating=lambda name: self._waiting_bots[name].get_rating(pool.games[0].game.name),
+            may_meet=lambda a, b: self._may_play_each_other(pool, games, a, b),
             max_pairs=len(waiting_bot_names) // 2,
         )
         matches: list[MatchTerms] = []
@@ -232,14 +232,6 @@ class Matchmaker:
                 current_load += match_load
                 matches.append(self._make_terms(pool, pair, games))
         return matches, is_blocked
-
-    def _find_rating_of_waiting_bot(self, game: AnyGame, bot_name: str) -> float:
-        return self._waiting_bots[bot_name].get_rating(game.name)
-
-    @staticmethod
-    def _find_playable_game_indexes(pool: Pool, bot: LobbyBot) -> frozenset[int]:
-        """Return the indexes of the pool's games that a bot plays."""
-        return frozenset(index for index, game in enumerate(pool.games) if bot.preferences.accepts_game(game))
 
     def _may_play_each_other(
         self,

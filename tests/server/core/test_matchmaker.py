@@ -32,12 +32,12 @@ from arena.protocol.messages import (
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import GlickoRating
+from arena.server.core.bot import RATING_OF_UNRATED_BOT
 from arena.server.core.effects import OpenMatch
 from arena.server.core.inputs import ApplySettings, RatingChanged, SeasonClosed, StartDraining
 from arena.server.core.matchmaker import (
     EARLIER_MATCH_COST_IN_RATING_POINTS,
     MAX_COMPARED_BOTS,
-    RATING_OF_UNRATED_BOT,
     choose_pairs,
 )
 from arena.server.core.pairing import PairingHistory
