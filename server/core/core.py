@@ -141,7 +141,7 @@ class Core:
         }
         self._client_handlers: dict[type, Callable[[LobbyClient, Any], None]] = {
             Watch: self._handle_watch,
-            Unwatch: self._handle_unwatch,
+            Unwatch: lambda client, unwatch: client.unfollow_topic(unwatch.match),
             Browse: lambda client, _: self._listings.send_listing_and_follow(client),
             Ping: lambda client, _: lobby.effects.append(SendToClient(client.id, Pong())),
             Hello: self._refuse_second_hello,
@@ -389,7 +389,7 @@ class Core:
             if bot.client is not None:
                 self._lobby.effects.append(SendMissedResult(bot.client, bot.name, message.match))
             return
-        bot.keep_session_after_disconnect()
+        bot.keeps_session = True
         event: RefereeEvent = PlayerReady(player)
         if isinstance(message, Resign):
             event = PlayerResigned(player, message.reason, message.detail)
@@ -397,7 +397,7 @@ class Core:
 
     def _handle_status(self, bot: LobbyBot, status: Status) -> None:
         if status.quota is not UNSET:
-            bot.set_match_quota(status.quota)
+            bot.quota = status.quota
             self._lobby.mark_listing_changed(bot)
             if status.quota == 0:
                 self._challenges.close_all_involving(bot.name, f"{bot.name} takes no more matches")
@@ -431,9 +431,6 @@ class Core:
         self._lobby.effects.append(
             SendToClient(client.id, room.public_view.make_view_message(self._lobby.now))
         )
-
-    def _handle_unwatch(self, client: LobbyClient, unwatch: Unwatch) -> None:
-        client.unfollow_topic(unwatch.match)
 
     def _refuse_second_hello(self, _client: LobbyClient, _hello: Hello) -> None:
         raise RequestRefused(ErrorCode.HELLO_TWICE, ErrorCode.HELLO_TWICE.meaning)
@@ -477,7 +474,7 @@ class Core:
     def _handle_owner_resolved(self, resolution: OwnerResolved) -> None:
         bot = self._lobby.bots.get(resolution.name)
         if bot is not None:
-            bot.set_owner(resolution.owner)
+            bot.owner, bot.is_owner_address = resolution.owner, False
 
 
 def _make_non_player_refusal() -> RequestRefused:
