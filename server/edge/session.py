@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import UNSET
@@ -98,40 +99,30 @@ MAX_QUOTED_FRAME_BYTES = 24
 """Maximum number of bytes of an invalid frame, or of characters if it is text, that an error quotes."""
 
 
+@dataclass(eq=False, slots=True)
 class OwnMatchState:
     """State of a client in one match that it plays: the turn that it has yet to answer, and the time used for this turn."""
 
-    __slots__ = (
-        "answer",
-        "clock_ran_ns",
-        "has_match_ended",
-        "ply",
-        "stalled_ns",
-        "turn_sent_ns",
-        "unanswered_start_count",
-    )
+    unanswered_start_count: int = 0
+    """Number of `start` messages that the bot has not answered with `ready`. A repeated `start` counts too."""
+    ply: int = -1
+    """Ply of the turn that the client has yet to answer; -1 if there is none."""
+    turn_sent_ns: int = 0
+    """Time at which the turn was written, in monotonic ns."""
+    clock_ran_ns: int = 0
+    """Time that the turn's clock had already run when the turn was written, in ns; 0 unless the turn was sent again."""
+    stalled_ns: int = 0
+    """Total time of all stalls of the event loop since its start, in ns, as it was when the turn was written.
 
-    def __init__(self) -> None:
-        self.unanswered_start_count = 0
-        """Number of `start` messages that the bot has not answered with `ready`. A repeated `start` counts too."""
-        self.ply = -1
-        """Ply of the turn that the client has yet to answer; -1 if there is none."""
-        self.turn_sent_ns = 0
-        """Time at which the turn was written, in monotonic ns."""
-        self.clock_ran_ns = 0
-        """Time that the turn's clock had already run when the turn was written, in ns; 0 unless the turn was sent again."""
-        self.stalled_ns = 0
-        """Total time of all stalls of the event loop since its start, in ns, as it was when the turn was written.
+    A stall is a long delay of the event loop. Only later stalls are left out of the client's thinking time.
+    """
+    has_match_ended: bool = False
+    """True if the match ended while the client had a turn to answer. The answer may still arrive, and is then dropped."""
+    answer: MessageReceived | None = None
+    """Client's answer to the turn, until the core accepts or rejects the answer; otherwise None.
 
-        A stall is a long delay of the event loop. Only later stalls are left out of the client's thinking time.
-        """
-        self.has_match_ended = False
-        """True if the match ended while the client had a turn to answer. The answer may still arrive, and is then dropped."""
-        self.answer: MessageReceived | None = None
-        """Client's answer to the turn, until the core accepts or rejects the answer; otherwise None.
-
-        If the core is replaced in between, the new core gets the answer too.
-        """
+    If the core is replaced in between, the new core gets the answer too.
+    """
 
 
 class Session:
