@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import select
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from websockets.exceptions import InvalidMessage
@@ -31,7 +31,7 @@ from arena.server.edge import handshake, plain_requests
 from arena.server.edge.addresses import get_peer_ip_address
 from arena.server.edge.pings import PING_INTERVAL_SECONDS, UnansweredPings
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Response, encode_response
+from arena.server.edge.responses import MakeResponse, Response, encode_response
 from arena.server.edge.session import ADMITTED, AWAITING_ADMISSION, BACKLOGGED
 from arena.server.edge.token_bucket import TokenBucket
 
@@ -450,9 +450,7 @@ class Connection(asyncio.BufferedProtocol):
         self.address, self._address_key = client_address, make_address_or_network_key(client_address)
         return None
 
-    async def _send_response_when_ready(
-        self, request: Request, make_response: Callable[[], Awaitable[Response]]
-    ) -> None:
+    async def _send_response_when_ready(self, request: Request, make_response: MakeResponse) -> None:
         self._send_response(request, await make_response())
 
     def _send_response(self, request: Request, response: Response) -> None:

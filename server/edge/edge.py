@@ -32,7 +32,7 @@ from arena.server.edge.directives import HostDirectives
 from arena.server.edge.fair_queue import FairQueue
 from arena.server.edge.page_client import PageClient
 from arena.server.edge.pings import PING_INTERVAL_SECONDS
-from arena.server.edge.responses import PageHandler
+from arena.server.edge.responses import PAGE_NOT_FOUND_RESPONSE, PageHandler
 from arena.server.edge.session import Session
 from arena.server.edge.topics import Topic, encode_server_frame
 from arena.server.edge.work_budget import WorkBudget
@@ -125,8 +125,8 @@ class Edge:
         self.number = edge_number
         self.core = core
         self.limits = limits
-        self.pages: PageHandler = lambda _request, _address: None
-        """Function that answers requests for web pages. The default has no pages, so that the answer is always a 404."""
+        self.pages: PageHandler = lambda _request, _address: PAGE_NOT_FOUND_RESPONSE
+        """Function that answers requests for web pages. The default has no pages."""
         self.metrics = metrics
         self.program = server_program
         self.allows_any_origin = allows_any_origin

@@ -6,11 +6,8 @@ Plain requests share the port with websockets. One connection may send many of t
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
 from functools import partial
-from http import HTTPStatus
 
-from arena.protocol.messages import SUBPROTOCOL
 from arena.server.edge.request import Request
 from arena.server.edge.responses import (
     INTERNAL_ERROR_RESPONSE,
@@ -18,7 +15,6 @@ from arena.server.edge.responses import (
     PageHandler,
     Response,
     make_method_not_allowed_response,
-    make_text_response,
 )
 
 log = logging.getLogger("arena.connection")
@@ -27,25 +23,18 @@ MAX_REQUESTS_PER_CONNECTION = 1000
 """Maximum number of plain requests that are answered on one connection."""
 PLAIN_REQUEST_METHODS = ("GET", "HEAD", "POST")
 """Methods of plain requests. None of these requests may have a body."""
-PAGE_NOT_FOUND_RESPONSE = make_text_response(
-    f"no such page; bots connect here by websocket, with the subprotocol {SUBPROTOCOL}", HTTPStatus.NOT_FOUND
-)
-"""Response to a request for a page that does not exist."""
 HANDLER_FAILURE_LOG_LINE = "a request could not be answered"
 """Line in the log before the traceback of an exception that a page handler raised."""
 
 
-def make_page_response(
-    pages: PageHandler, request: Request, address: str
-) -> Response | Callable[[], Awaitable[Response]]:
+def make_page_response(pages: PageHandler, request: Request, address: str) -> Response | MakeResponse:
     """Return the response to a plain request, or a coroutine function that makes the response.
 
     pages    function that makes either of them
     request  request that opens no websocket
     address  IP address of the client
 
-    The response has status 404 if there is no such page. If `pages` or the coroutine function raises an exception, the
-    exception is logged, and the response has status 500.
+    If `pages` or the coroutine function raises an exception, the exception is logged, and the response has status 500.
     """
     if request.method not in PLAIN_REQUEST_METHODS:
         return make_method_not_allowed_response(", ".join(PLAIN_REQUEST_METHODS))
@@ -54,16 +43,12 @@ def make_page_response(
     except Exception:
         log.exception(HANDLER_FAILURE_LOG_LINE, extra={"address": address})
         return INTERNAL_ERROR_RESPONSE
-    return (
-        partial(_make_response_or_failure, response, address)
-        if callable(response)
-        else response or PAGE_NOT_FOUND_RESPONSE
-    )
+    return partial(_make_response_or_failure, response, address) if callable(response) else response
 
 
 async def _make_response_or_failure(make_response: MakeResponse, address: str) -> Response:
     try:
-        return await make_response() or PAGE_NOT_FOUND_RESPONSE
+        return await make_response()
     except Exception:
         log.exception(HANDLER_FAILURE_LOG_LINE, extra={"address": address})
         return INTERNAL_ERROR_RESPONSE

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from arena.protocol.messages import SUBPROTOCOL
 from arena.server.edge.request import Request
 
 TEXT_CONTENT_TYPE = "text/plain; charset=utf-8"
@@ -32,13 +33,13 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-MakeResponse = Callable[[], Awaitable[Response | None]]
-"""Coroutine function that makes the response to a request. Its result is None if there is no such page."""
-PageHandler = Callable[[Request, str], Response | MakeResponse | None]
+MakeResponse = Callable[[], Awaitable[Response]]
+"""Coroutine function that makes the response to a request."""
+PageHandler = Callable[[Request, str], Response | MakeResponse]
 """Function that answers a plain request (an HTTP request that opens no websocket).
 
 Its second argument is the client's address. If the response takes a while, the function returns a coroutine function
-that makes it. The response is None if there is no such page.
+that makes it.
 """
 
 
@@ -82,11 +83,6 @@ def compress_if_accepted(response: Response, *, accepts_gzip: bool, level: int =
     return replace(response, body=body, headers={**response.headers, "Content-Encoding": "gzip"})
 
 
-def make_not_found_response(reason: str) -> Response:
-    """Return a 404 for a missing page, match or bot; `reason` names what is missing, in one line."""
-    return make_text_response(reason, HTTPStatus.NOT_FOUND)
-
-
 def make_bad_request_response(reason: str) -> Response:
     """Return a 400 for an invalid request; `reason` is a one-line reason."""
     return make_text_response(reason, HTTPStatus.BAD_REQUEST)
@@ -99,11 +95,6 @@ def make_too_many_requests_response(retry_after_seconds: float) -> Response:
         make_text_response(line, HTTPStatus.TOO_MANY_REQUESTS),
         headers={"Retry-After": str(math.ceil(retry_after_seconds))},
     )
-
-
-def make_conflict_response(reason: str) -> Response:
-    """Return a 409 for a request that the current state does not allow; `reason` is a one-line reason."""
-    return make_text_response(reason, HTTPStatus.CONFLICT)
 
 
 def make_method_not_allowed_response(allowed_methods: str) -> Response:
@@ -129,6 +120,10 @@ INTERNAL_ERROR_RESPONSE = make_text_response(
     "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
 )
 """Response to a request whose handler raised an exception. The exception itself is only logged."""
+PAGE_NOT_FOUND_RESPONSE = make_text_response(
+    f"no such page; bots connect here by websocket, with the subprotocol {SUBPROTOCOL}", HTTPStatus.NOT_FOUND
+)
+"""Response to a request for a page that does not exist."""
 
 
 def encode_response(

@@ -77,7 +77,7 @@ class RequestHandler:
         except BadRequest as bad_request:
             response = responses.make_bad_request_response(str(bad_request))
         except NotFound as not_found:
-            response = responses.make_not_found_response(str(not_found))
+            response = responses.make_text_response(str(not_found), HTTPStatus.NOT_FOUND)
         except TimeoutError:
             response = responses.make_text_response(
                 "the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE

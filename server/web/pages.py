@@ -158,10 +158,8 @@ class WebApp:
         """Discard all cached responses, for example after the host has banned a bot."""
         self._cache = ResponseCache()
 
-    def __call__(self, request: Request, address: str) -> Response | MakeResponse | None:
-        """Return the response to a request, or None if no page has this URL.
-
-        If the response takes longer, return an async function that makes it, for the caller to await.
+    def __call__(self, request: Request, address: str) -> Response | MakeResponse:
+        """Return the response to a request. If it takes longer, return an async function that makes it.
 
         address: network address of the client
         """
@@ -170,13 +168,10 @@ class WebApp:
             return response
         if callable(response):
             return partial(self._make_response_with_cors, response, request)
-        return response and self._add_cors_headers(response, request)
+        return self._add_cors_headers(response, request)
 
-    async def _make_response_with_cors(
-        self, make_response: MakeResponse, request: Request
-    ) -> Response | None:
-        response = await make_response()
-        return response and self._add_cors_headers(response, request)
+    async def _make_response_with_cors(self, make_response: MakeResponse, request: Request) -> Response:
+        return self._add_cors_headers(await make_response(), request)
 
     def _add_cors_headers(self, response: Response, request: Request) -> Response:
         """Return a response with CORS headers for the allowed origins.
@@ -192,7 +187,7 @@ class WebApp:
             headers["Access-Control-Allow-Origin"] = origin
         return replace(response, headers=headers)
 
-    def _find_response(self, request: Request, address: str) -> Response | MakeResponse | None:
+    def _find_response(self, request: Request, address: str) -> Response | MakeResponse:
         try:
             route_match = parse_target(request.path)
         except BadRequest as error:
@@ -291,7 +286,7 @@ class WebApp:
         except BadRequest as error:
             return responses.make_bad_request_response(str(error))
         except OperationRefused as refused:
-            return responses.make_conflict_response(str(refused))
+            return responses.make_text_response(str(refused), HTTPStatus.CONFLICT)
         except Exception as error:
             if describe_store_failure(error) is None and not isinstance(error, TimeoutError):
                 raise
@@ -345,20 +340,21 @@ class WebApp:
         is_https_proxied = request.headers.get_all("X-Forwarded-Proto") == ["https"]
         return f"{'https' if self._info.uses_tls or is_https_proxied else 'http'}://{host}"
 
-    def _make_not_found_page(self, request: Request) -> Response | None:
-        """Return the HTML page with status 404 for a browser; None for any other client."""
+    def _make_not_found_page(self, request: Request) -> Response:
+        """Return a response with status 404: the HTML page for a browser, and a line of text for any other client."""
         media_types = [value.partition(";")[0] for value in request.list_header_values("Accept")]
         return (
             replace(self._general_pages["index"], status=HTTPStatus.NOT_FOUND)
             if "text/html" in media_types
-            else None
+            else responses.PAGE_NOT_FOUND_RESPONSE
         )
 
-    def _answer_from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response | None:
-        """Return the response on a route that needs no other process, such as a file; None if there is no such file."""
+    def _answer_from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response:
+        """Return the response on a route that needs no other process, such as a file."""
         match route_match.route_key:
             case "/web/":
-                return self._files.answer_file(route_match.path_rest, gzip=gzip)
+                file_response = self._files.answer_file(route_match.path_rest, gzip=gzip)
+                return file_response or responses.PAGE_NOT_FOUND_RESPONSE
             case "/sw.js":
                 return self._files.answer_service_worker(gzip=gzip)
             case "/readyz":

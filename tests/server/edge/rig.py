@@ -6,7 +6,7 @@ import asyncio
 import http.client
 import io
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
@@ -33,7 +33,13 @@ from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Response, encode_response, make_text_response
+from arena.server.edge.responses import (
+    PAGE_NOT_FOUND_RESPONSE,
+    MakeResponse,
+    Response,
+    encode_response,
+    make_text_response,
+)
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, MessageToCore, MessageToEdge
@@ -357,13 +363,11 @@ def encode_client_frame(message: ClientMessage | bytes | str) -> bytes:
     return Frame(Opcode.BINARY, data).serialize(mask=True)
 
 
-def echo_page_path(request: Request, _address: str) -> Response | None:
-    return make_text_response(request.path) if request.path.startswith("/page") else None
+def echo_page_path(request: Request, _address: str) -> Response:
+    return make_text_response(request.path) if request.path.startswith("/page") else PAGE_NOT_FOUND_RESPONSE
 
 
-async def await_response(
-    answer: Response | Callable[[], Awaitable[Response | None]] | None,
-) -> Response | None:
+async def await_response(answer: Response | MakeResponse) -> Response:
     """Return the response of a page handler, and await it if the handler has returned a coroutine function."""
     return await answer() if callable(answer) else answer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,7 +20,7 @@ from arena.server.core.limits import HostLimits
 from arena.server.edge import plain_requests
 from arena.server.edge.edge import MAX_READ_CHUNK_BYTES
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Response, make_text_response
+from arena.server.edge.responses import MakeResponse, Response, make_text_response
 from testkit.bare import make_handshake_request
 from tests.server.edge.rig import (
     ADDRESS,
@@ -45,7 +45,7 @@ class Site:
     asked: list[tuple[str, str]] = field(default_factory=list)
     never: asyncio.Event | None = None
 
-    def page(self, request: Request, address: str) -> Response | Callable[[], Awaitable[Response | None]]:
+    def page(self, request: Request, address: str) -> Response | MakeResponse:
         self.asked.append((request.path, address))
         return (
             make_text_response(request.path)
@@ -53,7 +53,7 @@ class Site:
             else partial(self.make, request)
         )
 
-    async def make(self, request: Request) -> Response | None:
+    async def make(self, request: Request) -> Response:
         await asyncio.sleep(0.001)
         if request.path == "/slow" and self.never is not None:
             await self.never.wait()
@@ -336,28 +336,24 @@ async def test_an_address_near_its_connection_limit_gets_no_keep_alive() -> None
             each.transport.reset()
 
 
+@virtual
 async def test_the_response_for_a_missing_page_says_how_bots_connect() -> None:
-    async def makes_none() -> Response | None:
-        return None
-
-    for none in (lambda _request, _address: None, lambda _request, _address: makes_none):
-        answer = await await_response(
-            plain_requests.make_page_response(none, Request("/nowhere", Headers()), "192.0.2.1")
-        )
-        assert answer is not None
-        response, body = parse_response(answer)
-        assert response.status == 404
-        assert SUBPROTOCOL.encode() in body
+    async with open_rig() as arena:
+        peer = Peer(arena.edge)
+        peer.transport.feed_data(get("/nowhere"))
+        status, body, _ = await answer(peer)
+    assert status == 404
+    assert SUBPROTOCOL.encode() in body
 
 
 @pytest.mark.parametrize("later", [False, True])
 async def test_an_exception_of_a_page_handler_is_logged_but_not_sent(
     caplog: pytest.LogCaptureFixture, *, later: bool
 ) -> None:
-    async def makes() -> Response | None:
+    async def makes() -> Response:
         raise ValueError("a secret of the server")
 
-    def fails(_request: Request, _address: str) -> Response | None:
+    def fails(_request: Request, _address: str) -> Response:
         raise ValueError("a secret of the server")
 
     with caplog.at_level(logging.ERROR, "arena.connection"):
@@ -365,7 +361,6 @@ async def test_an_exception_of_a_page_handler_is_logged_but_not_sent(
         answer = await await_response(
             plain_requests.make_page_response(pages, Request("/", Headers()), "192.0.2.1")
         )
-    assert answer is not None
     response, body = parse_response(answer)
     assert response.status == 500
     assert b"secret" not in body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from http import HTTPStatus
 from typing import Any
 
 import pytest
@@ -79,6 +80,6 @@ async def test_an_invalid_board_request_is_refused(
     except BadRequest as error:
         answer = responses.make_bad_request_response(str(error))
     except NotFound as error:
-        answer = responses.make_not_found_response(str(error))
+        answer = responses.make_text_response(str(error), HTTPStatus.NOT_FOUND)
     assert answer.status == status
     assert why in answer.body.decode()

@@ -327,13 +327,11 @@ async def test_a_request_that_takes_too_long_gets_a_503_and_its_query_is_cancell
 
 async def get_status(pages: WebApp, path: str) -> int:
     answer = await await_response(pages(Request(path, Headers([])), "127.0.0.1"))
-    assert answer is not None
     return answer.status
 
 
 async def expect_busy(pages: WebApp, path: str) -> None:
     answer = await await_response(pages(Request(path, Headers([])), "127.0.0.1"))
-    assert answer is not None
     assert (answer.status, answer.body) == (503, b"the store is busy: try again\n")
 
 
@@ -364,7 +362,6 @@ async def test_no_response_is_made_for_a_client_that_has_left(
         assert await get_status(get_pages(host), f"/api/bot/first{number}") == 404
     gone = Request("/api/bot/gone", Headers([]), is_abandoned=lambda: True)
     answer = await await_response(get_pages(host)(gone, "127.0.0.1"))
-    assert answer is not None
     assert answer.status == 408
     assert get_pages(host).process.request_count == MAX_PARALLEL_RESPONSES
     assert await get_status(get_pages(host), "/api/bot/last") == 404
