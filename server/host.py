@@ -316,8 +316,7 @@ class Host:
         pool  matches for the matchmaker to arrange from now on; None for no matchmaking
 
         Raises BadAdjudication if the adjudication rules in the settings are invalid. The edge and the store's jobs need
-        no call:
-        they read their settings at each use.
+        no call: they read their settings at each use.
         """
         self.shell.apply_settings(
             msgspec.structs.replace(

@@ -546,8 +546,7 @@ class HostedEvents:
         """Return the time at which an absent bot forfeits a match that became due at `due_time_ns`, in ns of the core's clock.
 
         The bot has `MAX_WAIT_FOR_ABSENT_BOT_NS` from the due time or, if later, from its disconnection. Return 0 for a
-        bot that is
-        withdrawn from the event.
+        bot that is withdrawn from the event.
         """
         if bot_name in event.state.withdrawn:
             return 0

@@ -152,8 +152,7 @@ class Room:
         """Start the clock of the turn of ply `ply`, sent at `sent_time_ns`. If the turn was sent again, its clock continues.
 
         Do nothing if the turn is not the current one, or if its clock runs already and the turn was not sent again. The
-        start of the
-        turn is stored together with the next event, so that it needs no write of its own.
+        start of the turn is stored together with the next event, so that it needs no write of its own.
 
         lag_ns  shortest recent ping time of the mover's connection, in ns; 0 if unknown
         """
@@ -215,8 +214,8 @@ class Room:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
         Do nothing before `turn_report_deadline`, while the room waits for an edge's report that the turn was sent. A
-        turn that is
-        sent again is treated in the same way: the edge may already have received the player's move, in time.
+        turn that is sent again is treated in the same way: the edge may already have received the player's move, in
+        time.
         """
         settings, now = self._lobby.settings, self._lobby.now
         if self.turn_report_deadline is not None:

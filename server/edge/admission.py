@@ -73,8 +73,7 @@ class ConnectionAdmission:
         """Return the token bucket that all connections of an address share.
 
         Each chunk of received bytes takes a token. A chunk that finds no token waits in the fair queue, which serves
-        one address
-        after another.
+        one address after another.
         """
         key = make_address_or_network_key(address)
         bucket = self._buckets.get(key)

@@ -124,8 +124,7 @@ class PageClient:
         """Return the core's answer to a request; None if there is no such match.
 
         Return None too if the core does not answer within `CORE_ANSWER_TIMEOUT_SECONDS`. Concurrent calls with the same
-        key send
-        one request and share its answer.
+        key send one request and share its answer.
 
         request_key  match id; empty for the listing
         message      message that makes the request

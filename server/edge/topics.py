@@ -146,8 +146,8 @@ class Topic:
         first_number  number of a message; or CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW, as in `_followers`
 
         A follower that reads slowly, or whose address has used up its work budget (CPU time), gets nothing now. Once
-        the follower
-        can receive again, the core is asked for the whole match, which is sent instead of the missed messages.
+        the follower can receive again, the core is asked for the whole match, which is sent instead of the missed
+        messages.
         """
         is_slow = follower.unsent_bytes > MAX_UNSENT_BYTES_PER_FOLLOWER
         if self.name == LISTING_TOPIC:
@@ -171,8 +171,7 @@ class Topic:
         """Send a follower the messages from number `first_number` on, and the `end`. Then remove the follower.
 
         If `first_number` is CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW, as in `_followers`, send the `end`
-        alone. Even a
-        slow follower gets it.
+        alone. Even a slow follower gets it.
         """
         self.remove_follower(follower)
         follower.handle_topic_end(self.name)
