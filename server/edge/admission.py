@@ -127,7 +127,7 @@ class ConnectionAdmission:
                 "refused: %d connections are open, the maximum", self.open_counts.total(), address
             )
             return False
-        if not is_proxy and self._abuse_counts.get_refusal_seconds_left(address, self._now_seconds) > 0:
+        if not is_proxy and self._abuse_counts.get_refusal_seconds_left(address, self._clock.now()) > 0:
             return False
         key = make_address_or_network_key(address)
         is_crowded = self.open_counts.total() >= MIN_CONNECTION_SHARE_FOR_ADDRESS_LIMIT * limits.connections
@@ -141,10 +141,6 @@ class ConnectionAdmission:
         self.open_counts[key] += 1
         return True
 
-    @property
-    def _now_seconds(self) -> float:
-        return self._clock.now_ns() / 1e9
-
     def _log_refusal(self, message_format: str, connection_number: int, address: str) -> None:
         """Log a refusal, at most once per second.
 
@@ -152,7 +148,7 @@ class ConnectionAdmission:
         connection_number  number of connections to log
         address            address of the refused client
         """
-        now = self._now_seconds
+        now = self._clock.now()
         if now - self._last_log >= 1:
             self._last_log = now
             log.warning(message_format, connection_number, extra={"address": address})
@@ -194,8 +190,8 @@ class ConnectionAdmission:
         """
         if self.is_trusted_proxy(address):
             return
-        self._abuse_counts.record_abuse(address, self._now_seconds, self.limits.cut_offs)
-        if self._abuse_counts.get_refusal_seconds_left(address, self._now_seconds) > 0:
+        self._abuse_counts.record_abuse(address, self._clock.now(), self.limits.cut_offs)
+        if self._abuse_counts.get_refusal_seconds_left(address, self._clock.now()) > 0:
             log.warning(
                 "refused for %g s: too many of its connections misbehaved",
                 self._abuse_refusal_seconds,

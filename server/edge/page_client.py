@@ -88,7 +88,7 @@ class PageClient:
         has_failed = self._failure_time > self._listing_time
         if (
             has_failed
-            and self._edge.now() / 1e9 - self._failure_time < PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS
+            and self._edge.clock.now() - self._failure_time < PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS
         ):
             return self._listing
         listing = None
@@ -96,12 +96,12 @@ class PageClient:
             listing = await self.get_current_listing()
         finally:
             if listing is None:  # also if the caller has stopped waiting
-                self._failure_time = self._edge.now() / 1e9
+                self._failure_time = self._edge.clock.now()
         return listing or self._listing
 
     async def get_current_listing(self) -> Listing | None:
         """Return a listing that is at most `MAX_LISTING_AGE_SECONDS` old; None if the core does not answer."""
-        if self._edge.now() / 1e9 - self._listing_time <= MAX_LISTING_AGE_SECONDS:
+        if self._edge.clock.now() - self._listing_time <= MAX_LISTING_AGE_SECONDS:
             return self._listing
         reply = await self._request_from_core("", Browse())
         return reply if isinstance(reply, Listing) else None
@@ -181,7 +181,7 @@ class PageClient:
             self._submit_to_core(Unwatch(message.match))
             self._deliver_answer(message.match, message)
         elif isinstance(message, Listing):
-            self._listing, self._listing_time = message, self._edge.now() / 1e9
+            self._listing, self._listing_time = message, self._edge.clock.now()
             self._deliver_answer("", message)
         elif isinstance(message, Error) and message.match is not None:
             self._deliver_answer(message.match, None)

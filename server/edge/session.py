@@ -490,7 +490,7 @@ class Session:
         """Take `cost_us` µs from the CPU time that the client's address may use. Return False if less is left."""
         return (
             self._edge.work_budget.spend_or_compute_wait(
-                self._connection.address, cost_us, self._edge.now() / 1e9
+                self._connection.address, cost_us, self._edge.clock.now()
             )
             <= 0
         )
