@@ -607,4 +607,4 @@ class Connection(asyncio.BufferedProtocol):
         if self.session is None:
             self.transport.abort()
         else:
-            self.session.send_reason_and_close(reason_code)
+            self.session.end_session(reason_code, reason_code.meaning)

@@ -189,7 +189,7 @@ class Edge:
         # A cancellation after a socket is bound and before it is stored here would leave it open.
         with anyio.CancelScope(shield=True):
             listener = await _bind(
-                self.make_connection, host, port, reuse_port=reuse_port, ssl=tls, **options
+                lambda: Connection(self), host, port, reuse_port=reuse_port, ssl=tls, **options
             )
             self._listeners.append(listener)
             for listening_socket in listener.sockets:  # accepted connections inherit these sizes
@@ -198,10 +198,6 @@ class Edge:
             await listener.start_serving()
         address: tuple[Any, ...] = next(iter(listener.sockets)).getsockname()
         return address
-
-    def make_connection(self) -> Connection:
-        """Return a new connection: an asyncio protocol that works with any transport."""
-        return Connection(self)
 
     async def close(self, reason_code: ErrorCode = ErrorCode.SHUTTING_DOWN) -> None:
         """Stop listening, send `reason_code` to all clients, and wait a few seconds at most until all connections have ended.
@@ -263,7 +259,7 @@ class Edge:
             elif message_type is CloseClient:
                 client = clients.get(message.client)  # type: ignore[union-attr]
                 if client is not None:
-                    client.handle_close(message)  # type: ignore[arg-type]
+                    client.end_session(message.code, message.detail)  # type: ignore[union-attr]
             else:
                 self.resync_with_core()
 

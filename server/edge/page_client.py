@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     Browse,
     ClientMessage,
@@ -23,7 +24,7 @@ from arena.protocol.messages import (
     Watch,
     Welcome,
 )
-from arena.server.core.effects import CloseClient, SendToClient
+from arena.server.core.effects import SendToClient
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, MessageReceived
 from arena.server.edge.session import ADMITTED, BACKLOGGED
 from arena.server.ports import AdmissionRequest
@@ -191,7 +192,7 @@ class PageClient:
         if future is not None and not future.done():
             future.set_result(answer)
 
-    def handle_close(self, _close: CloseClient) -> None:
+    def end_session(self, _reason_code: ErrorCode, _detail: str) -> None:
         """Disconnect, because the core closes this client. The next request connects it again."""
         self.disconnect_from_core()
 

@@ -41,7 +41,7 @@ from arena.protocol.messages import (
     hide_secrets,
 )
 from arena.server import loop_lag
-from arena.server.core.effects import LISTING_TOPIC, CloseClient, SendToClient
+from arena.server.core.effects import LISTING_TOPIC, SendToClient
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, MessageReceived, TurnSent
 from arena.server.edge.message_costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from arena.server.edge.token_bucket import TokenBucket
@@ -201,7 +201,7 @@ class Session:
         return self.hello.name if self.hello else "?"
 
     @property
-    def _make_log_fields(self) -> dict[str, str]:
+    def _log_fields(self) -> dict[str, str]:
         return {"bot": self.name, "address": self._connection.address, "trace": f"{self.client:x}"}
 
     @property
@@ -345,7 +345,7 @@ class Session:
     def _handle_hello(self, message: ClientMessage) -> None:
         if type(message) is not Hello:
             type_name = type(message).__name__.lower()
-            self._end_session(ErrorCode.HELLO_FIRST, f"the first message must be hello, not {type_name}")
+            self.end_session(ErrorCode.HELLO_FIRST, f"the first message must be hello, not {type_name}")
             return
         self.hello = message
         self.apply_directives(is_notice_new=False)
@@ -363,13 +363,13 @@ class Session:
             self._edge.core.submit(AdmissionRequest(self.client, self.hello, self._connection.address))
 
     def _handle_admission_timeout(self) -> None:
-        self._end_session(ErrorCode.SHUTTING_DOWN, "the server did not answer in time: reconnect")
+        self.end_session(ErrorCode.SHUTTING_DOWN, "the server did not answer in time: reconnect")
 
     # refusals
 
     def handle_hello_timeout(self) -> None:
         """Close the session of a client that has sent no hello in time."""
-        self._end_session(
+        self.end_session(
             ErrorCode.HELLO_FIRST, f"no hello arrived within {self._edge.limits.hello_seconds:g} s"
         )
 
@@ -386,7 +386,7 @@ class Session:
             wire_log.debug("> %s %s: %s", self.name, frame_text[:200], error)
         if error.code is ErrorCode.UNKNOWN_TYPE:
             if self.state == AWAITING_HELLO:
-                self._end_session(ErrorCode.HELLO_FIRST, f"the first message must be hello; {error.detail}")
+                self.end_session(ErrorCode.HELLO_FIRST, f"the first message must be hello; {error.detail}")
             elif self._message_bucket.try_take_token(arrived_ns):
                 self._send_error(Error(error.code, error.detail))
             else:
@@ -398,30 +398,22 @@ class Session:
             else error.detail
         )
         close_code = 1009 if error.code is ErrorCode.TOO_LARGE else 1007
-        self._end_session(error.code, detail, detail, close_code)
+        self.end_session(error.code, detail, detail, close_code)
 
     def _end_flooding_session(self) -> None:
         detail = f"too many messages: at most {self._edge.limits.messages_per_second:g} a second are allowed"
-        self._end_session(ErrorCode.RATE_LIMITED, detail, detail)
-
-    def handle_close(self, close_command: CloseClient) -> None:
-        """Send the client the error in `close_command`, and close its connection."""
-        self._end_session(close_command.code, close_command.detail)
+        self.end_session(ErrorCode.RATE_LIMITED, detail, detail)
 
     def apply_directives(self, *, is_notice_new: bool) -> None:
         """Close the session if the client is banned. Otherwise, if `is_notice_new`, send the client the host's notice."""
         directives = self._edge.directives
         why = directives.find_ban_reason(self._connection.address, self.hello.name if self.hello else "")
         if why:
-            self._end_session(ErrorCode.REMOVED, why)
+            self.end_session(ErrorCode.REMOVED, why)
         elif is_notice_new and self._has_sent_welcome and self.state != CLOSED:
             self._send_message_now(directives.notice)
 
-    def send_reason_and_close(self, reason_code: ErrorCode) -> None:
-        """Send the client `reason_code` as the reason, and close the session and its connection."""
-        self._end_session(reason_code, reason_code.meaning)
-
-    def _end_session(
+    def end_session(
         self, reason_code: ErrorCode, detail: str, fault: str | None = None, close_code: int | None = None
     ) -> None:
         """Send the client a fatal error, and close the session and its connection. Further calls do nothing.
@@ -451,7 +443,7 @@ class Session:
         log.warning(
             "disconnected: the client reads too slowly, and %d bytes are unsent",
             self.unsent_bytes,
-            extra=self._make_log_fields,
+            extra=self._log_fields,
         )
         self.handle_disconnect(None)
         # A client that starts to read during the closing handshake still gets the reason.
@@ -466,9 +458,9 @@ class Session:
             return
         if self.state >= ADMITTED and self.hello is not None and self.hello.role == "bot":
             if fault is not None:
-                log.warning("protocol error: %s", fault, extra=self._make_log_fields)
+                log.warning("protocol error: %s", fault, extra=self._log_fields)
             else:
-                log.info("disconnected", extra=self._make_log_fields)
+                log.info("disconnected", extra=self._log_fields)
         self.state = CLOSED
         self.waiting_messages.clear()
         self._early_frames.clear()
@@ -591,7 +583,7 @@ class Session:
             if self.hello.role == "bot":
                 event_text = "reconnected" if self.hello.session else "connected"
                 address, program = self._connection.address, self.hello.program
-                log.info("%s from %s (%s)", event_text, address, program, extra=self._make_log_fields)
+                log.info("%s from %s (%s)", event_text, address, program, extra=self._log_fields)
             self.hello = replace(self.hello, session=welcome.session)
             self.state = ADMITTED
             self._connection.schedule_timeout(None)

@@ -254,7 +254,7 @@ class Peer:
         self.library: ClientProtocol | None = None
         self.is_over = False
         self._changed = asyncio.Event()
-        self.transport.protocol = edge.make_connection()
+        self.transport.protocol = Connection(edge)
         self.transport.protocol.connection_made(self.transport)
 
     # called by the transport
