@@ -1,8 +1,8 @@
-"""Ahead-of-time compilation of the kernels of all games, so that no bot has to wait for it.
+"""Ahead-of-time compilation of the kernels (compiled search functions) of all games, so that no bot has to wait for it.
 
 Run `python -m arena.bots.compiled` when you set up a machine. The command takes about 30 s on one core if no kernels are
-cached, and about a second otherwise. With `--networks`, it also compiles the searches with a network, in another 20 s;
-otherwise the first bot that uses a network compiles its search.
+cached, and about a second otherwise. With `--networks`, it also compiles the searches that evaluate by a neural network,
+in another 20 s. Without this option, the first bot that uses a network compiles them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from arena.games.tictactoe import TicTacToe
 
 
 def make_two_territory_game(cap: int) -> Riskless:
-    """Return Riskless on the smallest map. Maps of all sizes share its kernel, which depends only on `cap`.
+    """Return Riskless on the smallest map. Its kernel is the same for all maps, and depends only on `cap`.
 
     cap  maximum number of armies on a territory
     """

@@ -1,18 +1,19 @@
 """Main search: alpha-beta with all optimizations, written as one loop over an explicit stack.
 
-Contract: negamax, fail-soft.
+The search promises, as a fail-soft negamax:
 - The fields DEPTH, ALPHA and BETA of a node's stack frame are the depth and the window of its search. The value of a node
   is for its player to move. At depth 0, the value is an estimate. A win counts WIN minus its distance from the root.
-- With option EXACT, the root has the value and the leftmost best move of plain minimax at that depth, for every number of
-  threads and any content of the table.
+- With the option EXACT, the root has the value of plain minimax at that depth, and its best move, the first of equal ones.
+  This holds for every number of threads and any content of the transposition table.
 - If the search is stopped, the root's frame holds the best of the moves that were searched, and the table holds only
   correct entries.
 
-Each step of the loop works on the frame at register AT, and returns the next step: count a node, enter it, list its moves,
-choose its next move, begin the move, receive a value, or finish the node. All state is in arrays, so a search can pause.
+Each step of the loop works on the frame at register AT, and returns the next step: count a node, enter it, list its
+moves, choose its next move, begin the move, receive a value, or finish the node. All state is in arrays, so a search can
+pause.
 
-The search does not recurse: each call of a kernel would pass its arrays, of seven words each, and numba would not find a
-recursive kernel in its cache.
+The search does not recurse. In a recursive kernel, each call would pass the search's arrays, which numba passes as seven
+words each, and numba would not find the kernel in its cache.
 """
 
 from __future__ import annotations
@@ -58,9 +59,12 @@ from arena.bots.compiled.table import (
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
 
 COUNT, ENTER, LIST, NEXT, BEGIN, RECEIVE, FINISH, UNWIND, IDLE, DONE, STOPPED, PAUSED = range(12)
-"""Steps of the search loop. At the steps DONE, STOPPED and PAUSED the loop ends, and the kernel returns that step."""
+"""Steps of the search loop. At DONE, STOPPED and PAUSED, the loop ends, and the kernel returns the step."""
 _STOP_CHECK_MASK = 31
-"""Bit mask of a thread's number of entered nodes. It is 0 at every 32nd node, where the thread checks whether it must stop."""
+"""Bit mask of the number of nodes that a thread has entered: if the masked bits are 0, the thread checks for a stop.
+
+They are 0 at every 32nd node.
+"""
 
 
 @cache
@@ -71,12 +75,12 @@ def make_search_kernel(kernel: Kernel) -> Any:
     shared     memory of all threads
     rules      rules of the game on its map, as an array
     table      transposition table
-    is_helper  0 to search the root, which is in frame 0, and return DONE, STOPPED or PAUSED; 1 to help other threads at their
-               split points (nodes whose moves several threads search) until SharedField.QUIT is set
+    is_helper  0 to search the root, which is in frame 0, and return DONE, STOPPED or PAUSED. 1 to help other threads at their
+               split points (nodes whose moves several threads search) until SharedField.QUIT is set.
 
     Register STEP holds the first step: COUNT, or IDLE for a helper. A search of the root also returns PAUSED after every
     SearchOption.PAUSE_NODES nodes, and while it waits for helpers, so that the caller can look at the clock. The next
-    call continues it.
+    call of the kernel continues the search.
     """
     words = kernel.words
     frame_words = MemorySizes(words, 0).frame_words
@@ -130,11 +134,12 @@ def make_search_kernel(kernel: Kernel) -> Any:
     def may_use_table_entry(mem: Any, shared: Any, node: Any, entry_depth: Any, value: Any) -> Any:
         """Return True if the search may use a transposition table entry for a node.
 
-        `entry_depth` and `value` are the depth and the value of the entry.
+        entry_depth, value  depth and value of the entry
 
-        The entry must have the node's depth. A selective search also uses a deeper entry, if that entry's search ended
-        before the ply limit (the ply at which a match is a draw). A win or loss after the ply limit is never used. An
-        entry with the node's depth may have such a value, too, if its search used a deeper entry.
+        The entry must have the node's depth. A selective search also uses a deeper entry, but only if that entry's
+        search ended before the ply limit (the ply at which a match is a draw). A win or loss that comes after the ply
+        limit is never used: a deeper entry may have such a value, and so may an entry with the node's depth whose own
+        search used a deeper entry.
         """
         depth = get(mem, node + Frame.DEPTH)
         plies_left = get(shared, SearchOption.PLIES_LEFT)
@@ -157,7 +162,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def pause(mem: Any, next_step: Any) -> Any:
-        """Return PAUSED, and let the next call of the kernel begin with `next_step`."""
+        """Return PAUSED, which ends the kernel's call. The next call begins with the step `next_step`."""
         put(mem, Register.NODES_AT_PAUSE, get(mem, Register.NODES))
         put(mem, Register.STEP, next_step)
         return PAUSED
@@ -271,7 +276,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def next_move(mem: Any, shared: Any, rules: Any, is_helper: Any) -> Any:
-        """Choose the next move of the current node (register AT), or share its other moves if other threads are idle.
+        """Choose the next move of the current node (register AT). If other threads are idle, share the remaining moves.
 
         Return the next step of the loop.
         """
@@ -319,10 +324,11 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def fix_alpha_for_later_moves(mem: Any, shared: Any, node: Any, begun_count: Any) -> None:
-        """Once enough moves were searched in sequence, fix alpha for all later moves of the node.
+        """Fix alpha for all later moves of the node, once enough moves were searched in sequence.
 
-        This applies only to Jamboree in the form of source 001 (docs/search.md), which searches floor(prune × n) of n moves in
-        sequence. `begun_count` is the number of moves already begun.
+        This applies only to Jamboree in the form of source 001 (docs/search.md). This form searches floor(prune × n) of
+        n moves in sequence, and all others with the window that results. `begun_count` is the number of moves already
+        begun.
         """
         sequential_count = get(shared, SearchOption.PRUNE) * get(mem, node + Frame.COUNT) // 1000
         if get(shared, SearchOption.COURSE_FORM) != 0 and begun_count == sequential_count:
@@ -331,10 +337,12 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def begin_move(mem: Any, shared: Any, rules: Any) -> Any:
-        """Begin to search the current node's move: play it, and enter the position after it, unless the match ends there.
+        """Begin to search the chosen move of the current node: play it, and enter the position after it.
 
-        The fields MOVE and THRESHOLD of the node's frame hold the move, and the value that the move must exceed to become
-        the best one. Return the next step of the loop.
+        A leaf, where the match ends or the depth is 0, is not entered: the next step receives its value.
+
+        The fields MOVE and THRESHOLD of the node's frame hold the move, and the value that the move must exceed to
+        become the best one. Return the next step of the loop.
         """
         frame = get(mem, Register.AT)
         node = frame + words
@@ -377,9 +385,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
     def receive_probcut_value(mem: Any, shared: Any, table: Any) -> Any:
         """Leave the current node if ProbCut (a shallower search of its position) has given a bound outside its window.
 
-        Otherwise the next step lists the node's moves, with the best move of the shallower search first.
-
-        Return the next step of the loop.
+        Otherwise go on to list the node's moves, with the best move of the shallower search first. Return the next step
+        of the loop.
         """
         frame = get(mem, Register.AT)
         node = frame + words
@@ -396,11 +403,11 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def receive_value(mem: Any, shared: Any, table: Any) -> Any:
-        """Receive the value of the current node's move, and compare it with the value that the move must exceed.
+        """Receive the value of the current node's move (field MOVE of its frame), and compare it with the field THRESHOLD.
 
-        The fields MOVE and THRESHOLD of the node's frame hold the move and that value. If a search to a reduced depth
-        exceeded it, search the move again to the whole depth. If a null window gave a value between alpha and beta, search
-        the move again with the full window.
+        THRESHOLD is the value that the move must exceed to become the best one. If a search to a reduced depth exceeded
+        it, search the move again to the full depth. If a search with a null window gave a value between alpha and beta,
+        search the move again with the full window.
 
         Return the next step of the loop.
         """
@@ -430,10 +437,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def update_best(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
-        """Make the node's move just searched (field MOVE of its frame) the best move, because `value` exceeds THRESHOLD.
+        """Make the move that was just searched (field MOVE of the node's frame) the best one: its `value` exceeds THRESHOLD.
 
-        In the form of Jamboree in source 001 (docs/search.md), THRESHOLD may be out of date, because alpha is fixed. Then a
-        best move that is better than MOVE is kept.
+        In the form of Jamboree in source 001 (docs/search.md), alpha is fixed for the parallel moves, so another move
+        may have raised the node's best value above THRESHOLD. If that move is better than MOVE, it is kept.
 
         Return the next step of the loop.
         """
@@ -520,7 +527,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
     def leave_interrupted_node(mem: Any, shared: Any) -> Any:
         """Leave the frame of a node whose search must end (`is_search_interrupted`), without a result.
 
-        Return the next step of the loop, which is at the nearest ancestor whose search need not end.
+        Return the next step of the loop, for the nearest ancestor whose search need not end.
         """
         frame = get(mem, Register.AT)
         node = frame + words

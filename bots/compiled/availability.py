@@ -21,7 +21,7 @@ EXTRA_PACKAGES = ("llvmlite", "numba", "numpy")
 def has_compiled_search(game: Game[Any, Any]) -> bool:
     """Return True if the game has a compiled search and its map is small enough.
 
-    A subclass of a built-in game does not use the kernel of that game, because its rules may differ.
+    A subclass of a built-in game needs a kernel of its own, because its rules may differ.
     """
     if type(game) is Riskless:
         return game.map.territory_count <= MAX_TERRITORIES and game.map.territory_cap <= MAX_CAP
@@ -29,7 +29,7 @@ def has_compiled_search(game: Game[Any, Any]) -> bool:
 
 
 def has_own_kernel(game: Game[Any, Any]) -> bool:
-    """Return True if a user-defined game provides a kernel. The kernel is not compiled for this."""
+    """Return True if a user-defined game provides a kernel. The test does not compile the kernel."""
     return type(game).compiled is not Game.compiled
 
 

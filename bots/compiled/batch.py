@@ -23,17 +23,17 @@ from arena.bots.compiled.kernel import LOST, PLAYING, WON, Kernel
 from arena.games.core import Game
 
 MEMORY_PADDING_WORDS = 8
-"""Number of padding words at the end of the memory, because `gather_bit_column` reads whole vectors of four words."""
+"""Number of unused words at the end of the memory: `gather_bit_column` reads four words at a time, and may read beyond."""
 
 
 class Batch:
-    """`size` matches of a game whose kernel provides observations.
+    """Matches of a game that are played at the same time. The game's kernel must provide observations.
 
-    observations  (size, cells) int8, for the player to move: above 0 its own, below 0 the opponent's
+    observations  (size, cells) int8, for the player to move: positive for its own pieces, negative for the opponent's
     legal         (size, actions) bool: legal actions of the player to move
     players       (size,) int8: 1 if Maxie is to move, -1 if Minnie is
     plies         (size,) int64: moves played, including opening moves
-    rewards       (size,) int8: for a match that has just ended 1 if Maxie won, -1 if Minnie won, 0 for a draw
+    rewards       (size,) int8: for a match that has just ended 1 if Maxie won, -1 if Minnie won, 0 for a draw; otherwise 0
     done          (size,) bool: True if a match has just ended and another one has begun
     random        (size,) int32: a random legal action of each match, uniformly distributed
     """
@@ -44,7 +44,8 @@ class Batch:
         opening   number of random moves at the start of each match, so that the matches differ
         seed      random seed of the openings and of `random`
 
-        Raises ValueError if the game has no compiled kernel with `observe`, or if `size` or `opening` is too small.
+        Raises ValueError if the game's kernel has no function `observe`, if `size` is less than 1, or if `opening` is
+        negative.
         """
         compiled = compile_game(game, weights_for(game, "plain"))
         if compiled is None or compiled.kernel.observe is None:
@@ -88,7 +89,7 @@ class Batch:
         self._call_step_kernel(np.full(self.size, -1, np.int32))
 
     def step(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
-        """Play an action in each match. Return `rewards` and `done`. Raises ValueError for an illegal action."""
+        """Play `actions[i]` in each match i. Return `rewards` and `done`. Raises ValueError for an illegal action."""
         chosen_actions = np.ascontiguousarray(actions, np.int32)
         if chosen_actions.shape != self.plies.shape:
             raise ValueError(
@@ -105,7 +106,7 @@ class Batch:
         return self.rewards, self.done
 
     def _call_step_kernel(self, actions: npt.NDArray[np.int32]) -> None:
-        """Play one action in each match by compiled code, and update the arrays. The action -1 restarts its match."""
+        """Play `actions[i]` in each match i by compiled code, and update the arrays. The action -1 restarts a match."""
         self._step(
             self._rules,
             self._memory,

@@ -1,19 +1,18 @@
-"""Compilation of kernels, and a cache of the compiled code on disk.
+"""Compilation of kernels (functions compiled to machine code), and a cache of the compiled code on disk.
 
 numba's own cache does not work for these kernels, which are closures over functions in other files. It notices changes
 only in the file of the outermost function. And it identifies a function by the content of its closure, which differs
 between processes if it contains another compiled function or an intrinsic.
 
-Therefore the name of the cache folder is a digest of all sources of this package, and a kernel in this folder is identified
-by its name alone. The name of another package's kernel includes a digest of that package's sources
+Therefore the name of the cache folder is a digest of all sources of this package, and a kernel in this folder is
+identified by its name alone. The name of another package's kernel includes a digest of that package's sources
 (`compute_sources_digest`).
 
-Compiled code is for one processor model. A process uses the first code that it finds:
-1. code for its own model in its cache
-2. code for its own model in the folders that ARENA_KERNELS lists, which it only reads
-3. code for any processor (NUMBA_CPU_NAME=generic) in those folders, which is some 25 % slower
+Compiled code is for one processor model. A process looks for the code of a kernel in this order: 1. code for its own
+model, in its own cache 2. code for its own model, in the folders that ARENA_KERNELS lists, to which the process does not
+write 3. code for any processor (NUMBA_CPU_NAME=generic), in those folders; such code is some 25 % slower
 
-If there is none, the process compiles.
+If there is no code, the process compiles the kernel.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ PRECOMPILED_FOLDERS_VARIABLE = "ARENA_KERNELS"
 """Environment variable with folders of precompiled kernels, separated by colons (on Windows by semicolons)."""
 
 GENERIC_PROCESSOR = ("generic", "")
-"""Model and features for which numba compiles code that runs on every processor of an architecture."""
+"""Processor model and list of its features for which numba compiles code that runs on every processor of an architecture."""
 
 
 def compute_sources_digest(folder: Path) -> str:
@@ -76,16 +75,16 @@ def get_kernel_folder(cache_folder: Path) -> Path:
 def list_precompiled_folders() -> list[Path]:
     """Return the folders of precompiled kernels: one inside each folder that the variable ARENA_KERNELS lists.
 
-    To create them, somebody compiled kernels with the listed folder as XDG_CACHE_HOME.
+    Such a folder is made by compiling kernels with the environment variable XDG_CACHE_HOME set to the listed folder.
     """
     folder_names = os.environ.get(PRECOMPILED_FOLDERS_VARIABLE, "").split(os.pathsep)
     return [get_kernel_folder(Path(each)) for each in folder_names if each]
 
 
 def list_cache_folders() -> Iterator[Path]:
-    """Yield the cache folders to try, the preferred one first: the user's own, then one in the virtual environment.
+    """Yield the cache folders to try: the user's own folder, then one in the virtual environment.
 
-    A user without a home directory, such as a service account, may still own its virtual environment.
+    The second is for users without a home directory, such as service accounts, which may own their virtual environment.
     """
     xdg_folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if xdg_folder.is_absolute():
@@ -120,7 +119,7 @@ def get_cache_folder() -> Path:
 
 @contextmanager
 def hold_compile_lock() -> Iterator[None]:
-    """Let one process at a time compile, so that the others find its result in the cache.
+    """During the block, let only this process compile, so that other processes find the result in the cache.
 
     If files cannot be locked, each process compiles for itself.
     """
@@ -148,7 +147,7 @@ def compile_kernel(function: Function, name: str) -> Function:
             del py_func
 
     class KernelCache(_caching.Cache):  # type: ignore[misc]
-        """Cache that identifies a kernel by its name and also looks in the folders of precompiled kernels."""
+        """Cache that identifies a kernel by its name alone. It also looks in the folders of precompiled kernels."""
 
         _impl_class = KernelCacheLocation
 
@@ -174,7 +173,7 @@ def compile_kernel(function: Function, name: str) -> Function:
 
 
 def _open_precompiled_cache(path: Path, name: str) -> Any:
-    """Return numba's access to the cache files of the kernel `name` in the folder `path`, which need not exist."""
+    """Return numba's cache object for the kernel `name` in the folder `path`, which need not exist."""
     return _caching.IndexDataCacheFile(str(path), name, path.name)
 
 
@@ -191,5 +190,5 @@ class _Locator:
         """Do nothing, because `choose_cache_folder` has created the path."""
 
     def get_source_stamp(self) -> str:
-        """Return the folder's name, which identifies the sources even after the folder was moved."""
+        """Return the name of the cache folder. It identifies the sources, even if the folder was moved."""
         return self._path.name

@@ -1,11 +1,11 @@
 """Measurement of two numbers before a game's first selective search: tempo and spread.
 
-The tempo T is the value of having the move. Estimates leave it out, so they favour the player who moved last. The values of
-a position therefore alternate: at depths 1, 2 and 3 they are v + T, v - T and v + T for the player to move at the root.
-Their second difference is 4 T, from which T is measured.
+The tempo T is the value of having the move. Estimates do not contain it, so they favour the player who moved last. The
+values of a position therefore alternate: at depths 1, 2 and 3 they are v + T, v - T and v + T for the player to move at
+the root. The sum of the first and the third, less twice the second, is 4 T, from which T is measured.
 
-The spread is the standard deviation, over many positions, of the change in value from depth 1 to depth 3. The same player
-moves last at both depths, so features that count only for the player to move, such as `attacks`, do not widen it.
+The spread is the standard deviation, over many positions, of the change in value from depth 1 to depth 3. The same
+player moves last at both depths, so features that count only for the player to move, such as `attacks`, do not widen it.
 """
 
 from __future__ import annotations
@@ -34,11 +34,14 @@ class PruningCalibration:
     tempo: int
     """Value of being the player to move."""
     spread: int
-    """Standard deviation of the change in value from one depth to the depth two plies deeper."""
+    """Standard deviation of the change in a position's value if the search goes two plies deeper."""
 
 
 def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
-    """Yield every SAMPLE_INTERVAL_PLIES-th position of random matches, until MAX_WALK_PLIES plies or the end of the match."""
+    """Yield positions of random matches: one after every SAMPLE_INTERVAL_PLIES plies.
+
+    A match ends by its rules, or after MAX_WALK_PLIES plies.
+    """
     for _ in range(RANDOM_WALK_COUNT):
         position = game.start()
         for ply in range(MAX_WALK_PLIES):

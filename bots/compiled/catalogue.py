@@ -42,10 +42,12 @@ def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGa
 
 
 def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
-    """Return the weights or the network with which the game's kernel computes the same estimates as the evaluator.
+    """Return the weights, or the network, with which the game's kernel gives the same estimates as an evaluator.
 
-    `evaluator` is a name for `bots.evaluators.catalogue.evaluator_for`, or the name of a file; NAME.npz contains a network.
-    Raises BadWeights if the file is missing or invalid.
+    evaluator  name for `bots.evaluators.catalogue.evaluator_for`, or path of a file: a network if it ends in .npz, else weights
+
+    A user-defined game has no weights (an empty mapping), because its kernel contains its own estimate. Raises
+    BadWeights if the file is missing or invalid.
     """
     if not (type(game) is Riskless or type(game) is TicTacToe):
         return {}  # a user-defined kernel contains the game's estimate
@@ -59,7 +61,10 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
 
 
 def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:
-    """Return `game.compiled()`, and add a digest of the kernel's sources to its name. Raises BadGame if it is invalid."""
+    """Return `game.compiled()`, with a digest of the kernel's sources added to the kernel's name.
+
+    Raises BadGame if the kernel is invalid.
+    """
     compiled = game.compiled()
     if compiled is None:
         return None

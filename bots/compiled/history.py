@@ -1,13 +1,14 @@
 """Statistics of the nodes that a selective search finished: the history of moves, and corrections of estimates.
 
-The history of a move is a number, used to order moves (`ordering`). It rises when the move causes a cutoff, and falls when
-a move that is searched later causes one (the history heuristic; Schaeffer, 1989).
+The history of a move is a number, used to order moves (`ordering`). It rises when the move causes a cutoff, and falls
+when a move that is searched later causes one (the history heuristic; Schaeffer, 1989).
 
 The correction of a position is the average difference between the searched values and the estimates of positions of the
-same shape (correction history, as in Stockfish). In Riskless, the shape is the set of territories of each player, without
-the armies. Half of the correction is added to the estimate of a leaf, and all of it to an estimate that decides about pruning.
+same shape (correction history, as in Stockfish). In Riskless, the shape is the set of territories of each player,
+without the armies. Half of the correction is added to the estimate of a leaf, and the whole correction to an estimate
+that decides about pruning.
 
-Each thread has its own statistics. They are kept from search to search, until the table is cleared.
+Each thread has its own statistics. They are kept from search to search, until the transposition table is cleared.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ HISTORY_SCORE_LIMIT = 200
 
 @inlined
 def find_histories(mem: Any, node: Any) -> Any:
-    """Return the index, in a thread's memory, of the history of move 0 for the node's player. Move n is at this index + n."""
+    """Return the index, in a thread's memory, of the histories of the moves of the node's player.
+
+    The history of the move with the number n is n words after this index.
+    """
     player = (get(mem, node + Frame.DISTANCE) + get(mem, Register.ROOT_PLAYER)) & 1
     return get(mem, Register.HISTORY) + player * get(mem, Register.WIDTH)
 
@@ -76,7 +80,7 @@ class EstimateCorrections:
 
         @inlined
         def correct_leaf_estimate(mem: Any, shared: Any, frame: Any) -> Any:
-            """Return the number to add to the estimate of the leaf whose position is in `frame`."""
+            """Return the correction of a leaf's estimate, to be added to it. `frame` has the leaf's position."""
             if shape_words == 0 or get(shared, SearchOption.SELECTIVE) == 0:
                 return 0
             return get(mem, find_correction(mem, frame)) >> (_CORRECTION_FRACTION_BITS + 1)
@@ -93,8 +97,8 @@ class EstimateCorrections:
         def update_correction(mem: Any, shared: Any, frame: Any, value: Any, bound: Any) -> None:
             """Move the correction of the finished node in `frame` towards the difference between its value and its estimate.
 
-            Do nothing if the value is only a bound, and the corrected estimate satisfies it. Do nothing, either, if the
-            search reached the ply limit: a draw there says nothing about the estimate.
+            Do nothing if the value is only a bound, and the corrected estimate is within the bound. Do nothing, either,
+            if the search reached the ply limit: a draw there says nothing about the estimate.
             """
             node = frame + words
             plies_left = get(shared, SearchOption.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)

@@ -95,8 +95,8 @@ def lowest_bit(_typing: Any, word: Any) -> Codegen:
 def truncated_quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
     """Return the quotient of two whole numbers, rounded towards 0. Both must be below 2^53, and the divisor above 0.
 
-    A floating-point division takes half the time of an integer division. The result is exact all the same: rounding to the
-    nearest double never raises a quotient to the next whole number.
+    The division is done in floating point, which takes half the time of an integer division. The result is exact all the
+    same: rounding to the nearest double never raises a quotient to the next whole number.
     """
     del dividend, divisor
 
@@ -111,8 +111,9 @@ def truncated_quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
 def gather_bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
     """Return a number whose bit i is bit `bit` of array[index + i], for i from 0 to `count` - 1.
 
-    `count` is a constant. The words are read as one vector, whose length is `count` rounded up to a multiple of four, so
-    the array must have that many words. They are shifted until the bit is the sign, and one instruction collects the signs.
+    `count` is a compile-time constant. The words are read as one vector, whose length is `count` rounded up to a
+    multiple of four, so the array must have that many words. Each word is shifted until its bit `bit` is the sign bit,
+    and one instruction collects the signs.
     """
     del index, bit
     if not isinstance(count, types.IntegerLiteral):
@@ -141,7 +142,8 @@ def gather_bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any
 def unpack_bit_columns(_typing: Any, array: Any, index: Any, out: Any, count: Any) -> Codegen | None:
     """Transpose bits: write 64 numbers as bytes to array[out] … array[out + 7]. Bit i of number v is bit v of array[index + i].
 
-    `count` is a constant of at most 8: the number of bits. `get_byte` then reads a number faster than `gather_bit_column`.
+    `count` is the number of bits of a number, a compile-time constant of at most 8. Afterwards, `get_byte` reads one of
+    the numbers faster than `gather_bit_column`.
     """
     del index, out
     if not isinstance(count, types.IntegerLiteral):

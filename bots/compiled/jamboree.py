@@ -5,12 +5,12 @@ remaining moves. Each participating thread takes the next move, searches it, and
 
 In the original form (Joerg and Kuszmaul) each move is first tested with a null window:
 - If its value does not exceed alpha, the move is done.
-- If the value reaches beta, the node is cut: all threads below the split point notice this at their next poll, and return.
-- A value in between is only a bound, so the move is searched a second time, with the whole window. At one split point,
+- If the value reaches beta, the node is cut: all threads below the split point notice this at their next check, and return.
+- A value in between is only a bound, so the move is searched a second time, with the full window. At one split point,
   second searches run one at a time, each after all earlier moves are done.
 
-In the form of a course (source 001 in docs/search.md, section 6), which the code calls the course's form, every move gets the
-window that was left by the moves searched in sequence, and the threads share no bounds.
+The form in a course's homework (source 001 in docs/search.md, section 6) is called the course's form. Here, every move
+gets the window that the moves searched in sequence have left, and the threads share no bounds.
 
 A thread that has opened a split point and waits for its helpers takes work only from split points below it, so it is
 free again soon after the helpers are done. A split point's fields change only under its lock.
@@ -48,11 +48,11 @@ from arena.bots.compiled.memory_layout import (
 )
 
 MAX_SPINS_BEFORE_YIELD = 64
-"""Number of spins on a lock before a thread yields its core."""
+"""Number of times that a thread checks a lock in a loop before it lets another thread run on its core."""
 MAX_WORK_CHECKS_BEFORE_YIELD = 2000
-"""Number of times that an idle thread looks for work before it yields its core, about 0.1 ms in total.
+"""Number of times that an idle thread looks for work before it lets another thread run on its core. They take about 0.1 ms.
 
-Work usually arrives within microseconds, but another program keeps a yielded core for milliseconds.
+Work usually arrives within microseconds, but a program that gets the core keeps it for milliseconds.
 """
 
 
@@ -88,7 +88,7 @@ def is_search_interrupted(mem: Any, shared: Any) -> Any:
 
 @inlined
 def is_below_split(shared: Any, split: Any, ancestor: Any) -> Any:
-    """Return True if the split point `split` lies below the split point `ancestor`, or if `ancestor` is -1."""
+    """Return True if the split point `split` is below the split point `ancestor` in the tree; always if `ancestor` is -1."""
     if ancestor < 0:
         return True
     parent = get(shared, split + Split.PARENT)
@@ -128,9 +128,9 @@ class SplitPoints:
 
         @inlined
         def open_split(mem: Any, shared: Any, frame: Any) -> Any:
-            """Let other threads help with the moves of the node in `frame` that are not yet begun, by opening a split point.
+            """Open a split point, so that other threads can help with the moves of the node in `frame` that are not yet begun.
 
-            Return False if all of this thread's split points are in use.
+            Return False if all split points of this thread are in use.
             """
             node = frame + words
             split_words = get(shared, SearchOption.SPLIT_WORDS)
@@ -184,7 +184,7 @@ class SplitPoints:
         def close_split(mem: Any, shared: Any, frame: Any) -> Any:
             """Copy the result of the split point of `frame` to the frame, close the split point, and return True.
 
-            Return False, and do nothing, while other threads still help at the split point.
+            While other threads still search moves of the split point, return False, and do nothing.
             """
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
@@ -202,7 +202,7 @@ class SplitPoints:
 
         @inlined
         def claim_full_window_search(mem: Any, shared: Any, split: Any, node: Any) -> Any:
-            """Take the first unfinished move of a split point, for a second search with the whole window.
+            """Take the first move of a split point that is not done, for a second search with the full window.
 
             Return False, and take nothing, if this move needs no second search, or if another second search is running.
             The caller holds the split point's lock. `node` is the offset of the node's fields in this thread's memory.
@@ -342,9 +342,10 @@ class SplitPoints:
 
         @inlined
         def find_work(mem: Any, shared: Any, frame: Any, ancestor: Any) -> Any:
-            """Join, among the split points below `ancestor` with moves to take, the one with the greatest remaining depth.
+            """Join the split point with the greatest remaining depth among those that have moves to take.
 
-            Return False if there is no such split point. If `ancestor` is -1, all split points count.
+            The split point must be below the split point `ancestor`; -1 for no such condition. Return False if none was
+            joined.
             """
             chosen_split = -1
             max_depth = 0

@@ -39,9 +39,9 @@ import numpy.typing as npt
 Words = npt.NDArray[np.int64]
 
 PLAYING, DRAW, LOST, WON = 0, 1, 2, 3
-"""Results of the kernel function `status`: the state of a match, as seen by the player to move."""
+"""Results of the kernel function `status`, for the player to move: the match goes on, is drawn, lost, or won."""
 UNSEEN = -3_000_000
-"""Result of the kernel function `foresee` if it does not know the estimate after a move; lower than every value."""
+"""Result of the kernel function `foresee` if it does not know the estimate after a move. It is lower than every value."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ class Kernel:
     shape_words: int = 0
     """Number of words, at the end of the `key_words`, that are the position's shape, such as the territories of each player.
 
-    Positions of the same shape share a correction of their estimates. 0 switches corrections off.
+    Positions of the same shape share a correction of their estimates (`history`). If the number is 0, estimates are not
+    corrected.
     """
 
 
@@ -75,10 +76,10 @@ class CompiledGame:
 
     rules           array that the kernel's functions read
     move_count      number of different moves that occur in any position
-    pack            converts a position to the words that encode it
-    plies_left      returns the maximum number of further plies from a position
-    number_to_move  converts the number of a move to the move, in the game's terms
-    move_to_number  the inverse of `number_to_move`
+    pack            function that converts a position to the words that encode it
+    plies_left      function that returns the maximum number of plies that can follow a position
+    number_to_move  function that converts the number of a move to the move as in the class Game
+    move_to_number  function that is the inverse of `number_to_move`
     can_foresee     True if the kernel's `survey` and `foresee` can value leaves with the evaluator's weights
     cells           number of values that the kernel's `observe` writes; 0 if it has no `observe`
     """

@@ -1,7 +1,7 @@
-"""Last ply before the leaves, for games that can value leaves from the position above them.
+"""Last ply before the leaves, for games that can value a leaf from the position of its parent.
 
-Most nodes of a search are leaves. `Kernel.foresee` values them one after another, without creating their positions and
-without the steps that an inner node takes for each of its moves.
+Most nodes of a search are leaves. `Kernel.foresee` values a node's leaves one after another, without creating their
+positions and without the steps that an inner node takes for each of its moves.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class LastPlySearch:
         survey: Any = kernel.survey
         foresee: Any = kernel.foresee
         self.can_foresee = survey is not None and foresee is not None
-        """True if the game's kernel can value leaves from the position above them."""
+        """True if the game's kernel can value leaves from the position of their parent."""
 
         @inlined
         def is_above_leaves(mem: Any, shared: Any, node: Any) -> Any:
             """Return True for a node with a null window whose children are all leaves.
 
-            These nodes neither read nor write the transposition table: a lookup takes as long as valuing the leaves, and
-            their entries would replace deeper ones.
+            Such nodes neither read nor write the transposition table: a lookup takes as long as valuing the leaves, and
+            the nodes' entries would replace those of deeper searches.
             """
             return (
                 get(mem, node + Frame.DEPTH) == 1

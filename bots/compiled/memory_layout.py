@@ -16,8 +16,8 @@ from enum import IntEnum
 FRAMES_PER_THREAD = 256
 """Number of frames of a thread's search stack.
 
-The number is more than twice the maximum search depth, because a thread that waits for its helpers helps at other split
-points meanwhile, on the same stack.
+It is more than twice the maximum search depth. While a thread waits for its helpers, it helps at other split points, and
+the frames of that work are on the same stack.
 """
 SPLITS_PER_THREAD = 16
 CORRECTION_COUNT = 1 << 14
@@ -100,7 +100,7 @@ class MoveListState(IntEnum):
 
 
 class SplitPointRole(IntEnum):
-    """Role of a stack frame's thread at a split point, a node whose moves several threads search."""
+    """Role of a thread at the split point of a stack frame. A split point is a node whose moves several threads search."""
 
     NONE = 0  # the node is not split
     OWNER = 1  # this thread opened the split point
@@ -108,7 +108,7 @@ class SplitPointRole(IntEnum):
 
 
 class SearchWindow(IntEnum):
-    """Window and depth of the search whose value a stack frame will receive next."""
+    """Kind of search (by its window and depth) whose value a stack frame will receive next."""
 
     FULL = 0
     NULL = 1  # null window, to find whether the move is better than the best so far
@@ -201,7 +201,7 @@ class MemorySizes:
     words: int
     """Size of a position, in words."""
     moves: int
-    """Size of a move list, in words: the number of different moves of the game."""
+    """Size of a move list, in words. It is the number of different moves of the game."""
 
     @property
     def frame_words(self) -> int:
@@ -240,4 +240,4 @@ class MemorySizes:
 
 
 NO_FIXED_ALPHA = -3_000_000
-"""Value of `Frame.FIXED_ALPHA` while the window is not yet fixed; lower than every search value."""
+"""Value of `Frame.FIXED_ALPHA` while alpha is not fixed; lower than every search value."""

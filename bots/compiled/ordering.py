@@ -1,9 +1,10 @@
 """Order in which a node's moves are searched.
 
-The transposition table's move comes first, and is searched before any other move is scored. The other moves follow in the
-order of their scores. At the deeper nodes of a selective search (MIN_DEPTH_TO_ESTIMATE_MOVES), the score of a move is the
-estimate of the position after it. At all other nodes it is the result of `Kernel.score_move`, which is cheaper. Score and
-move are packed in one word, so that the greatest word is the move with the best score, and among equal ones the leftmost.
+The transposition table's move comes first, and is searched before any other move is scored. The other moves follow in
+the order of their scores. At the deeper nodes of a selective search (MIN_DEPTH_TO_ESTIMATE_MOVES), the score of a move
+is the estimate of the position after it. At all other nodes it is the result of `Kernel.score_move`, which is cheaper.
+Score and move are packed in one word, so that the greatest word belongs to the move with the best score, and among equal
+scores to the first move in move order.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _FIELD_BITS = 16
 _FIELD_MASK = (1 << _FIELD_BITS) - 1
 
 MIN_DEPTH_TO_ESTIMATE_MOVES = 5
-"""Minimum depth of a node whose moves a selective search orders by the estimates of the positions after them."""
+"""Minimum depth of the nodes at which a selective search orders moves by estimates of the positions after them."""
 
 
 class MoveOrdering:
@@ -47,7 +48,7 @@ class MoveOrdering:
 
         @inlined
         def score_moves(mem: Any, shared: Any, rules: Any, frame: Any) -> None:
-            """Replace each move that is not yet begun, of the node in `frame`, by a word that packs the move with its score."""
+            """Replace the moves of the node in `frame` that are not yet begun by words, each with a move and its score."""
             node = frame + words
             list_at = get(mem, node + Frame.LIST)
             histories = find_histories(mem, node)
@@ -73,7 +74,7 @@ class MoveOrdering:
         def select_best_move(mem: Any, node: Any, move_index: Any) -> None:
             """Find the move with the best score at `move_index` or later in the node's move list, and swap it to that index.
 
-            There the list then contains the move alone, without its score.
+            At that index, the list then contains the move alone, without its score.
             """
             list_at = get(mem, node + Frame.LIST)
             first_word = get(mem, list_at + move_index)

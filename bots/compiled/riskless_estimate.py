@@ -93,7 +93,8 @@ def make_estimate_kernel(layout: Any) -> Any:
     def compute_capture_features(rules: Any, mem: Any, pos: Any, own: Any, their_border: Any) -> Any:
         """Return the weighted sum of the features `attacks` and `exposed`.
 
-        The armies of each territory of the opponent at the border are compared with those of all territories at once.
+        For each territory of the opponent at the border, its armies are compared with those of all territories in a few
+        instructions.
         """
         unpack_bit_columns(mem, pos, pos + byte_armies_at, planes)
         attacked_count = 0
@@ -109,7 +110,7 @@ def make_estimate_kernel(layout: Any) -> Any:
 
     @inlined
     def compute_neighbour_features(rules: Any, mem: Any, pos: Any, own: Any, foe: Any) -> Any:
-        """Return the weighted sum of the features that depend on neighbouring territories."""
+        """Return the weighted sum of those features that depend on which territories are neighbours."""
         by_own = find_neighbours(rules, own)
         by_foe = find_neighbours(rules, foe)
         border, their_border = own & by_foe, foe & by_own

@@ -1,15 +1,15 @@
 """Riskless for the compiled searches: up to 64 territories, and a cap of at most 255.
 
 A position consists of words with one bit for each territory. The first `planes` words hold the armies in binary: word i
-holds bit i of each number. Four planes suffice for a cap of 15, six for a cap of 63, and eight for a cap of 255. Two more
-words hold the owners.
+holds bit i of each number. Four such words (planes) suffice for a cap of 15, six for a cap of 63, and eight for a cap of
+255. Two more words hold the owners.
 
-So a dozen instructions train all territories at once (add an army to each occupied one, up to the cap). A few more compute
-a set of territories, such as those next to an enemy or at the cap.
+So a dozen instructions train all territories at once (add an army to each occupied one, up to the cap). A few more
+compute a set of territories, such as those next to an enemy or at the cap.
 
 The effect of a move on its two territories, including training, is looked up in tables, because it depends only on the
-armies on both and on whether the target is an enemy's. One word holds the total armies of both players, with those of the
-player to move in the upper half, so that one addition changes both totals.
+armies on both and on whether the target is an enemy's. One word holds the total armies of both players, with those of
+the player to move in the upper half, so that one addition changes both totals.
 """
 
 from __future__ import annotations
@@ -206,9 +206,10 @@ def _fill_move_outcome_tables(rules: Words, layout: Layout, cap: int) -> None:
     """Fill the tables of the effects of moves, including the training after the move.
 
     change  number to add to the word `totals`
-    result  armies on the target after the move × 2, plus 1 if the mover then holds the target
+    result  twice the number of armies on the target after the move, plus 1 if the player who moved then holds the target
 
-    The bits of an index are, from the highest: the armies moved, 1 if the target is an enemy's, the armies on the target.
+    The index into the tables consists of three parts, from the highest bits to the lowest: the number of armies that
+    move, 1 if the target is an enemy's (otherwise 0), and the number of armies on the target.
     """
 
     moved = np.arange(1, cap + 1, dtype=np.int64)[:, None]

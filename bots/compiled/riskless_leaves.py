@@ -1,8 +1,8 @@
-"""Estimates of Riskless's leaves, computed from the position above them: a move changes only a small part of an estimate.
+"""Estimates of Riskless's leaves, computed from their parent's position: a move changes only a small part of an estimate.
 
-A move to an own territory, or a failed attack, changes only the armies on two territories. If a territory changes
-hands, the neighbourhoods that change with it are computed again. The result is exactly the estimate of
-`riskless_estimate` for the position after the move, with the opposite sign.
+A move to an own territory, or a failed attack, changes only the armies on two territories. If a territory changes hands,
+the features of its neighbourhood are computed again. The result is exactly the estimate of `riskless_estimate` for the
+position after the move, with the opposite sign.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 LEAF_ONLY_FEATURES = ("attacks", "exposed")
-"""Features that are not computed from the position above a leaf: a move changes the possible attacks all around it."""
+"""Features that are computed only at a leaf itself, not from its parent, because a move changes attacks all around it."""
 
 _LOWER_HALF_MASK = 0xFFFFFFFF
 

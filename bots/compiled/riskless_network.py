@@ -1,8 +1,8 @@
 """Estimate of Riskless's positions by a neural network, for the compiled searches.
 
-`bots.evaluators.network` defines the computation. A word holds four hidden units of 16 bits. Each is offset by 2^15, so
-that none is below 0 and rows can be added word by word. The sum is computed from scratch for each position: every ply
-trains all territories, so no part stays valid.
+`bots.evaluators.network` defines the computation. A word holds four hidden units of 16 bits. Each is stored plus 2^15,
+so that none is below 0 and several units can be added by adding words. The sum is computed from scratch for each
+position: every ply changes the armies of all occupied territories, so no part of the last sum can be used again.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ WORDS_PER_ROW = HIDDEN_UNIT_COUNT // UNITS_PER_WORD
 """Number of 64-bit words that hold one value for each hidden unit of the network."""
 UNIT_VALUE_OFFSET = 1 << 15
 ZERO_UNITS_WORD = sum(UNIT_VALUE_OFFSET << 16 * lane for lane in range(UNITS_PER_WORD)) - (1 << 64)
-"""Signed word that holds four hidden units of the network with the value 0, each stored plus UNIT_VALUE_OFFSET."""
+"""Signed word that holds four hidden units of the network, each with the value 0. UNIT_VALUE_OFFSET is added to each value."""
 NETWORK_KERNEL_SUFFIX = f"-network-{TERRITORY_KIND_COUNT}-{HIDDEN_UNIT_COUNT}-{OUTPUT_FRACTION_BITS}"
 """End of the name of a kernel that estimates by a network.
 
-It contains the numbers that are compiled into the kernel but defined in another package, because the name of the cache
-folder is a digest of this package's sources only.
+It contains those numbers that are compiled into the kernel but defined in another package. The name of the cache folder
+does not cover them, because it is a digest of this package's sources only.
 """
 MAX_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
 
 SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + HIDDEN_UNIT_COUNT
 TARGETS, ROAD_ROWS = SOURCES + MAX_ROADS, SOURCES + 2 * MAX_ROADS
 TERRITORY_ROWS_START = ROAD_ROWS + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT * WORDS_PER_ROW
-"""Offset, in the words of a network, of the contributions of territories to the hidden units. It is the same for all maps.
+"""Offset, in the words of a network, of what each territory contributes to the hidden units. It is the same for all maps.
 
-The contributions of the players' total armies follow.
+The contributions of the players' total armies come after those of the territories.
 """
 
 

@@ -1,7 +1,7 @@
-"""Python interface of the compiled search: a game, a memory, threads, and reports.
+"""Python interface of the compiled search: a game, the search's memory and threads, and its reports.
 
-A `Searcher` belongs to one match and one caller at a time. It keeps its table, so that a search can use the results of
-the search for the previous move.
+A `Searcher` belongs to one match and one caller at a time. It keeps its transposition table, so that a search can use
+the results of the search for the previous move.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from arena.games.core import Game, M, P, Player
 EXAMINED_MOVES_AT_DEPTH_1 = 3
 """Number of moves that the selective search examines at a node one ply above the leaves."""
 NODES_BETWEEN_STOP_CALLS = 3_000
-"""Number of nodes, of the first thread, between calls of a caller's stop function: about as many as it visits in a millisecond."""
+"""Number of nodes that the first thread visits between two calls of the caller's stop function: about a millisecond's work."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,20 @@ class Settings:
 
     threads      number of search threads
     table_mb     size of the transposition table, in MiB
-    exact        True for the value and leftmost best move of plain minimax at every depth; False for selective search,
-                 which plays better
-    course       True for the course's form of Jamboree, with `prune`; False for the original form
+    exact        True for the value of plain minimax at every depth and its first best move in move order; False for selective
+                 search, which plays better
+    course       True for the course's form of Jamboree (`bots.compiled.jamboree`), with `prune`; False for the original form
     prune        fraction of a node's moves that the course's form searches in sequence
     split_depth  minimum depth of a node whose moves are shared among threads, and for which the course's form fixes
-                 the window; with 1, also for the nodes right above the leaves
+                 the window. With 1, these are all nodes above the leaves.
 
     Each of the other options switches on a technique:
 
     table         use the values in the transposition table
     hints         search the transposition table's move first
     move_scores   order the other moves by the game's cheap scores (`Kernel.score_move`)
-    foresee       value leaves from the node above them, if the game's kernel can; only used if `exact`, because the
-                  selective search examines only a few leaves of each node
+    foresee       value leaves from their parent's position, if the game's kernel can. Only used if `exact`, because the
+                  selective search examines only a few leaves of each node.
     null_windows  test all moves after the first with a null window
     """
 
@@ -130,7 +130,7 @@ class Searcher(Generic[P, M]):
         shared[SearchOption.SPLIT_WORDS] = self._sizes.split_words
 
     def _calibrate_pruning(self) -> None:
-        """Measure the numbers that the selective search needs (`PruningCalibration`), by exact searches."""
+        """Measure the numbers that the selective search needs (`PruningCalibration`). Exact searches give them."""
         if self._is_calibrated:
             return
         self._is_calibrated = True
@@ -179,10 +179,14 @@ class Searcher(Generic[P, M]):
         max_nodes: int = NO_LIMIT,
         moves: Sequence[M] | None = None,
     ) -> Iterator[SearchReport[M]]:
-        """Yield reports as `bots.search.deepening.deepen` does. `stop` is called about every millisecond.
+        """Search `position` deeper and deeper, and yield reports as `bots.search.deepening.deepen` does.
 
-        `moves`, if given, are the only moves of the root that are searched, in move order. Raises ValueError
-        if the match is over in this position.
+        stop       function that returns True to stop the search; called about every millisecond
+        max_depth  maximum depth, in plies
+        max_nodes  maximum number of nodes of all threads together
+        moves      root moves to search, in move order; None for all
+
+        Raises ValueError if the match is over in this position.
         """
         self._calibrate_pruning()
         self._prepare_search(position, max_nodes, moves)

@@ -1,18 +1,19 @@
 """Pruning of the selective search, which skips moves that rarely matter.
 
-- Futility pruning: a shallow node is not searched if its estimate lies outside its window by a margin.
-- ProbCut (ICCA Journal, 1995): a deeper node is not searched if a shallower search of its position has such a value.
+- Futility pruning: a shallow node is not searched if its estimate is outside its window by at least a margin.
+- ProbCut (ICCA Journal, 1995): a deeper node is not searched if the value of a shallower search of its position is outside
+  its window by at least a margin.
 - Late-move pruning: a shallow node examines only its first moves.
-- Late-move reductions: a late move is first searched to a smaller depth, and to the whole depth only if its value then
+- Late-move reductions: a late move is first searched to a smaller depth, and to the full depth only if its value then
   exceeds the best one so far.
 
-The estimates that decide about pruning are corrected (`history`). Pruning compares values of searches to different depths,
-so it must not matter who moves at the end. `calibrate_pruning` therefore measures TEMPO, the value of being the player to
-move, which is added to the estimate of each leaf. The margins are proportional to SPREAD, which it measures, too: the standard
-deviation of the change in value from one depth to the depth two plies deeper.
+The estimates that decide about pruning are corrected (`history`). Pruning compares values of searches to different
+depths, so it must not matter who moves at the end. Therefore TEMPO, the value of being the player to move, is added to
+the estimate of each leaf. The margins are proportional to SPREAD, the standard deviation of the change in value from one
+depth to the depth two plies deeper. `calibrate_pruning` measures both numbers.
 
-Only nodes with a null window are pruned. A node whose search reaches the ply limit is never pruned, because its result is
-certain.
+Only nodes with a null window are pruned. A node whose search reaches the ply limit is never pruned, because its value is
+exact.
 """
 
 from __future__ import annotations
@@ -28,34 +29,37 @@ from arena.bots.search.search_values import ESTIMATE_LIMIT
 NOT_PRUNED = -3_000_000
 """Result of a pruning test if the node must be searched; lower than every value."""
 MAX_SHALLOW_PRUNING_DEPTH = 3
-"""Maximum depth of a node that may be pruned by its estimate alone, or whose late moves may be skipped."""
+"""Maximum depth of a node at which pruning by the estimate alone, and the skipping of late moves, are allowed."""
 RISE_PERCENT_OF_SPREAD = 125
 """Assumed maximum rise of a value per ply of a search, in percent of SPREAD (the measured standard deviation)."""
 FALL_PERCENT_OF_SPREAD = 85
-"""Assumed maximum fall of a value per ply of a search, in percent of SPREAD.
+"""Assumed maximum fall of a value per ply of a search, in percent of SPREAD (the measured standard deviation).
 
 A fall is smaller than a rise, because the player to move chooses the best of many moves.
 """
 
 ADDED_MOVES_PER_PLY = 2
-"""Number of moves that a shallow node examines in addition for each ply of depth after the first."""
+"""Number of moves that late-move pruning additionally leaves at a node for each ply of its depth beyond 1."""
 
 MIN_PROBCUT_DEPTH = 5
 """Minimum depth of a node that may be pruned by ProbCut, a shallower search of the same position."""
 MIN_DEEP_PROBCUT_DEPTH = 9
-"""Minimum depth of a node for which ProbCut's search is six plies shallower than the search of the node, instead of four."""
+"""Minimum depth of a node from which on ProbCut's search is six plies shallower than that of the node, instead of four."""
 PROBCUT_MARGIN_PERCENT_OF_SPREAD = 140
-"""Assumed maximum difference in value between a node's full search and its ProbCut search, in percent of SPREAD."""
+"""Assumed maximum difference in value between the full search of a node and its ProbCut search, in percent of SPREAD."""
 
 MIN_REDUCED_DEPTH = 5
 """Minimum depth of a node whose late moves are searched to a smaller depth first."""
 FIRST_RANK_REDUCED_BY_2_PLIES = 3
-"""First place in the search order whose move is searched two plies less deep.
+"""Place in the search order (from 0) from which on moves are first searched two plies less deep.
 
 A reduction is an even number of plies, because values of odd and even depths differ even after the correction by TEMPO.
 """
 FIRST_RANK_REDUCED_BY_4_PLIES = 8
-"""First place in the search order whose move is searched four plies less deep, if the depth allows it."""
+"""Place in the search order (from 0) from which on moves are first searched four plies less deep.
+
+At nodes of the minimum depth MIN_REDUCED_DEPTH, the reduction stays two plies.
+"""
 
 
 class SelectivePruning:
@@ -67,9 +71,10 @@ class SelectivePruning:
 
         @inlined
         def is_result_uncertain(mem: Any, shared: Any, node: Any, low: Any, high: Any) -> Any:
-            """Return True if a win, a loss or the ply limit cannot decide the node's result, so that moves may be pruned.
+            """Return True if moves of the node may be pruned, because its result is uncertain.
 
-            The window is `low` to `high`. It contains no value of a win or a loss, and the search ends before the ply limit.
+            The result is uncertain if the window from `low` to `high` contains no value of a win or a loss, and the
+            search ends before the ply limit.
             """
             plies_left = get(shared, SearchOption.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
             return (
@@ -78,7 +83,7 @@ class SelectivePruning:
 
         @inlined
         def is_prunable(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if a node may be pruned: it is not the root, it has a null window, and its result is uncertain."""
+            """Return True if a node may be pruned: it is not the root, has a null window, and an uncertain result."""
             alpha = get(mem, node + Frame.ALPHA)
             beta = get(mem, node + Frame.BETA)
             return (
@@ -132,8 +137,9 @@ class SelectivePruning:
         def begin_probcut(mem: Any, shared: Any, frame: Any) -> Any:
             """Write the first node of ProbCut's search to the next frame, and move register AT there.
 
-            If the node's estimate is at least beta, that search tests whether the value exceeds beta by a margin; otherwise
-            whether it is below beta by a margin. Return False, and do nothing, if ProbCut does not apply to the node.
+            If the node's estimate is at least beta, the search tests whether the value exceeds beta by a margin. If the
+            estimate is less, the search tests whether the value is below beta by a margin. Return False, and do nothing,
+            if ProbCut does not apply to the node.
             """
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
@@ -181,10 +187,10 @@ class SelectivePruning:
 
         @inlined
         def reduce_without_hint(mem: Any, shared: Any, node: Any) -> None:
-            """Search a node without a move from the table less deep (internal iterative reduction).
+            """Reduce the depth of a node for which the transposition table has no move (internal iterative reduction).
 
-            The first move of such a node is probably not its best one. The root and searches that reach the ply limit are
-            not reduced.
+            The first move of such a node is probably not its best one. The root and nodes whose search reaches the ply
+            limit are not reduced.
             """
             depth = get(mem, node + Frame.DEPTH)
             distance = get(mem, node + Frame.DISTANCE)
@@ -198,9 +204,9 @@ class SelectivePruning:
 
         @inlined
         def reduce_late_move(mem: Any, shared: Any, node: Any) -> Any:
-            """Return the reduction of the first search of the node's move (field MOVE), in plies: 0, 2 or 4.
+            """Return the number of plies by which the first search of the node's move (field MOVE) is less deep: 0, 2 or 4.
 
-            It is 0 for the first moves, near a win or a loss, and if the search reaches the ply limit.
+            It is 0 for the first moves of the node, near a win or a loss, and if the search reaches the ply limit.
             """
             depth = get(mem, node + Frame.DEPTH)
             rank = get(mem, node + Frame.RANK)

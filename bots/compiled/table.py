@@ -1,10 +1,10 @@
 """Transposition table that all threads share without a lock.
 
-A bucket is one cache line with four entries of two words: the data, and key xor data. The two words of a half-written
-entry do not match, so a reader takes it for the entry of another position. The data word packs five numbers: the value,
-relative to the node as in `bots.search.table`; the depth of the search, in plies; the kind of bound; the best or cutting
-move; and the number of the root search that stored the entry, modulo AGE_COUNT. A data word of 0 is an empty entry, because
-every stored depth is at least 1.
+A bucket is one cache line with four entries of two words each: the data, and the key xor the data. If an entry is read
+while another thread writes it, its two words do not match, so the reader takes it for the entry of another position. The
+data word packs five numbers: the value, relative to the node as in `bots.search.table`; the depth of the search, in
+plies; the kind of bound; the best or cutting move; and the number of the root search that stored the entry, modulo
+AGE_COUNT. A data word of 0 is an empty entry, because every stored depth is at least 1.
 """
 
 from __future__ import annotations
@@ -71,13 +71,16 @@ def make_hash_function(words: int) -> Any:
 
 @inlined
 def mix_plies_left_into_key(key: Any, plies_left: Any) -> Any:
-    """Return a key that also depends on the plies left, for a position whose search reaches the ply limit."""
+    """Return a hash key that also depends on the plies left before the ply limit.
+
+    It is used for positions whose search reaches the ply limit, because their values hold only at this ply.
+    """
     return key ^ hash_pair(plies_left + _SALT, _LAST)
 
 
 @inlined
 def prefetch_bucket(table: Any, mask: Any, key: Any) -> None:
-    """Prefetch the bucket of the key, because the table is larger than the processor's caches."""
+    """Start to load the bucket of a key into the processor's cache, because the table is larger than the caches."""
     prefetch(table, (key & mask) * CACHE_LINE_WORDS)
 
 
@@ -104,10 +107,10 @@ def store_entry(
     move: Any,
     age: Any,
 ) -> None:
-    """Store an entry in its bucket, in the place of the least useful one.
+    """Store an entry in its bucket, in the place of the least useful entry.
 
-    The least useful entry is the one of the same position, or else an empty one, or else the shallowest of earlier root
-    searches, or else the shallowest of this root search.
+    This is the entry of the same position. If there is none, it is an empty one, otherwise the shallowest entry of
+    earlier root searches, otherwise the shallowest entry of this root search.
     """
     bucket_start = (key & mask) * CACHE_LINE_WORDS
     chosen_entry = bucket_start
@@ -137,9 +140,9 @@ def store_entry(
 
 @inlined
 def unpack_value(packed_entry: Any, distance_from_root: Any) -> Any:
-    """Return the value of the table's entry, relative to the root, which is `distance_from_root` plies above the node.
+    """Return the value in a table entry. The value of a win or a loss is converted to plies counted from the root.
 
-    The entry stores the value of a win or a loss relative to the node: with the number of plies from there.
+    The entry counts these plies from the node, which is `distance_from_root` plies below the root.
     """
     value = (packed_entry & (2 * _VALUE_OFFSET - 1)) - _VALUE_OFFSET
     if value > ESTIMATE_LIMIT:
@@ -157,13 +160,13 @@ def unpack_depth(packed_entry: Any) -> Any:
 
 @inlined
 def unpack_bound(packed_entry: Any) -> Any:
-    """Return the kind of bound that the value of the table's entry is: UPPER, LOWER or EXACT."""
+    """Return the kind of the value in a table entry: UPPER, LOWER or EXACT."""
     return (packed_entry >> _BOUND_SHIFT) & 3
 
 
 @inlined
 def unpack_move(packed_entry: Any) -> Any:
-    """Return the number of the move of the table's entry, which was best or caused a cutoff; -1 if there is none."""
+    """Return the move in a table entry, the best one or the one that caused a cutoff, as its number; -1 if there is none."""
     move = (packed_entry >> _MOVE_SHIFT) & _MOVE_BITS_MASK
     return -1 if move == _MOVE_BITS_MASK else move
 
@@ -178,7 +181,8 @@ def unpack_age(packed_entry: Any) -> Any:
 def decides_window(packed_entry: Any, value: Any, alpha: Any, beta: Any) -> Any:
     """Return True if a table entry makes a search with the window (alpha, beta) unnecessary.
 
-    The value of the entry is `value`; the entry says whether it is exact, a lower bound or an upper bound.
+    value         value of the entry
+    packed_entry  data word of the entry, which tells whether `value` is exact, a lower bound or an upper bound
     """
     bound = unpack_bound(packed_entry)
     return bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha)
