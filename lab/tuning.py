@@ -1,20 +1,21 @@
 """Learning of an evaluator's weights from self-play, with logistic regression (source 003 in docs/search.md, learning).
 
 Some positions of each match are samples: their features, and as the target Maxie's chance of winning. The target is a
-mean. SEARCH_WEIGHT_IN_TARGET of it is the chance that a search sees, which is deeper than the searches that chose the moves.
-The rest is the result of the match: 1 if Maxie won and 0 if she lost; a draw counts as one half in tic-tac-toe, and as her
-share of the armies in Riskless. The further away the end of the match, the closer the result is moved to one half. Other
-samples lie a few random plies beside the match, because a search also estimates positions that no good player reaches.
-Their targets come from the search alone.
+weighted mean of two chances. SEARCH_WEIGHT_IN_TARGET is the weight of the chance that a search finds. This search is
+deeper than those that chose the moves. The rest is the weight of the match's result: 1 if Maxie won and 0 if she lost; a
+draw counts as one half in tic-tac-toe, and as her share of the armies in Riskless. The further away the end of the
+match, the closer the result is moved to one half. Other samples are positions that a few random plies after a position
+of the match lead to, because a search also estimates positions that no good player reaches. Their targets come from the
+search alone.
 
 The fit finds the weights that predict the targets best. Each map has its own slope, because an army is worth more on a
-small map than on a large one, and its own tempo: the value of having the move. There is no other constant, since mirrored
-positions have opposite features.
+small map than on a large one, and its own tempo: the value of having the move. There is no other constant, since
+mirrored positions have opposite features.
 
-The fit starts from the weights that played, and a penalty (RIDGE_PENALTY_STRENGTH) keeps it close to them if the
-samples show little. Each generation plays and searches with the weights of the previous generation. In the first
-generation, all weights may be 0: then a search sees only wins within its depth, and the matches are decided by
-chance, but they are decided.
+The fit starts from the weights with which the matches were played, and a penalty (RIDGE_PENALTY_STRENGTH) keeps it close
+to them if the samples show little. Each generation plays and searches with the weights of the previous generation. In
+the first generation, all weights may be 0. Then a search sees only wins within its depth. Chance decides who wins these
+matches, but their results are enough to learn from.
 """
 
 from __future__ import annotations
@@ -45,42 +46,45 @@ from arena.lab.selfplay import (
 FloatArray = npt.NDArray[np.float64]
 
 HELD_OUT_MATCH_INTERVAL = 5
-"""Interval of held-out matches. One match in HELD_OUT_MATCH_INTERVAL is left out of the fit, and measures its quality."""
+"""Interval of held-out matches: one match in so many is left out of the fit. These matches measure the fit's quality."""
 RIDGE_PENALTY_STRENGTH = 0.001
 """Strength of the ridge penalty that keeps the fit close to the weights with which the matches were played.
 
-The fit minimizes the mean log loss of a sample, in nats, plus half of this strength times the sum of the weights' squared
-changes, in units in which each feature has a root mean square of 1.
+The fit minimizes the mean log loss of a sample, in nats, plus a penalty: half of this strength times the sum of the
+squared changes of the weights. For the penalty, each feature is scaled to a root mean square of 1.
 """
 MAX_NEWTON_ITERATIONS = 30
 FIRST_LOGISTIC_SLOPE = 0.001
-"""Slope of the logistic curve for the first fit if all weights are 0, in log-odds per unit of the weighted sum."""
+"""Slope of the curve of winning chances for the first fit if all weights are 0, in log-odds per unit of the weighted sum."""
 RESULT_HALF_LIFE_PLIES = 80
-"""Number of plies over which a match's result loses half its effect: so long before the end, a win (1) counts as 0.75."""
+"""Number of plies before a match's end at which its result has half the effect: there, a win (1) counts as 0.75."""
 SAMPLES_PER_MATCH = 24
 """Maximum number of samples (training positions) from one match."""
 TARGET_SEARCH_NODES_FACTOR = 10
 """Number of nodes searched for the target of a sample, as a multiple of the nodes searched per move."""
 SEARCH_WEIGHT_IN_TARGET = 0.75
-"""Weight of the search in the target of a position from a match; the result of the match has the remaining weight."""
+"""Share of the search's chance of winning in the target of a position from a match. The rest is the match's result."""
 SAMPLE_RANDOM_PLIES_CHOICES = (0, 0, 1, 2)
-"""Numbers of random plies from a position of the match to a sample (training position); one is drawn for each sample."""
+"""Numbers of random plies that are played after a position of a match to get a sample (training position).
+
+One of the numbers is drawn for each sample.
+"""
 MAX_START_CHANCE_IMBALANCE = 0.3
-"""Maximum distance of the chance of winning from one half at the start of a match."""
+"""Maximum difference between the chance of winning and one half at the start of a match."""
 MAX_START_POSITION_ATTEMPTS = 12
 """Number of random start positions that are tried for a match before an uneven one is used."""
 MAX_MATCH_PLIES = 250
-"""Maximum number of plies of a match; by then one side is usually clearly ahead."""
+"""Maximum number of plies of a match. After so many plies, one side is usually clearly ahead."""
 
 
 @dataclass(frozen=True)
 class FitResult:
     """Result of a fit: the new weights, and mean log losses in bits. A coin toss has a log loss of 1 bit.
 
-    loss_before           loss of the weights that played, after scaling to the best fit
+    loss_before           loss of the weights with which the matches were played, with the best slopes and tempos for them
     loss_after            loss of the new weights
-    held_out_loss_before  like `loss_before`, on the held-out matches
-    held_out_loss_after   like `loss_after`, on the held-out matches
+    held_out_loss_before  like `loss_before`, but of the held-out matches
+    held_out_loss_after   like `loss_after`, but of the held-out matches
     """
 
     weights: Mapping[str, int]
@@ -219,10 +223,11 @@ def count_outcomes_by_category(
     seed: int,
     on_progress: Callable[[], None],
 ) -> dict[PositionCategory, OutcomeCounts]:
-    """Play matches with `weights` in both seats. Return the wins, draws and losses from each category of positions.
+    """Play matches, and return the numbers of wins, draws and losses from each category of positions.
 
-    Results are counted for the player to move in the position.
+    A win is counted for the player to move in the position. `bots.evaluators.outcomes` defines the categories.
 
+    weights         weights of both players' evaluators
     match_count     number of matches of each game
     nodes_per_move  number of nodes searched for each move
     seed            seed of all random choices
@@ -254,8 +259,8 @@ def fit_weights(
 ) -> FitResult:
     """Return the weights that predict the targets of the samples best, and their losses.
 
-    weights             weights with which the samples were played, by feature, in the order of the samples' columns
-    untrained_features  names of features that are left out; their weights are 0, and stay 0
+    weights             weights with which the matches were played, by feature, in the order of the columns of `samples`
+    untrained_features  names of features that are left out of the fit; their weights must be 0, and stay 0
     """
     names = list(weights)
     # hundredths of an army: estimates vary as much as the plain estimate, 100 times the first feature
@@ -308,9 +313,10 @@ def fit_weights(
 def _fit_slopes_and_tempos(
     samples: TrainingSamples, sample_mask: npt.NDArray[np.bool_], weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return each game's slope of the logistic curve, in log-odds of winning per unit of the weighted sum, and its tempo.
+    """Return the slope and the tempo of each game.
 
-    A tempo is the value of having the move, in log-odds.
+    A slope is that of the curve of winning chances, in log-odds per unit of the weighted sum. A tempo is the value of
+    having the move, in log-odds.
 
     sample_mask  mask of the samples from which slopes and tempos are computed
     weights      weights of the features

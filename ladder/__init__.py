@@ -1,1 +1,4 @@
-"""Ladders: events that start bots, or wait for them, and play many matches on one machine or a cluster."""
+"""Ladders: events in which many bots play matches, on one machine or on a cluster.
+
+The ladder starts the bots, or waits until they connect by themselves.
+"""

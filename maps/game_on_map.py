@@ -11,17 +11,18 @@ from arena.games.riskless import Riskless
 from arena.maps.loader import MAX_CACHED_MAPS, load_map
 
 DEFAULT_MAP = "italy"
-"""Default map of a match. Matches on it are short, and rarely drawn between equally strong players."""
+"""Default map of a match. Its matches are short, and rarely drawn between equally strong players."""
 
 MAPS_WITH_FEW_DRAWS = (DEFAULT_MAP, "poland", "world", "usa")
 """Built-in maps on which at most about a tenth of the matches of equally strong players are drawn, shortest matches first."""
 
 
 def make_game_on_map(game_spec: str = Riskless.name, map_name: str = DEFAULT_MAP) -> AnyGame:
-    """Return the game called `game_spec`, on `map_name` if it is Riskless or a subclass.
+    """Return the game called `game_spec`, on the map `map_name` if it is Riskless or a subclass.
 
-    Other games ignore `map_name`. Riskless games on cached maps are cached too. Raises UnknownGame if there is no such game,
-    BadGame if it cannot be loaded, and MapError if there is no such map or its file is invalid.
+    Other games ignore `map_name`. Riskless on a built-in or generated map is created once and cached. Raises UnknownGame
+    if there is no such game, BadGame if it cannot be loaded, and MapError if there is no such map or its file is
+    invalid.
     """
     game_class = CATALOGUE.find_game_class(game_spec)
     if not issubclass(game_class, Riskless):

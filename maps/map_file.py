@@ -45,9 +45,9 @@ class MapTable(Struct, frozen=True, kw_only=True):
 
 
 TERRITORY_KEY_BY_ATTRIBUTE = {"territories": "name", "neighbours": "roads", "start": "start"}
-"""Key of a [[territory]] table in the file, by the attribute of RisklessMap that holds the values of all territories.
+"""For each attribute of RisklessMap with the values of all territories: its key in a [[territory]] table of the file.
 
-`BadMap.key` names the attribute.
+`BadMap.key` is the name of the attribute.
 """
 
 
@@ -61,7 +61,7 @@ class MapError(ValueError):
 class UnknownMap(MapError):
     """Raised when no map has the requested name.
 
-    `reason` is the message without the hint that a map file can be named, for users who cannot name files on this machine.
+    `reason` is the message without the advice to name a map file, for users who cannot name files on this machine.
     """
 
     def __init__(self, reason: str) -> None:

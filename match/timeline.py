@@ -1,4 +1,4 @@
-"""Timeline of a match from its journal: the time that each player had, used and was credited, and all faults.
+"""Timeline of a match from its journal: the time that each player had, used, and got back for network lag, and all faults.
 
 Pure: a referee replays the events, and gives the same answers as during the match.
 """

@@ -26,7 +26,7 @@ STOP_TIMEOUT_SECONDS = 2.0
 MAX_OUTPUT_WAIT_SECONDS = 5.0
 """Maximum time to read the remaining output of an ended process, in seconds.
 
-The limit is needed because another process may have inherited the output pipe and keep it open.
+There may be no end of the output, if another process has inherited the pipe and keeps it open.
 """
 
 

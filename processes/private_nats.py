@@ -26,7 +26,7 @@ from arena.processes.tasks import open_background_tasks
 log = logging.getLogger("arena.processes")
 
 EXTRA_PROGRAM_FOLDERS = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
-"""Folders in which packages install nats-server and that may be missing from PATH."""
+"""Folders in which packages install nats-server, and which may be missing in PATH."""
 START_TIMEOUT_SECONDS = 60.0
 """Maximum time for the NATS server to start, in seconds."""
 LISTEN_POLL_INTERVAL_SECONDS = 0.02
@@ -42,7 +42,7 @@ class NatsNotStarted(Exception):
 
 
 class PrivateNats:
-    """NATS server on a loopback port, for processes that can read its password file."""
+    """NATS server on a loopback port. Only processes that can read its password file can connect."""
 
     def __init__(self, nats_program: str, folder: Path) -> None:
         """Write a new random password into a file. `start` starts the server.

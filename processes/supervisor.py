@@ -18,11 +18,11 @@ import sys
 from types import FrameType
 
 CANNOT_START_EXIT_CODE = 2
-"""Exit code if the command cannot be started."""
+"""Exit code of the supervisor if the command cannot be started."""
 DEFAULT_NICENESS = 5
 """Default increase of the command's niceness.
 
-When all cores are busy, the increase gives the server, which runs the clocks of the matches, priority over the bots.
+If all cores are busy, the increase gives the server priority over the bots, so that the clocks of matches stay exact.
 """
 SIGNALS_FORWARDED_TO_CHILD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals that the supervisor forwards to the command's process group."""

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 NO_ADJUDICATION = "none"
-"""Text that turns off one rule, or all adjudication."""
+"""Value that turns a rule off, or all adjudication."""
 
 TABLEBASE_RULE = "table"
 """Name of the rule that ends a match by the solved table of its map, which has the exact value of each position."""
@@ -30,16 +30,16 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     """
 
     win: Annotated[float, Meta(gt=0, le=1e12)] | None = None
-    """Maxie wins if the last `moves` values of both bots are all at least this.
+    """Maxie wins if the last `moves` values of both bots are all at least `win`.
 
-    Minnie wins if they are all at most the negative of this.
+    Minnie wins if they are all at most -`win`.
     """
     draw: Annotated[float, Meta(ge=0, le=1e12)] | None = None
-    """The match is drawn if the last `moves` values of both bots all differ from 0 by at most this."""
+    """The match is drawn if the last `moves` values of both bots are all between -`draw` and `draw`."""
     moves: Annotated[int, Meta(ge=1, le=1000)] = 3
     """Number of each bot's latest moves whose values `win` and `draw` examine."""
     after: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
-    """Number of plies that must be played before the rule `draw` applies."""
+    """Number of plies before which the rule `draw` does not apply."""
     limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     """Number of plies after which the match is a draw."""
     repetition: Annotated[int, Meta(ge=2, le=1000)] | None = None
@@ -81,8 +81,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     ) -> Adjudication | None:
         """Return the adjudication with the rules in `values_by_rule`; None if all rules are off.
 
-        Names, defaults and `none` are as in `parse`. If `rejects_numbers_as_text` is False, a value such as `"500"` counts
-        as the number 500.
+        Names, defaults and `none` are as in `parse`.
+
+        rejects_numbers_as_text  False to accept a text such as `"500"` as the number 500
 
         Raises BadAdjudication for an unknown rule or an invalid value.
         """
@@ -124,7 +125,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
 
 
 _RULES_THAT_END_MATCHES = ("win", "draw", "limit", "repetition", TABLEBASE_RULE)
-"""Rules that can end a match, each independently of the others."""
+"""Rules that end a match when they apply. The other keys of an adjudication are settings of these rules."""
 
 DEFAULT_ADJUDICATION = Adjudication(repetition=3)
 """Default rules of ladders, `arena match` and servers."""

@@ -25,7 +25,7 @@ class _WireStringEnum(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
-        """Return a new value for a word that the enum lacks, such as one of a later version; None for an invalid word."""
+        """Return a new member for a word that the enum lacks, such as one of a later version; None for an invalid word."""
         if not isinstance(value, str) or not 1 <= len(value) <= MAX_CODE_LENGTH:
             return None
         unknown = str.__new__(cls, value)
@@ -128,4 +128,4 @@ FORFEIT_REASONS = frozenset(
         EndReason.NO_SHOW,
     }
 )
-"""End reasons for a player's own failure, as opposed to a loss by play. Tables count such losses separately."""
+"""End reasons for which a player loses by its own failure, not by play. Tables count such losses separately."""

@@ -1,4 +1,7 @@
-"""Riskless map as an array of numbers for compiled code, and decoding of a board's number (see solved.board_numbers)."""
+"""Riskless map as an array of numbers for compiled code, and a function that decodes a board's number.
+
+`solved.board_numbers` describes the numbers of boards.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from arena.solved.board_numbers import BoardNumbering
 Words = npt.NDArray[np.int64]
 
 TERRITORIES, BASE, CAP, GOAL, TURNED, SYMMETRIES, ROADS, IMAGES, POWERS = range(9)
-"""Indices into the array that describes a map of V territories for compiled code.
+"""Indices into the array that describes a map of V territories for compiled code. The array has at the index:
 
 TERRITORIES  V
 BASE         number of values of a digit, 2 × cap + 1
@@ -21,9 +24,11 @@ CAP          maximum number of armies on a territory
 GOAL         number of armies with which a player wins
 TURNED       number of a board plus the number of the same board with all signs changed; the sum is the same for all boards
 SYMMETRIES   number of symmetries of the map
-ROADS        offset of V + 1 indices and, after them, the targets of all roads; indices v and v + 1 delimit v's targets
-IMAGES       offset of V numbers per symmetry: the place value of each territory's digit in the image
-POWERS       first of V numbers: the place value of each territory's digit
+ROADS        index at which the roads are stored: V + 1 numbers, then the targets of all roads. The numbers v and v + 1
+             say where the targets of territory v begin and end.
+IMAGES       index at which V numbers are stored for each symmetry: the place value of each territory's digit in the number
+             of the symmetric board
+POWERS       place value of the first territory's digit; those of the other territories follow
 """
 
 

@@ -35,15 +35,15 @@ from arena.solved.zstandard import zstd
 BOARDS_PER_RANGE = BOARDS_IN_BLOCK * 16
 """Number of boards that a thread handles at a time. It is a multiple of the number of boards in a block of the table."""
 TABLE_COMPRESSION_LEVEL = 15
-"""Zstandard level for a table's blocks. Higher levels hardly save space and take several times as long."""
+"""Zstandard level for the blocks of larger tables. Higher levels hardly save space and take several times as long."""
 MAX_SMALL_TABLE_BLOCKS = 16
 """Maximum number of blocks of a small table, which is compressed at a higher level."""
 SMALL_TABLE_COMPRESSION_LEVEL = 19
-"""Zstandard level for small tables (MAX_SMALL_TABLE_BLOCKS), which may be shipped with the package."""
+"""Zstandard level for tables of at most MAX_SMALL_TABLE_BLOCKS blocks, which may be shipped with the package."""
 
 
 OnProgress = Callable[[str, int, int], None]
-"""Function that reports progress: its arguments are the name of the current phase, its steps done, and all its steps."""
+"""Function that reports progress. Arguments: name of the current phase, number of its finished steps, and of all its steps."""
 
 
 @dataclass
@@ -53,8 +53,8 @@ class Solver:
     checkpoint   path of the file for intermediate results
     threads      number of threads that work
     on_progress  function that is called after each step of a phase
-    interval     minimum number of seconds between two checkpoints. After a checkpoint that took t seconds to write, the
-                 next one follows after at least 10 t seconds
+    interval     minimum number of seconds between two checkpoints. If a checkpoint took t seconds to write, the interval until
+                 the next one is at least 10 t seconds.
     """
 
     boards: BoardNumbering
@@ -131,7 +131,7 @@ class Solver:
         self._list_undecided_boards()
 
     def _list_undecided_boards(self) -> None:
-        """List all unfinished representative boards, in ascending order, as undecided in the retrograde analysis."""
+        """List the numbers of all unfinished representative boards, in ascending order, as undecided in the analysis."""
         gather = make_unfinished_representatives_kernel()
         undecided_starts = [0, *map(int, self._ends[:-1])]
         for (first, last), undecided_start in zip(self._ranges, undecided_starts, strict=True):
@@ -176,7 +176,10 @@ class Solver:
         )
 
     def _list_representatives_of_range(self, range_index: int) -> npt.NDArray[np.int64]:
-        """Return the numbers of the unfinished representative boards in range `range_index` of all boards."""
+        """Return the numbers of the unfinished representative boards in one range of boards.
+
+        range_index  index of the range in `_ranges`, which divides the numbers of all boards
+        """
         undecided_start = int(self._ends[range_index - 1]) if range_index else 0
         numbers = np.zeros(int(self._ends[range_index]) - undecided_start, np.int64)
         make_unfinished_representatives_kernel()(

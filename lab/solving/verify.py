@@ -2,10 +2,10 @@
 
 The verifier shares only the file format with the solver.
 
-The verifier expands the file to all boards of the map, plays every move of every unfinished board by the rules as
-written, and compares the value of each board with the values of its successors. That proves the whole table: a win or a loss
-follows from values with fewer plies, down to finished boards. A draw is right because each player can always move to
-another draw.
+The file has one of several symmetric boards. The verifier computes the values of all boards from it, plays every move of
+every unfinished board by the rules of the game, and compares the value of each board with the values of its successors.
+That proves the whole table: a win or a loss follows from values with fewer plies, down to finished boards. A draw is
+right because each player can always move to another draw.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ def verify_table(
 ) -> Verification:
     """Verify every board of a table. Raises solved.header.BadTable for a damaged block.
 
-    on_progress  called with the number of parts done and their total number
+    on_progress  called with the number of finished parts of the work and the number of all parts
 
-    Verification needs 3 bytes of memory per board, or 4 if codes have two bytes. It takes a few times as long as one
-    step of the solver, which finds all boards that are decided in n plies.
+    Verification needs 3 bytes of memory per board, or 4 if codes have two bytes. It takes a few times as long as the
+    solver takes for one ply.
     """
     boards = table.numbering
     entries = _unpack_codes(table)
@@ -153,7 +153,11 @@ def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
 
 
 def _make_rules_array(boards: BoardNumbering) -> npt.NDArray[np.int64]:
-    """Return the rules as an array: size, cap, goal, number of symmetries, adjacency matrix, symmetries."""
+    """Return the rules as an array.
+
+    It holds the number of territories, the cap, the goal, the number of symmetries, the adjacency matrix and the
+    symmetries.
+    """
     size = boards.territory_count
     roads = [int(neighbour in neighbours) for neighbours in boards.neighbours for neighbour in range(size)]
     images = [place for symmetry in boards.symmetries for place in symmetry]

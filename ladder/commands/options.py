@@ -103,7 +103,7 @@ PLAN_FIELD_BY_OPTION = {
     "pin": "pin",
     "margin": "margin_ms",
 }
-"""Field of LadderPlan that an option of the command line sets, by the option's name, for options that need no parsing."""
+"""For each option that needs no parsing, by its name: the field of LadderPlan that it sets."""
 
 OPTION_PARSERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "map": ("maps", _parse_map_list),
@@ -114,4 +114,4 @@ OPTION_PARSERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "adjudicate": ("adjudication", Adjudication.parse),
     "tc": ("time_control", TimeControl.parse),
 }
-"""Field of LadderPlan that an option of the command line sets, and parser of the option's text, by the option's name."""
+"""For each option that needs parsing, by its name: the field of LadderPlan that it sets, and the parser of its text."""
