@@ -25,9 +25,12 @@ except KeyboardInterrupt:  # Ctrl-C while these modules are being loaded
 
 COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
     "Play": {
-        "ladder": ("arena.ladder.commands.ladder:ladder", "Play a ladder of many bots on this machine."),
+        "ladder": (
+            "arena.ladder.commands.ladder:ladder_command",
+            "Play a ladder of many bots on this machine.",
+        ),
         "match": (
-            "arena.ladder.commands.match:match",
+            "arena.ladder.commands.match:match_command",
             "Play pairs of matches between two bots, and estimate their Elo difference.",
         ),
         "play": ("arena.bots.commands.play:play", "Play against an engine at the terminal."),

@@ -40,7 +40,7 @@ from arena.lab.selfplay import (
 )
 from arena.match.openings import find_position_after
 from arena.protocol.values import Opening
-from arena.rating.elo import Z95
+from arena.rating.elo import Z_SCORE_95_PERCENT
 from arena.rating.pentanomial import (
     compute_count_mean_and_variance,
     count_pair_scores,
@@ -237,7 +237,9 @@ def estimate_mean_outcome(
     """
     adjusted_share = (outcome_sum + 2) / (outcome_count + 4)
     outcome_variance = adjusted_share * (1 - adjusted_share) if variance is None else variance
-    return EstimatedMean(outcome_sum / outcome_count, Z95 * math.sqrt(outcome_variance / (outcome_count + 4)))
+    return EstimatedMean(
+        outcome_sum / outcome_count, Z_SCORE_95_PERCENT * math.sqrt(outcome_variance / (outcome_count + 4))
+    )
 
 
 def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MeasuredMatch]) -> EqualStrengthMatches:
@@ -270,7 +272,7 @@ def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MeasuredMatch
 def _estimate_mean(values: Sequence[float]) -> EstimatedMean:
     mean = sum(values) / len(values)
     variance = sum((value - mean) ** 2 for value in values) / max(1, len(values) - 1)
-    return EstimatedMean(mean, Z95 * math.sqrt(variance / len(values)))
+    return EstimatedMean(mean, Z_SCORE_95_PERCENT * math.sqrt(variance / len(values)))
 
 
 def _estimate_maxie_score(matches: Sequence[MeasuredMatch]) -> EstimatedMean:
@@ -323,7 +325,7 @@ def compute_pairs_needed(pair_score_counts: Sequence[float]) -> float:
             n + (i in {0, len(pair_score_counts) - 1}) for i, n in enumerate(pair_score_counts)
         ]
     _, mean, variance = compute_count_mean_and_variance(pair_score_counts)
-    return (Z95 / (mean - 0.5)) ** 2 * variance if mean > 0.5 else math.inf
+    return (Z_SCORE_95_PERCENT / (mean - 0.5)) ** 2 * variance if mean > 0.5 else math.inf
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class BotRefused(Exception):
+class BotNotStarted(Exception):
     """Raised when a bot cannot be started, for example because its engine is unknown. The message is one line."""
 
 
@@ -40,5 +40,5 @@ class BotPool(Protocol):
     async def wait_for_change(self) -> None:
         """Wait until a bot becomes free, connects, returns, or drops out."""
 
-    def raise_if_refused(self) -> None:
-        """Raise BotRefused if a bot cannot be started, which ends the event."""
+    def raise_if_bot_not_started(self) -> None:
+        """Raise BotNotStarted if a bot cannot be started, which ends the event."""

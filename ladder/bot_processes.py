@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 
-from arena.ladder.bot_pool import BotRefused
+from arena.ladder.bot_pool import BotNotStarted
 from arena.ladder.plan import BotPlan
 from arena.processes.bot_process import (
     BotProcess,
@@ -85,22 +85,22 @@ class BotProcesses:
         self._changed.set()
         self._changed = anyio.Event()
 
-    def raise_if_refused(self) -> None:
+    def raise_if_bot_not_started(self) -> None:
         for bot, processes in self._processes.items():
             for process in processes:
                 if process.refusal is not None:
-                    raise BotRefused(f"bot {bot} cannot play: {process.refusal}")
+                    raise BotNotStarted(f"bot {bot} cannot play: {process.refusal}")
 
     async def wait_until_connected(self) -> None:
         """Wait until every process has connected or failed, but no longer than the restart policy's `settle_seconds`.
 
-        Raises BotRefused if a bot cannot be started.
+        Raises BotNotStarted if a bot cannot be started.
         """
         with anyio.move_on_after(self._restart_policy.settle_seconds):
-            self.raise_if_refused()
+            self.raise_if_bot_not_started()
             while any(process.state is BotState.STARTING for process in self._list_all_processes()):
                 await self._changed.wait()
-                self.raise_if_refused()
+                self.raise_if_bot_not_started()
 
     def _list_all_processes(self) -> Iterator[BotProcess]:
         return (process for processes in self._processes.values() for process in processes)

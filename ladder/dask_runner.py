@@ -21,7 +21,7 @@ import anyio.abc
 from arena.clock import MONOTONIC_CLOCK
 from arena.games.catalogue import CATALOGUE
 from arena.ladder import event_terms
-from arena.ladder.bot_pool import BotRefused
+from arena.ladder.bot_pool import BotNotStarted
 from arena.ladder.dask_worker import PairJob, PairResult, play_pair
 from arena.ladder.event_terms import EventTerms, compute_max_match_seconds, make_void_record
 from arena.ladder.plan import LadderPlan
@@ -89,7 +89,7 @@ class ClusterRunner:
         plan: LadderPlan,
         on_result: Callable[[Pairing, Record], None],
         *,
-        on_void: Callable[[Pairing, Record], None],
+        on_void_match: Callable[[Pairing, Record], None],
         on_notice: Callable[[str], None],
         restart_policy: RestartPolicy,
         seconds_left: Callable[[], float] = lambda: math.inf,
@@ -101,7 +101,7 @@ class ClusterRunner:
         terms           terms shared by all matches
         plan            plan of the event, with its bots
         on_result       called once for each match that is over and will not be played again
-        on_void         called for each void match that will be played again
+        on_void_match   called for each void match that will be played again
         on_notice       called with each message about a bot, such as a report of a crash
         restart_policy  limits for the bots' processes on a worker
         seconds_left    returns the seconds left for the event; at 0, no further pair begins
@@ -113,7 +113,7 @@ class ClusterRunner:
         # A bot whose plan sets no number of threads has one, because other pairs may run on the same machine.
         self._threads = ThreadAllocation(plan.bots, core_count=1, fixed_concurrency=1)
         self._on_result = on_result
-        self._on_void = on_void
+        self._on_void_match = on_void_match
         self._on_notice = on_notice
         self._concurrency = plan.concurrency
         """Maximum number of pairs in parallel; 0 for one per thread of the workers."""
@@ -122,13 +122,13 @@ class ClusterRunner:
         self._seconds_left = seconds_left
         self._running_pair_count = 0
         self._changed = anyio.Event()
-        self._problem: BotRefused | ClusterUnavailable | None = None
+        self._problem: BotNotStarted | ClusterUnavailable | None = None
         """Error that stops the event, or None. The matches in play are dropped, and played again if the event is resumed."""
 
     async def run(self, schedule: Schedule, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Play the matches of the schedule until all are played or `should_stop` returns True.
 
-        Cancellation drops the matches in play. Raises BotRefused if a bot cannot be started, and ClusterUnavailable if there
+        Cancellation drops the matches in play. Raises BotNotStarted if a bot cannot be started, and ClusterUnavailable if there
         is no worker for too long or the scheduler is lost.
         """
         no_workers_since: float | None = None
@@ -149,7 +149,7 @@ class ClusterRunner:
                         f"the cluster has had no worker for {MAX_SECONDS_WITHOUT_WORKER:g} s: start workers, and run the command again"
                     )
                 while seconds > 0 and self._running_pair_count < (min(self._concurrency, threads) or threads):
-                    pairings = start_next_pair(schedule)
+                    pairings = take_next_pair(schedule)
                     if not pairings:
                         break
                     self._running_pair_count += 1
@@ -203,7 +203,7 @@ class ClusterRunner:
             if schedule.record_result(pairing, record):
                 self._on_result(pairing, record)
             else:
-                self._on_void(pairing, record)
+                self._on_void_match(pairing, record)
         self._running_pair_count -= 1
         self._changed.set()
 
@@ -227,7 +227,7 @@ class ClusterRunner:
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)
         try:
             pair_result: PairResult = await future.result()
-        except BotRefused as refused:
+        except BotNotStarted as refused:
             self._problem = refused
             self._changed.set()
             return PairResult(), str(refused)
@@ -241,7 +241,7 @@ class ClusterRunner:
         return pair_result, "the worker was stopped before the match"
 
 
-def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
+def take_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
     """Mark the next match of the schedule, and the other match of its pair, as started. Return them with their ids.
 
     The list has two matches, one if the other is already played, or none if no match can start.

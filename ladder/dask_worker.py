@@ -17,14 +17,14 @@ import anyio
 from arena.games.catalogue import CATALOGUE, find_rules_mismatch_reason
 from arena.games.core import GameError
 from arena.games.loading import split_file_spec
-from arena.ladder.bot_pool import BotPool, BotRefused
+from arena.ladder.bot_pool import BotNotStarted, BotPool
 from arena.ladder.bot_processes import RECONNECT_GRACE_MS, open_bot_processes
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import (
     MatchHost,
-    finish_match,
     make_forfeit_record,
     play_with_time_limit,
+    report_match_to_pool,
     reserve_connections,
 )
 from arena.match.terms import MatchTerms, from_json
@@ -33,7 +33,7 @@ from arena.protocol.record import Record, format_record_line
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 
-_SERVER_OPENING_LOCK = Lock()
+_SERVER_START_LOCK = Lock()
 """Lock held while a server is opened, because the migration library handles one store at a time per process."""
 
 
@@ -64,22 +64,22 @@ class PairResult:
 
 
 def play_pair(job: PairJob) -> PairResult:
-    """Play the matches of a job one after another. Raises BotRefused if a game or a bot cannot be loaded."""
+    """Play the matches of a job one after another. Raises BotNotStarted if a game or a bot cannot be loaded."""
     folder = Path(job.folder)
     try:
-        games = [_resolve_local_spec(spec) for spec in job.games]
+        games = [_resolve_game_file(spec) for spec in job.games]
         for spec in games:
             CATALOGUE.register(spec)
         matches = [from_json(text) for text in job.matches]
         mismatch = find_rules_mismatch_reason(matches[0].game, job.rules)
     except GameError as error:
-        raise BotRefused(f"a worker of the cluster cannot play the match: {error}") from None
+        raise BotNotStarted(f"a worker of the cluster cannot play the match: {error}") from None
     if mismatch is not None:
-        raise BotRefused(f"a worker of the cluster cannot play the match: {mismatch}")
-    return anyio.run(_play_job, job, matches, games, folder if folder.is_dir() else None)
+        raise BotNotStarted(f"a worker of the cluster cannot play the match: {mismatch}")
+    return anyio.run(_serve_and_play, job, matches, games, folder if folder.is_dir() else None)
 
 
-def _resolve_local_spec(spec: str) -> str:
+def _resolve_game_file(spec: str) -> str:
     """Return the game's spec with the path of its file on this machine.
 
     The path stays as given if the file exists there; otherwise it is the same file name in the worker's current folder.
@@ -88,13 +88,13 @@ def _resolve_local_spec(spec: str) -> str:
     return spec if Path(file).is_file() else f"{Path(file).name}:{name}"
 
 
-async def _play_job(
+async def _serve_and_play(
     job: PairJob, matches: Sequence[MatchTerms], games: Sequence[str], folder: Path | None
 ) -> PairResult:
     pair_result = PairResult()
     async with AsyncExitStack() as stack:
         # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
-        with _SERVER_OPENING_LOCK:
+        with _SERVER_START_LOCK:
             host = await stack.enter_async_context(
                 open_host(make_private_host_settings(grace_seconds=RECONNECT_GRACE_MS / 1000))
             )
@@ -119,10 +119,10 @@ async def _play_match(terms: MatchTerms, host: MatchHost, pool: BotPool) -> Reco
 
     A bot that dropped out, which will not be restarted, forfeits the match once the other bot is free.
 
-    Raises BotRefused if a bot cannot be started.
+    Raises BotNotStarted if a bot cannot be started.
     """
     while True:
-        pool.raise_if_refused()
+        pool.raise_if_bot_not_started()
         bots = [bot for bot in (terms.players.maxie, terms.players.minnie) if not pool.has_dropped_out(bot)]
         names = reserve_connections(pool, bots)
         if names is not None:
@@ -130,7 +130,7 @@ async def _play_match(terms: MatchTerms, host: MatchHost, pool: BotPool) -> Reco
         await pool.wait_for_change()
     if len(bots) == 2:
         record = await play_with_time_limit(terms, host)
-        finish_match(record, pool, terms.players)
+        report_match_to_pool(record, pool, terms.players)
     else:
         for name in names:
             pool.release_connection(name)

@@ -37,26 +37,26 @@ class RandomOpenings:
         self._texts: list[set[str]] = [set() for _ in games]
         self._max_attempts = [MAX_OPENING_ATTEMPTS for _ in games]
 
-    def get_opening(self, round: int, start_index: int) -> Opening:
-        """Return the opening of a round (from 0) on the start position with the index `start_index`.
+    def get_opening(self, round: int, start_position_index: int) -> Opening:
+        """Return the opening of a round (from 0) on the start position with the index `start_position_index`.
 
         The opening differs from all earlier ones on this position, if a new one is found.
         """
-        openings = self._openings[start_index]
+        openings = self._openings[start_position_index]
         while len(openings) <= round:
-            openings.append(self._draw_opening(len(openings), start_index))
+            openings.append(self._draw_opening(len(openings), start_position_index))
         return openings[round]
 
-    def _draw_opening(self, round: int, start_index: int) -> Opening:
+    def _draw_opening(self, round: int, start_position_index: int) -> Opening:
         opening: Opening = ()
-        for attempt in range(self._max_attempts[start_index]):
-            salt = f"{self._seed}/{round}/{start_index}/{attempt}"
-            opening = make_random_opening(self._games[start_index], self._plies, salt)
-            if repr(opening) not in self._texts[start_index]:
+        for attempt in range(self._max_attempts[start_position_index]):
+            salt = f"{self._seed}/{round}/{start_position_index}/{attempt}"
+            opening = make_random_opening(self._games[start_position_index], self._plies, salt)
+            if repr(opening) not in self._texts[start_position_index]:
                 break
         else:
-            self._max_attempts[start_index] = max(1, self._max_attempts[start_index] // 2)
-        self._texts[start_index].add(repr(opening))
+            self._max_attempts[start_position_index] = max(1, self._max_attempts[start_position_index] // 2)
+        self._texts[start_position_index].add(repr(opening))
         return opening
 
 
@@ -67,9 +67,9 @@ class ListedOpenings:
         self.listed = openings
         """Lists of openings in the order of rounds, one list for each start position; empty for no openings."""
 
-    def get_opening(self, round: int, start_index: int) -> Opening:
-        """Return the opening of a round (from 0) on the start position with the index `start_index`."""
-        openings = self.listed[start_index] if self.listed else [()]
+    def get_opening(self, round: int, start_position_index: int) -> Opening:
+        """Return the opening of a round (from 0) on the start position with the index `start_position_index`."""
+        openings = self.listed[start_position_index] if self.listed else [()]
         return openings[round % len(openings)]
 
 
@@ -85,11 +85,11 @@ def load_shipped_openings(maps: Sequence[str], games: Sequence[AnyGame], seed: i
     a file of openings was made for another version of its map.
     """
     return ListedOpenings(
-        [_load_built_in_openings(name, game, seed) for name, game in zip(maps, games, strict=True)]
+        [_load_shipped_map_openings(name, game, seed) for name, game in zip(maps, games, strict=True)]
     )
 
 
-def _load_built_in_openings(map_name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
+def _load_shipped_map_openings(map_name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
     path = find_shipped_openings_file(map_name, game.name)
     if path is None:
         return [()]

@@ -24,7 +24,7 @@ MISSING_BOTS_NOTICE_SECONDS = 30
 """Seconds without a new bot after which a ladder that waits for bots reports which ones are missing."""
 MIN_EXTERNAL_BOTS = 2
 """Minimum number of bots with which a ladder begins after the waiting time."""
-MIN_SECONDS_SINCE_LAST_BOT = 5
+MIN_SECONDS_WITHOUT_NEW_BOT = 5
 """Number of seconds without a new bot after which a ladder begins, once enough bots are connected."""
 MAX_DISCONNECTED_SECONDS = 30
 """Maximum time, in seconds, for which a bot may be disconnected or take no match. Then it plays no more in the event."""
@@ -69,19 +69,21 @@ class ExternalBot:
         self._silent_matches = 0 if made_move else self._silent_matches + 1
         self.has_dropped_out = self.has_dropped_out or self._silent_matches >= MAX_MATCHES_WITHOUT_MOVE
 
-    def record_presence(self, now: float, *, is_present: bool) -> None:
-        """Record whether the bot is present, that is not away, at time `now` (monotonic, in seconds)."""
+    def record_presence(self, now_seconds: float, *, is_present: bool) -> None:
+        """Record whether the bot is present, that is not away, at time `now_seconds` (monotonic, in seconds)."""
         if is_present:
             self._away_since = None
         elif self._away_since is None:
-            self._away_since = now
+            self._away_since = now_seconds
         else:
-            self.has_dropped_out = self.has_dropped_out or now - self._away_since > MAX_DISCONNECTED_SECONDS
+            self.has_dropped_out = (
+                self.has_dropped_out or now_seconds - self._away_since > MAX_DISCONNECTED_SECONDS
+            )
 
 
 @dataclass
 class ExternalBots:
-    """Bots that connected to a ladder by themselves, as a `ladder.bot_pool.BotPool`. Created by `gather_bots`."""
+    """Bots that connected to a ladder by themselves, as a `ladder.bot_pool.BotPool`. Created by `wait_for_external_bots`."""
 
     _host: Host
     _game: str
@@ -92,7 +94,7 @@ class ExternalBots:
     """Text that says which bots are missing; empty if none is."""
 
     @property
-    def names(self) -> list[str]:
+    def bot_names(self) -> list[str]:
         """Return the names of the bots in alphabetical order, since their order of arrival has no meaning."""
         return sorted(self._bots)
 
@@ -128,7 +130,7 @@ class ExternalBots:
     async def wait_for_change(self) -> None:
         await self._changed.wait()
 
-    def raise_if_refused(self) -> None:
+    def raise_if_bot_not_started(self) -> None:
         """Do nothing: a start cannot fail, because this process starts no bots."""
 
     def _notify_changed(self) -> None:
@@ -154,7 +156,7 @@ class ExternalBots:
                 await self._host.wait_for_change()
 
 
-async def gather_bots(
+async def wait_for_external_bots(
     host: Host,
     game: str,
     settings: ExternalBotSettings,
@@ -208,24 +210,29 @@ async def gather_bots(
 
 
 def _are_enough_bots_connected(
-    connected: set[str], settings: ExternalBotSettings, expected_names: Sequence[str]
+    connected_bots: set[str], settings: ExternalBotSettings, expected_names: Sequence[str]
 ) -> bool:
     """Return True if all bots of `expected_names` are connected, or without names, as many bots as the settings require."""
-    return connected >= set(expected_names) if expected_names else len(connected) >= settings.min_bots
+    return (
+        connected_bots >= set(expected_names) if expected_names else len(connected_bots) >= settings.min_bots
+    )
 
 
 def _describe_missing_bots(
-    connected: set[str], settings: ExternalBotSettings, expected_names: Sequence[str], waited_seconds: float
+    connected_bots: set[str],
+    settings: ExternalBotSettings,
+    expected_names: Sequence[str],
+    waited_seconds: float,
 ) -> str:
     """Return a message that says which bots did not connect within `waited_seconds`. Called if too few bots connected.
 
     Without `expected_names`, the names of the missing bots are unknown. The text then lists the connected bots.
     """
     if expected_names:
-        missing_text = ", ".join(sorted(set(expected_names) - connected))
+        missing_text = ", ".join(sorted(set(expected_names) - connected_bots))
         return f"these bots of the event did not connect within {waited_seconds:g} s: {missing_text}"
-    connected_text = ", ".join(sorted(connected)) or "none"
-    return f"{len(connected)} of {settings.min_bots} bots connected within {waited_seconds:g} s: {connected_text}"
+    connected_text = ", ".join(sorted(connected_bots)) or "none"
+    return f"{len(connected_bots)} of {settings.min_bots} bots connected within {waited_seconds:g} s: {connected_text}"
 
 
 async def wait_for_bots_of_finished_event(host: Host, game: str, settings: ExternalBotSettings) -> None:
@@ -234,7 +241,7 @@ async def wait_for_bots_of_finished_event(host: Host, game: str, settings: Exter
     The server tells the connected bots when it closes. Without a server, they would keep trying to connect.
     """
     with suppress(TooFewBots):
-        await gather_bots(host, game, settings)
+        await wait_for_external_bots(host, game, settings)
 
 
 async def _wait_until_bots_change(host: Host, game: str, known_bots: set[str]) -> set[str]:
@@ -245,8 +252,8 @@ async def _wait_until_bots_change(host: Host, game: str, known_bots: set[str]) -
 
 
 async def _wait_briefly_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
-    """Wait MIN_SECONDS_SINCE_LAST_BOT for bots that play `game` and are not in `known_bots`, and return those that connect."""
-    with anyio.move_on_after(MIN_SECONDS_SINCE_LAST_BOT):
+    """Wait MIN_SECONDS_WITHOUT_NEW_BOT for bots that play `game` and are not in `known_bots`, and return those that connect."""
+    with anyio.move_on_after(MIN_SECONDS_WITHOUT_NEW_BOT):
         while not (new_bots := host.list_available_bots(game) - known_bots):
             await host.wait_for_change()
         return new_bots

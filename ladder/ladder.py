@@ -32,9 +32,14 @@ from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo_difference
 from arena.rating.schedule import Schedule
 from arena.rating.sprt import Sprt, Verdict
-from arena.rating.standings import StandingsRow, compute_pair_scores, make_standings, replace_elo
+from arena.rating.standings import (
+    StandingsRow,
+    compute_pair_scores,
+    make_standings,
+    replace_elo_by_difference,
+)
 
-RECORDS_VARIABLE = "ARENA_RECORDS"
+RECORDS_FOLDER_VARIABLE = "ARENA_RECORDS"
 """Environment variable that names the folder for records if `--record` is not given.
 
 Without the variable, records go to the current folder.
@@ -67,7 +72,7 @@ class Ladder:
     """Finished matches that count, in the order in which they finished."""
     resumed_count: int = 0
     """Number of matches in `played` that an earlier run of the ladder played."""
-    record_line_count_of_other_events: int = 0
+    other_events_line_count: int = 0
     """Number of lines in the record file that belong to other events."""
     is_stopped: bool = False
     """True if the ladder was stopped before its end."""
@@ -88,14 +93,14 @@ class Ladder:
         Raises OSError if the folder of the file cannot be created.
         """
         if self.record_file is None:
-            folder = Path(os.environ.get(RECORDS_VARIABLE, ""))
+            folder = Path(os.environ.get(RECORDS_FOLDER_VARIABLE, ""))
             folder.mkdir(parents=True, exist_ok=True)
             start_time = datetime.fromisoformat(started_at).astimezone()
             self.record_file = folder / f"{self.kind}-{start_time:%Y%m%d-%H%M%S}.jsonl"
         return self.record_file
 
-    def set_record_line_count_of_other_events(self, count: int) -> None:
-        self.record_line_count_of_other_events = count
+    def set_other_events_line_count(self, line_count: int) -> None:
+        self.other_events_line_count = line_count
 
     def set_external_bots(self, bot_names: Sequence[str]) -> None:
         """Set the bots of a ladder whose plan names none. Must be called before the first match."""
@@ -124,7 +129,7 @@ class Ladder:
     def add_match(self, pairing: Pairing, record: Record) -> None:
         self.played.append((pairing, record))
 
-    def record_early_stop(self) -> None:
+    def mark_stopped_early(self) -> None:
         """Record that the ladder was stopped before its end."""
         self.is_stopped = True
 
@@ -142,7 +147,9 @@ class Ladder:
         if self.schedule is not None and self.plan.format in FORMATS_WITHOUT_ELO:
             rows = rank_by_format(rows, self.schedule.format)
         pairs = self.count_pair_scores() if self.kind == "match" else ()
-        return replace_elo(rows, self.bots[0], estimate_elo_difference(pairs)) if pairs else rows
+        return (
+            replace_elo_by_difference(rows, self.bots[0], estimate_elo_difference(pairs)) if pairs else rows
+        )
 
     def make_bracket(self) -> list[list[Encounter]]:
         """Return the encounters of a knockout by round; empty for other formats."""
@@ -177,7 +184,7 @@ class Ladder:
         """Total number of matches; 0 before `begin_event`, None for an event without a fixed number of rounds."""
         return self.schedule.total_matches if self.schedule is not None else 0
 
-    def make_event_identity(self, *, includes_file_digests: bool = True) -> dict[str, Any]:
+    def make_comparable_settings(self, *, includes_file_digests: bool = True) -> dict[str, Any]:
         """Return, as plain data, the settings of the event. A stored event is resumed only if its settings are equal.
 
         includes_file_digests  True to include a digest of each bot's file
@@ -201,12 +208,12 @@ class Ladder:
             "time control": str(plan.time_control),
             **({"time odds": odds} if (odds := list_own_time_controls(plan.bots)) else {}),
             "margin": plan.margin_ms,
-            "openings": self._make_openings_identity(),
+            "openings": self._identify_openings(),
             "adjudication": str(plan.adjudication) if plan.adjudication else None,
             "seed": plan.seed,
         }
 
-    def _make_openings_identity(self) -> int | str:
+    def _identify_openings(self) -> int | str:
         """Return data that differs if the event's openings do: their number of random plies, or a digest of their files."""
         plan = self.plan
         if isinstance(plan.openings, int):

@@ -26,8 +26,8 @@ from arena.ladder.event_terms import EventTerms
 from arena.ladder.external_bots import (
     ExternalBotSettings,
     TooFewBots,
-    gather_bots,
     wait_for_bots_of_finished_event,
+    wait_for_external_bots,
 )
 from arena.ladder.ladder import Ladder
 from arena.ladder.pinning import CorePinning
@@ -56,7 +56,7 @@ from arena.server.web.event_progress import EventProgress
 EXTERNAL_RECONNECT_GRACE_MS = 10_000
 """Milliseconds within which a disconnected external bot must reconnect."""
 
-READY_TIMEOUT_MS = 120_000
+BOT_READY_TIMEOUT_MS = 120_000
 """Milliseconds within which a bot must get ready for a match. On a busy machine, loading a compiled search takes long."""
 
 SCHEDULER_TIMEOUT_SECONDS = 10
@@ -95,7 +95,7 @@ async def run_ladder(
 
     After the first signal, further signals are ignored: the cleanup takes a few seconds at most.
 
-    Raises bot_pool.BotRefused if a bot cannot be started, external_bots.TooFewBots if too few external bots connect,
+    Raises bot_pool.BotNotStarted if a bot cannot be started, external_bots.TooFewBots if too few external bots connect,
     dask_runner.ClusterUnavailable if the cluster cannot be used, server.edge.edge.CannotListen if the port cannot be used,
     server.store.errors.StoreError if the store cannot be used or another process has resumed the event,
     server.store.ladders.CannotResume if the event cannot be resumed, ModuleNotFoundError without the extra `cluster` if
@@ -155,7 +155,7 @@ async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> Store
         ladder.kind,
         name,
         default_name,
-        ladder.make_event_identity(includes_file_digests=can_resume),
+        ladder.make_comparable_settings(includes_file_digests=can_resume),
     )
     ladder.set_event_name(stored_ladder.event)
     return stored_ladder
@@ -167,7 +167,7 @@ async def _stop_on_signal(
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
         async for _ in signals:
-            ladder.record_early_stop()
+            ladder.mark_stopped_early()
             scope.cancel()
 
 
@@ -197,7 +197,7 @@ class _LadderRun:
         scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
         """
         if external is not None:
-            await self._play_external(external)
+            await self._play_with_external_bots(external)
         else:
             schedule = self._resume_schedule()
             if not self._is_finished(schedule):
@@ -230,7 +230,7 @@ class _LadderRun:
                 schedule, processes, ladder.thread_allocation, pinning if ladder.plan.pin else None
             )
 
-    async def _play_external(self, external: ExternalBotSettings) -> None:
+    async def _play_with_external_bots(self, external: ExternalBotSettings) -> None:
         """Wait for bots that connect by themselves, and play the schedule."""
         host, stored_ladder = self._host, self._stored_ladder
         self._observer.show_address(self._ladder, host.url)
@@ -239,18 +239,20 @@ class _LadderRun:
         self._observer.show_notice(f"waiting for {awaited} at {host.url}")
         host.set_played_event(stored_ladder.event, None)
         try:
-            bots = await gather_bots(
+            bots = await wait_for_external_bots(
                 host, self._ladder.plan.game, external, earlier_bots, self._observer.show_notice
             )
         except TooFewBots:
             host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
             raise
-        self._ladder.set_external_bots(bots.names)
-        host.set_played_event(stored_ladder.event, bots.names)
+        self._ladder.set_external_bots(bots.bot_names)
+        host.set_played_event(stored_ladder.event, bots.bot_names)
         if bots.missing_bots_text:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
         if not earlier_bots:
-            await store_bots_of_event(host.engine, stored_ladder.event, host.settings.server.name, bots.names)
+            await store_bots_of_event(
+                host.engine, stored_ladder.event, host.settings.server.name, bots.bot_names
+            )
         schedule = self._resume_schedule()
         async with bots.track_connections():
             await self._play_schedule(schedule, bots, replace(self._ladder.thread_allocation, is_local=False))
@@ -272,7 +274,7 @@ class _LadderRun:
                 self._make_event_terms(),
                 self._ladder.plan,
                 self._record_match,
-                on_void=self._record_void,
+                on_void_match=self._record_void_match,
                 on_notice=self._observer.show_notice,
                 restart_policy=self._ladder.restart_policy,
                 seconds_left=self._make_seconds_left_function(),
@@ -289,9 +291,7 @@ class _LadderRun:
         if ladder.schedule is None:
             raise ValueError(f"event {stored_ladder.event!r} has no schedule: begin_event() must make one")
         # The process may have been killed between writing the store and the file.
-        ladder.set_record_line_count_of_other_events(
-            self._file.append_missing_records([*voids, *ladder.records])
-        )
+        ladder.set_other_events_line_count(self._file.append_missing_records([*voids, *ladder.records]))
         if ladder.resumed_count:
             total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.show_notice(
@@ -317,7 +317,7 @@ class _LadderRun:
             self._make_event_terms(),
             threads,
             self._record_match,
-            on_void=self._record_void,
+            on_void_match=self._record_void_match,
             seconds_left=self._make_seconds_left_function(),
             pinning=pinning,
         )
@@ -341,7 +341,7 @@ class _LadderRun:
             time_control=ladder.plan.time_control,
             odds=list_own_time_controls(ladder.plan.bots),
             margin_ms=ladder.plan.margin_ms,
-            ready_ms=READY_TIMEOUT_MS,
+            ready_ms=BOT_READY_TIMEOUT_MS,
             openings=ladder.openings,
             adjudication=ladder.plan.adjudication,
         )
@@ -351,7 +351,7 @@ class _LadderRun:
             self._ladder.add_match(pairing, record)
             self._observer.show_match(self._ladder, record)
 
-    def _record_void(self, pairing: Pairing, void: Record) -> None:
+    def _record_void_match(self, pairing: Pairing, void: Record) -> None:
         if self._append_to_record_file(void):
             reason = void.result.detail
             self._observer.show_notice(

@@ -70,9 +70,9 @@ class CorePinning:
                 for core in cores:
                     self._load[core] -= 1
 
-    def _assign_cores(self, threads: int) -> frozenset[int]:
-        """Assign and return the `threads` least loaded cores; of equally loaded ones, those with the lowest numbers."""
-        cores = frozenset(sorted(self._load, key=lambda core: (self._load[core], core))[:threads])
+    def _assign_cores(self, thread_count: int) -> frozenset[int]:
+        """Assign and return the `thread_count` least loaded cores; of equally loaded ones, those with the lowest numbers."""
+        cores = frozenset(sorted(self._load, key=lambda core: (self._load[core], core))[:thread_count])
         for core in cores:
             self._load[core] += 1
         return cores

@@ -140,11 +140,11 @@ def plan_engine_bot(engine: str) -> BotPlan:
     path, colon, options = engine.partition(":")
     base = Path(path).stem if path.endswith(".py") else path
     name = (
-        _make_program_name(options.split())
+        _choose_name_for_command(options.split())
         if engine.startswith(PROGRAM_PREFIX)
         else f"{base}{colon}{options}"
     )
-    return BotPlan(make_valid_bot_name(name), engine, threads=_parse_threads(options))
+    return BotPlan(make_valid_bot_name(name), engine, threads=_parse_thread_count(options))
 
 
 def plan_command_bot(command_line: str) -> BotPlan:
@@ -160,7 +160,7 @@ def plan_command_bot(command_line: str) -> BotPlan:
         raise BadLadder(
             f"{COMMAND_PREFIX} must be followed by a program and its arguments, e.g. {COMMAND_PREFIX}node my_bot.js"
         )
-    return BotPlan(make_valid_bot_name(_make_program_name(words)), None, tuple(words))
+    return BotPlan(make_valid_bot_name(_choose_name_for_command(words)), None, tuple(words))
 
 
 def make_valid_bot_name(name: str) -> str:
@@ -169,7 +169,7 @@ def make_valid_bot_name(name: str) -> str:
     return printable_name[:MAX_BOT_NAME_LENGTH].strip() or "?"
 
 
-def _make_program_name(command: Sequence[str]) -> str:
+def _choose_name_for_command(command: Sequence[str]) -> str:
     """Return a bot's name for a command line, such as `bot` for `node src/bot.js`.
 
     The name is from the first argument that has a file suffix, or else from the program.
@@ -179,7 +179,7 @@ def _make_program_name(command: Sequence[str]) -> str:
     return Path(next((word for word in command[1:] if Path(word).suffix), command[0])).stem
 
 
-def _parse_threads(engine_options: str) -> int:
+def _parse_thread_count(engine_options: str) -> int:
     """Return the option `threads` of an engine; 0 if it is missing, or if it is invalid (the engine itself reports that)."""
     values = dict(option.partition("=")[::2] for option in engine_options.split(","))
     threads_text = values.get("threads", "")

@@ -69,7 +69,7 @@ class LadderTable(Struct, frozen=True, kw_only=True):
     bots: tuple[BotTable, ...] = ()
 
 
-def read_ladder(path: Path) -> LadderPlan:
+def read_ladder_file(path: Path) -> LadderPlan:
     """Read the plan of a ladder from a TOML file. Raises BadLadder if the plan is invalid."""
     try:
         file = TomlFile.read_file(path)

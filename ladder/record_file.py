@@ -28,7 +28,7 @@ class RecordFile:
         # Unbuffered: a line is one write, so that a killed ladder leaves complete lines.
         self._file = path.open("a+b", buffering=0)
         try:
-            self._require_match_records()
+            self._require_record_file()
             self._truncate_partial_line()
         except BaseException:
             self._file.close()
@@ -45,15 +45,15 @@ class RecordFile:
         """
         known_records = {record.match: record for record in records}
         missing_records = dict(known_records)
-        record_line_count_of_other_events = 0
+        other_events_line_count = 0
         self._file.seek(0)
         for line in self._file.read().splitlines():
             match = _find_match_id(line) if known_records else ""
             missing_records.pop(match, None)
-            record_line_count_of_other_events += match not in known_records
+            other_events_line_count += match not in known_records
         for record in missing_records.values():
             self.append_record(record)
-        return record_line_count_of_other_events
+        return other_events_line_count
 
     def close(self) -> None:
         """Close the file, and delete it if it is empty."""
@@ -62,7 +62,7 @@ class RecordFile:
         if is_empty:
             self._path.unlink(missing_ok=True)
 
-    def _require_match_records(self) -> None:
+    def _require_record_file(self) -> None:
         with self._path.open("rb") as file:
             first_line = file.readline()
         if first_line.endswith(b"\n"):

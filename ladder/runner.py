@@ -41,7 +41,7 @@ from arena.rating.schedule import Schedule
 MAX_OVERTAKING_MATCHES = 8
 """Maximum number of later matches that may start while the earliest match of the schedule waits for free threads."""
 
-LOSS_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
+LOSS_VERB_BY_END_REASON = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
 """Verb that tells how a bot lost a match, for the end reasons before which the bot has usually printed an explanation."""
 
 
@@ -73,27 +73,27 @@ class MatchRunner:
         threads: ThreadAllocation,
         on_result: Callable[[Pairing, Record], None],
         *,
-        on_void: Callable[[Pairing, Record], None] = lambda _pairing, _record: None,
+        on_void_match: Callable[[Pairing, Record], None] = lambda _pairing, _record: None,
         seconds_left: Callable[[], float] = lambda: math.inf,
         pinning: CorePinning | None = None,
     ) -> None:
         """Create a runner.
 
-        host          server that plays and stores the matches
-        bots          bots of the event
-        terms         terms shared by all matches
-        threads       allocation of threads to the bots and matches
-        on_result     called once for each match that is over and will not be played again
-        on_void       called for each void match that will be played again
-        seconds_left  returns the seconds left for the event; at 0, no further match begins
-        pinning       assignment of cores to the matches in play; None to pin no bots
+        host           server that plays and stores the matches
+        bots           bots of the event
+        terms          terms shared by all matches
+        threads        allocation of threads to the bots and matches
+        on_result      called once for each match that is over and will not be played again
+        on_void_match  called for each void match that will be played again
+        seconds_left   returns the seconds left for the event; at 0, no further match begins
+        pinning        assignment of cores to the matches in play; None to pin no bots
         """
         self._host = host
         self._bots = bots
         self._terms = terms
         self._threads = replace(threads, get_reported_search_threads=bots.get_reported_search_threads)
         self._on_result = on_result
-        self._on_void = on_void
+        self._on_void_match = on_void_match
         self._seconds_left = seconds_left
         self._pinning = pinning
         self._running_match_count = 0
@@ -106,14 +106,14 @@ class MatchRunner:
     async def run(self, schedule: Schedule, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Play the matches of the schedule until all are played or `should_stop` returns True.
 
-        Cancellation drops the matches in play. Raises BotRefused if a bot cannot be started.
+        Cancellation drops the matches in play. Raises BotNotStarted if a bot cannot be started.
         """
         async with open_background_tasks() as tasks:
             while not should_stop():
                 seconds = self._seconds_left()
                 if not self._running_match_count and (seconds <= 0 or not schedule):
                     break
-                self._bots.raise_if_refused()
+                self._bots.raise_if_bot_not_started()
                 if seconds > 0 and await self._start_matches(schedule, tasks):
                     await checkpoint()
                 else:
@@ -130,7 +130,7 @@ class MatchRunner:
             if (
                 len(bots) == 2
                 and self._running_match_count
-                and self._load + match_load > self._threads.capacity
+                and self._load + match_load > self._threads.max_total_load
             ):
                 self._delayed_pairing = self._delayed_pairing or pairing
                 if self._overtaking_count >= MAX_OVERTAKING_MATCHES:
@@ -143,7 +143,7 @@ class MatchRunner:
             schedule.mark_started(pairing)
             any_started = True
             if len(bots) == 2:
-                self._record_overtaking(pairing)
+                self._count_overtaking(pairing)
                 self._running_match_count += 1
                 self._load += match_load
                 terms = self._terms.make_match_terms(
@@ -159,7 +159,7 @@ class MatchRunner:
                 self._record_result(schedule, pairing, record)
         return any_started
 
-    def _record_overtaking(self, pairing: Pairing) -> None:
+    def _count_overtaking(self, pairing: Pairing) -> None:
         """Count a match that starts ahead of `_delayed_pairing`, or end the count if the delayed match itself starts.
 
         After MAX_OVERTAKING_MATCHES matches, no further one starts ahead of the delayed match.
@@ -180,7 +180,7 @@ class MatchRunner:
         self._running_match_count -= 1
         self._load -= match_load
         self._record_result(schedule, pairing, record)
-        finish_match(record, self._bots, Players(pairing.maxie, pairing.minnie))
+        report_match_to_pool(record, self._bots, Players(pairing.maxie, pairing.minnie))
 
     def _pin_to_cores(self, terms: MatchTerms) -> AbstractContextManager[None]:
         if self._pinning is None:
@@ -192,7 +192,7 @@ class MatchRunner:
         if schedule.record_result(pairing, record):
             self._on_result(pairing, record)
         else:
-            self._on_void(pairing, record)
+            self._on_void_match(pairing, record)
 
 
 def reserve_connections(pool: BotPool, bots: Sequence[str]) -> list[str] | None:
@@ -231,7 +231,7 @@ def make_forfeit_record(terms: MatchTerms, pool: BotPool) -> Record:
     return make_unplayed_record(terms, Result(winner, EndReason.NO_SHOW, reason))
 
 
-def finish_match(record: Record, pool: BotPool, bots: Players) -> None:
+def report_match_to_pool(record: Record, pool: BotPool, bots: Players) -> None:
     """Release the connections of a match, and report to `pool` how its bots played.
 
     bots  names of the bots; `record.players` has the names of their connections
@@ -240,7 +240,11 @@ def finish_match(record: Record, pool: BotPool, bots: Players) -> None:
         (Player.MAXIE, bots.maxie, record.players.maxie),
         (Player.MINNIE, bots.minnie, record.players.minnie),
     ):
-        loss_verb = "" if record.result.winner == seat.value else LOSS_VERBS.get(record.result.reason, "")
+        loss_verb = (
+            ""
+            if record.result.winner == seat.value
+            else LOSS_VERB_BY_END_REASON.get(record.result.reason, "")
+        )
         pool.finish_match(bot, name, made_move=has_player_moved(record, seat), loss_verb=loss_verb)
 
 

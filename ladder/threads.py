@@ -31,23 +31,23 @@ class ThreadAllocation:
     """Function that returns the number of threads that the bot with a given name reported; 0 if it reported none."""
 
     @property
-    def capacity(self) -> int:
+    def max_total_load(self) -> int:
         """Maximum sum of `compute_match_load` over the parallel matches: `fixed_concurrency`, or else the number of cores."""
         return self.fixed_concurrency or self.core_count
 
     @property
     def max_threads_per_match(self) -> int:
         """Largest number of threads that a match needs by the plan. A bot whose number is unknown counts as 1."""
-        return max((self._count_required_threads(bot) for bot in self.bots), default=1)
+        return max((self._count_threads_by_plan(bot) for bot in self.bots), default=1)
 
     @property
     def concurrency(self) -> int:
         """Maximum number of parallel matches: as set by the user, or else computed from the threads in the plan."""
-        smallest_threads = sorted(map(self._count_required_threads, self.bots))[:2]
+        smallest_threads = sorted(map(self._count_threads_by_plan, self.bots))[:2]
         max_concurrency = (
-            self.capacity
+            self.max_total_load
             if self.fixed_concurrency
-            else max(1, self.capacity // max(smallest_threads, default=1))
+            else max(1, self.max_total_load // max(smallest_threads, default=1))
         )
         return (
             max_concurrency
@@ -59,30 +59,35 @@ class ThreadAllocation:
     def max_running_threads(self) -> int:
         """Maximum number of threads of all running matches together."""
         if self.total_matches is None:
-            return max(self.capacity, self._max_match_load)
-        return max(self._max_match_load, min(self.capacity, self.total_matches * self._max_match_load))
+            return max(self.max_total_load, self._max_match_load)
+        return max(self._max_match_load, min(self.max_total_load, self.total_matches * self._max_match_load))
 
     def count_processes(self, bot: BotPlan) -> int:
         """Return the number of processes that a bot needs for the maximum number of parallel matches."""
         even_share = -(-2 * self.concurrency // max(1, len(self.bots)))
         min_processes = min(
             (
-                max(self._count_required_threads(bot), self._count_required_threads(other))
+                max(self._count_threads_by_plan(bot), self._count_threads_by_plan(other))
                 for other in self.bots
                 if other is not bot
             ),
             default=1,
         )
         return (
-            even_share if self.fixed_concurrency else max(1, min(even_share, self.capacity // min_processes))
+            even_share
+            if self.fixed_concurrency
+            else max(1, min(even_share, self.max_total_load // min_processes))
         )
 
     def compute_match_load(self, maxie: str, minnie: str) -> int:
-        """Return the share of `capacity` that a match takes: its threads, or 1 if `fixed_concurrency` is set."""
+        """Return the share of `max_total_load` that a match takes: its threads, or 1 if `fixed_concurrency` is set."""
         return (
             1
             if self.fixed_concurrency
-            else max(self._count_used_threads(maxie), self._count_used_threads(minnie))
+            else max(
+                self._count_planned_or_reported_threads(maxie),
+                self._count_planned_or_reported_threads(minnie),
+            )
         )
 
     def make_thread_limits(self, maxie: str, minnie: str) -> ThreadLimits:
@@ -95,21 +100,21 @@ class ThreadAllocation:
             # If no bot reports its number of threads, spare cores go to bots that can use them.
             spare = max(1, self.core_count // self.concurrency) if self.max_threads_per_match == 1 else 1
             share = max(spare, self.compute_match_load(maxie, minnie))
-        return ThreadLimits(*(self._count_planned_threads(name) or share for name in (maxie, minnie)))
+        return ThreadLimits(*(self._get_configured_threads(name) or share for name in (maxie, minnie)))
 
     @property
     def _max_match_load(self) -> int:
         return 1 if self.fixed_concurrency else self.max_threads_per_match
 
-    def _count_required_threads(self, bot: BotPlan) -> int:
+    def _count_threads_by_plan(self, bot: BotPlan) -> int:
         return bot.count_required_threads(self.core_count) or 1
 
-    def _count_used_threads(self, bot_name: str) -> int:
+    def _count_planned_or_reported_threads(self, bot_name: str) -> int:
         """Return the number of threads of a bot by its plan, or else as the bot reported it."""
         planned = next(
             (bot.count_required_threads(self.core_count) for bot in self.bots if bot.name == bot_name), 0
         )
         return planned or self.get_reported_search_threads(bot_name) or 1
 
-    def _count_planned_threads(self, bot_name: str) -> int:
+    def _get_configured_threads(self, bot_name: str) -> int:
         return next((bot.threads for bot in self.bots if bot.name == bot_name), 0)

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
-from arena.rating.elo import HeadToHead, compute_expected_score
+from arena.rating.elo import WinDrawLoss, compute_expected_score
 from arena.rating.standings import is_void, is_walkover, list_losers
 
 SIGNIFICANCE_LEVEL = 0.01
@@ -133,7 +133,7 @@ class Audit:
         from arena.rating.bradley_terry import fit_elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
 
         tallies = {
-            game: {pair: HeadToHead(n["won"], n["drawn"], n["lost"]) for pair, n in pairs.items()}
+            game: {pair: WinDrawLoss(n["won"], n["drawn"], n["lost"]) for pair, n in pairs.items()}
             for game, pairs in sorted(self._tallies.items())
         }
         tested_pair_count = sum(

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.rating.elo import ELO_SCALE, Z95, EloRating, HeadToHead
+from arena.rating.elo import ELO_SCALE, Z_SCORE_95_PERCENT, EloRating, WinDrawLoss
 
 PRIOR_DRAWS_PER_PLAYER = 0.5
 """Number of drawn matches against an average player that the prior assumes for each player."""
@@ -31,7 +31,7 @@ FloatArray = NDArray[np.float64]
 
 
 def fit_elo_ratings(
-    players: Sequence[str], results: Mapping[tuple[str, str], HeadToHead]
+    players: Sequence[str], results: Mapping[tuple[str, str], WinDrawLoss]
 ) -> dict[str, EloRating]:
     """Return the Elo ratings of `players`, whose average is 0. O(n³) for n players.
 
@@ -44,20 +44,20 @@ def fit_elo_ratings(
         return {}
     index = {player: i for i, player in enumerate(players)}
     tallies = [(index[a], index[b], tally) for (a, b), tally in results.items() if tally.match_count]
-    graph = _ResultGraph(
+    pairs = _PairResults(
         np.array([a for a, _, _ in tallies], dtype=np.intp),
         np.array([b for _, b, _ in tallies], dtype=np.intp),
         np.array([tally.match_count for _, _, tally in tallies], dtype=np.float64),
         np.array([tally.wins + tally.draws / 2 for _, _, tally in tallies], dtype=np.float64),
         np.array([tally.draws for _, _, tally in tallies], dtype=np.float64),
     )
-    theta = _fit_ratings(len(players), graph)
+    theta = _fit_ratings(len(players), pairs)
     ratings = ELO_SCALE * (theta - theta.mean())
-    half_widths = ELO_SCALE * Z95 * _compute_standard_errors(theta, graph)
+    half_widths = ELO_SCALE * Z_SCORE_95_PERCENT * _compute_standard_errors(theta, pairs)
     return {player: EloRating(float(ratings[i]), float(half_widths[i])) for player, i in index.items()}
 
 
-class _ResultGraph(NamedTuple):
+class _PairResults(NamedTuple):
     """Arrays with one element for each pair of players who met.
 
     a, b   indices of the two players
@@ -73,22 +73,22 @@ class _ResultGraph(NamedTuple):
     draws: FloatArray
 
 
-def _fit_ratings(player_count: int, graph: _ResultGraph) -> FloatArray:
+def _fit_ratings(player_count: int, pairs: _PairResults) -> FloatArray:
     """Return the log-odds ratings of `player_count` players by maximum likelihood, with Newton's method.
 
     A step that would lower the likelihood is halved until it does not.
     """
     theta = np.zeros(player_count)
-    likelihood = _compute_log_likelihood(theta, graph)
+    likelihood = _compute_log_likelihood(theta, pairs)
     for _ in range(_MAX_NEWTON_STEPS):
-        surplus = graph.score - graph.games * _logistic(theta[graph.a] - theta[graph.b])
+        surplus = pairs.score - pairs.games * _logistic(theta[pairs.a] - theta[pairs.b])
         gradient = PRIOR_DRAWS_PER_PLAYER * (0.5 - _logistic(theta))
-        gradient += np.bincount(graph.a, surplus, player_count) - np.bincount(graph.b, surplus, player_count)
-        newton_step = np.linalg.solve(_compute_information_matrix(theta, graph), gradient)
+        gradient += np.bincount(pairs.a, surplus, player_count) - np.bincount(pairs.b, surplus, player_count)
+        newton_step = np.linalg.solve(_compute_information_matrix(theta, pairs), gradient)
         step_size = 1.0
         while True:
             next_theta = theta + step_size * newton_step
-            next_likelihood = _compute_log_likelihood(next_theta, graph)
+            next_likelihood = _compute_log_likelihood(next_theta, pairs)
             if next_likelihood >= likelihood or step_size < _NEWTON_STEP_TOLERANCE:
                 break
             step_size /= 2
@@ -98,9 +98,9 @@ def _fit_ratings(player_count: int, graph: _ResultGraph) -> FloatArray:
     return theta
 
 
-def _compute_log_likelihood(theta: FloatArray, graph: _ResultGraph) -> float:
-    differences = theta[graph.a] - theta[graph.b]
-    match_terms = graph.score * _log_logistic(differences) + (graph.games - graph.score) * _log_logistic(
+def _compute_log_likelihood(theta: FloatArray, pairs: _PairResults) -> float:
+    differences = theta[pairs.a] - theta[pairs.b]
+    match_terms = pairs.score * _log_logistic(differences) + (pairs.games - pairs.score) * _log_logistic(
         -differences
     )
     return float(
@@ -108,45 +108,45 @@ def _compute_log_likelihood(theta: FloatArray, graph: _ResultGraph) -> float:
     )
 
 
-def _compute_information_matrix(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
+def _compute_information_matrix(theta: FloatArray, pairs: _PairResults) -> FloatArray:
     """Return minus the second derivatives of the log-likelihood at the log-odds ratings `theta`, a players × players matrix."""
     matrix = np.diag(PRIOR_DRAWS_PER_PLAYER * _compute_win_loss_variance(theta))
-    weight = graph.games * _compute_win_loss_variance(theta[graph.a] - theta[graph.b])
+    weight = pairs.games * _compute_win_loss_variance(theta[pairs.a] - theta[pairs.b])
     for row, column, sign in (
-        (graph.a, graph.a, 1),
-        (graph.b, graph.b, 1),
-        (graph.a, graph.b, -1),
-        (graph.b, graph.a, -1),
+        (pairs.a, pairs.a, 1),
+        (pairs.b, pairs.b, 1),
+        (pairs.a, pairs.b, -1),
+        (pairs.b, pairs.a, -1),
     ):
         np.add.at(matrix, (row, column), sign * weight)
     return matrix
 
 
-def _compute_standard_errors(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
+def _compute_standard_errors(theta: FloatArray, pairs: _PairResults) -> FloatArray:
     """Return the standard errors of the log-odds ratings `theta` relative to their mean, by the sandwich A⁻¹ B A⁻¹.
 
     A is the information matrix, and B the matrix of the variances of the scores.
     """
-    inverse = np.linalg.inv(_compute_information_matrix(theta, graph))
+    inverse = np.linalg.inv(_compute_information_matrix(theta, pairs))
     # Rows of P A⁻¹, where P subtracts the mean, since matches do not determine the mean rating.
     centred = inverse - inverse.mean(axis=0)
     variances = np.square(centred) @ (PRIOR_DRAWS_PER_PLAYER * _compute_win_loss_variance(theta))
     # B is a sum over pairs of players who met, so multiplying a row by it costs one step per pair instead of n².
-    variances += np.square(centred[:, graph.a] - centred[:, graph.b]) @ _compute_score_variances(theta, graph)
+    variances += np.square(centred[:, pairs.a] - centred[:, pairs.b]) @ _compute_score_variances(theta, pairs)
     errors: FloatArray = np.sqrt(variances)
     return errors
 
 
-def _compute_score_variances(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
+def _compute_score_variances(theta: FloatArray, pairs: _PairResults) -> FloatArray:
     """Return, for each pair of players, the variance of the sum of their scores in their matches.
 
     A match adds E (1 - E), minus a quarter if it was drawn. E is the expected score of the match at the ratings `theta`.
     The variance per match is estimated as if each pair had played two more matches without a draw, so it is never 0.
     """
-    shrinkage = graph.games / (graph.games + 2)
-    win_loss_variances = _compute_win_loss_variance(theta[graph.a] - theta[graph.b])
+    shrinkage = pairs.games / (pairs.games + 2)
+    win_loss_variances = _compute_win_loss_variance(theta[pairs.a] - theta[pairs.b])
     return shrinkage * np.maximum(
-        (graph.games + 2) * win_loss_variances - graph.draws / 4, 2 * win_loss_variances
+        (pairs.games + 2) * win_loss_variances - pairs.draws / 4, 2 * win_loss_variances
     )
 
 

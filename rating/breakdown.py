@@ -58,7 +58,7 @@ class HeadToHead(Struct, frozen=True):
     """Likelihood, 0 to 1, that the bot is stronger than the opponent; None if no pair has both its matches."""
 
 
-class Breakdown(Struct, frozen=True):
+class ResultBreakdown(Struct, frozen=True):
     """Results of a ladder (local tournament) by seat, map and opponent, with the advantage of the first move."""
 
     by_seat: list[GroupScore]
@@ -68,7 +68,7 @@ class Breakdown(Struct, frozen=True):
     first_move: FirstMoveAdvantage
 
 
-def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> Breakdown:
+def make_result_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> ResultBreakdown:
     """Return the results of `bots` by seat, map and opponent.
 
     results  each match of the ladder: its pairing (the bots by seat) and its record
@@ -76,7 +76,7 @@ def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]
     Void matches, and matches for which neither bot appeared, do not count.
     """
     records = [record for _, record in results if not is_void(record) and not is_double_forfeit(record)]
-    return Breakdown(
+    return ResultBreakdown(
         by_seat=_count_group_scores(
             bots, records, lambda record, bot: "maxie" if record.players.maxie == bot else "minnie"
         ),

@@ -9,13 +9,13 @@ from statistics import NormalDist
 ELO_SCALE = 400 / math.log(10)
 """Elo points per unit of log-odds."""
 
-Z95 = NormalDist().inv_cdf(0.975)
+Z_SCORE_95_PERCENT = NormalDist().inv_cdf(0.975)
 """Half the width of a 95 % interval, in standard errors."""
 
 
-def compute_expected_score(difference: float) -> float:
-    """Return the score per match, 0 to 1, of a player rated `difference` Elo points higher."""
-    return logistic(difference / ELO_SCALE)
+def compute_expected_score(rating_difference: float) -> float:
+    """Return the score per match, 0 to 1, of a player rated `rating_difference` Elo points higher."""
+    return logistic(rating_difference / ELO_SCALE)
 
 
 def score_to_elo(score: float) -> float:
@@ -28,7 +28,7 @@ def score_to_elo(score: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class HeadToHead:
+class WinDrawLoss:
     """Wins, draws and losses of one player against another."""
 
     wins: int = 0

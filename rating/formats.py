@@ -98,7 +98,7 @@ class Encounter(Struct, frozen=True):
     winner: str | None
 
 
-class Absences:
+class AbsenceCounter:
     """Counter of the encounters that each bot has missed in a row.
 
     An encounter is all pairs of one round against one opponent. A bot misses an encounter if it appears for none of its
@@ -111,7 +111,7 @@ class Absences:
         """Latest encounter in which each bot appeared, as (round number, opponent)."""
 
     @property
-    def withdrawn(self) -> frozenset[str]:
+    def withdrawn_bots(self) -> frozenset[str]:
         """Return the bots that have missed `MAX_CONSECUTIVE_ABSENCES` encounters in a row."""
         return frozenset(
             bot
@@ -144,7 +144,7 @@ class EventFormat(Protocol):
     """
 
     @property
-    def withdrawn(self) -> frozenset[str]:
+    def withdrawn_bots(self) -> frozenset[str]:
         """Return the bots that are withdrawn, because they missed `MAX_CONSECUTIVE_ABSENCES` encounters in a row.
 
         Always empty for a knockout, in which a bot that loses an encounter is out anyway.
@@ -189,14 +189,14 @@ class RoundRobinFormat:
     _rounds_started: int = 0
     _pairs_finished: Counter[str] = field(default_factory=Counter)
     """Number of pairs of matches that each bot has finished."""
-    _absences: Absences = field(default_factory=Absences)
+    _absences: AbsenceCounter = field(default_factory=AbsenceCounter)
 
     def __post_init__(self) -> None:
         check_entrants(self.bots, self.start_position_count)
 
     @property
-    def withdrawn(self) -> frozenset[str]:
-        return self._absences.withdrawn
+    def withdrawn_bots(self) -> frozenset[str]:
+        return self._absences.withdrawn_bots
 
     @property
     def total_matches(self) -> int | None:
@@ -267,14 +267,14 @@ class SwissFormat:
     _byes: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     _idle_rounds: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     """Number of rounds in which each bot did not play, because of a bye or an absence."""
-    _absences: Absences = field(default_factory=Absences)
+    _absences: AbsenceCounter = field(default_factory=AbsenceCounter)
 
     def __post_init__(self) -> None:
         check_entrants(self.bots, self.start_position_count)
 
     @property
-    def withdrawn(self) -> frozenset[str]:
-        return self._absences.withdrawn
+    def withdrawn_bots(self) -> frozenset[str]:
+        return self._absences.withdrawn_bots
 
     def change_roster(self, *changes: RosterChange) -> None:
         """Let bots join or leave, each from a round that is not paired yet. New bots come last in the seeding."""
@@ -321,7 +321,7 @@ class SwissFormat:
 
     def _update_active_bots(self, round: int) -> list[str]:
         """Apply the withdrawals and the roster changes of a round, and return the bots to be paired in it."""
-        self._absent_bots |= self.withdrawn
+        self._absent_bots |= self.withdrawn_bots
         for bot, joins in self._changes.pop(round, ()):
             self._absences.forget_absences(bot)
             (self._absent_bots.discard if joins else self._absent_bots.add)(bot)
@@ -345,7 +345,7 @@ class ArenaFormat:
     """Arena format: the server pairs bots whenever they are free, and the bot with the most points wins the event."""
 
     total_matches = None
-    withdrawn: frozenset[str] = frozenset()
+    withdrawn_bots: frozenset[str] = frozenset()
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:  # noqa: ARG002  the server pairs the bots
         return []
@@ -360,7 +360,7 @@ class ArenaFormat:
 
 
 @dataclass
-class _EncounterNode:
+class _BracketNode:
     """Encounter in the tree of a knockout.
 
     bots           the two bots: known from the start, or winners of earlier encounters; None while unknown
@@ -381,12 +381,12 @@ class _EncounterNode:
     pairs_started: int = 0
     winner: str | None = None
 
-    def count_started_pair(self) -> None:
+    def record_pair_start(self) -> None:
         """Count one more pair of matches of this encounter as scheduled."""
         self.pairs_started += 1
         self.pairs_to_play += 1
 
-    def add_pair_result(self, points: Mapping[str, float]) -> None:
+    def record_pair_points(self, points: Mapping[str, float]) -> None:
         """Add the points that each bot scored in a finished pair of matches of this encounter."""
         for bot, new_points in points.items():
             self.points[bot] += new_points
@@ -405,14 +405,14 @@ class KnockoutFormat:
     bots: Sequence[str]
     rounds: int
     start_position_count: int
-    _nodes: list[_EncounterNode] = field(default_factory=list)
+    _nodes: list[_BracketNode] = field(default_factory=list)
     _new_encounters: list[int] = field(default_factory=list)
     """Indices in `_nodes` of the encounters whose two bots are known, but whose matches are not scheduled yet."""
     _tie_breaks: int = 0
     _lost_depths: dict[str, int] = field(default_factory=dict)
     """Depth of the encounter that each eliminated bot lost: 0 for the final, 1 for a semifinal, and so on."""
     winner: str | None = None
-    withdrawn: frozenset[str] = frozenset()
+    withdrawn_bots: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         check_entrants(self.bots, self.start_position_count)
@@ -428,7 +428,7 @@ class KnockoutFormat:
         depth        number of encounters between this one and the title
         """
         index = len(self._nodes)
-        node = _EncounterNode([None, None], parent, parent_slot, depth)
+        node = _BracketNode([None, None], parent, parent_slot, depth)
         self._nodes.append(node)
         half_count = len(seeds) // 2
         for side, half_seeds in enumerate((seeds[:half_count], seeds[half_count:])):
@@ -480,7 +480,7 @@ class KnockoutFormat:
             first,
             second,
         )
-        node.count_started_pair()
+        node.record_pair_start()
         return pair
 
     def record_pair_result(
@@ -491,7 +491,7 @@ class KnockoutFormat:
         absent_bots: Collection[str] = (),  # noqa: ARG002  an absent bot has lost anyway
     ) -> None:
         node = self._nodes[pair.number // self._max_pairs_per_encounter]
-        node.add_pair_result({pair.first: first_points, pair.second: second_points})
+        node.record_pair_points({pair.first: first_points, pair.second: second_points})
         if node.pairs_to_play or (self._is_tied(node) and node.pairs_started < self._max_pairs_per_encounter):
             return
         bots = pair.first, pair.second
@@ -523,7 +523,7 @@ class KnockoutFormat:
         ]
 
     @staticmethod
-    def _is_tied(node: _EncounterNode) -> bool:
+    def _is_tied(node: _BracketNode) -> bool:
         return len(set(node.points.values())) < 2
 
 
@@ -531,7 +531,7 @@ def _format_round_name(depth: int) -> str:
     return ("final", "semifinal")[depth] if depth < 2 else f"last {2 ** (depth + 1)}"
 
 
-def _to_encounter(node: _EncounterNode) -> Encounter:
+def _to_encounter(node: _BracketNode) -> Encounter:
     first, second = node.bots
     points = [node.points.get(bot, 0.0) if bot is not None else 0.0 for bot in node.bots]
     return Encounter(first, second, points[0], points[1], node.winner)

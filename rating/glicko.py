@@ -108,7 +108,7 @@ def _solve_volatility(phi: float, sigma: float, variance: float, delta: float) -
     """
     a = math.log(sigma * sigma)
 
-    def f(x: float) -> float:
+    def volatility_equation(x: float) -> float:
         spread = phi * phi + variance + math.exp(x)
         return math.exp(x) * (delta * delta - spread) / (2 * spread * spread) - (x - a) / (TAU * TAU)
 
@@ -117,13 +117,13 @@ def _solve_volatility(phi: float, sigma: float, variance: float, delta: float) -
         high = math.log(delta * delta - phi * phi - variance)
     else:
         steps = 1
-        while f(a - steps * TAU) < 0:
+        while volatility_equation(a - steps * TAU) < 0:
             steps += 1
         high = a - steps * TAU
-    f_low, f_high = f(low), f(high)
+    f_low, f_high = volatility_equation(low), volatility_equation(high)
     while abs(high - low) > EPSILON:
         middle = low + (low - high) * f_low / (f_high - f_low)
-        f_middle = f(middle)
+        f_middle = volatility_equation(middle)
         if f_middle * f_high <= 0:
             low, f_low = high, f_high
         else:

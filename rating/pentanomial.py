@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from arena.rating.elo import ELO_SCALE, Z95, score_to_elo
+from arena.rating.elo import ELO_SCALE, Z_SCORE_95_PERCENT, score_to_elo
 
 PairCounts = tuple[int, ...]
 """Counts of each possible score, from the lowest score to the highest.
@@ -66,10 +66,10 @@ class EloDifference:
     @property
     def interval_text(self) -> str:
         """Return the 95 % interval in words, such as `+120.3 to ∞`."""
-        return f"{_format_bound(self.low)} to {_format_bound(self.high)}"
+        return f"{_format_elo_bound(self.low)} to {_format_elo_bound(self.high)}"
 
 
-def _format_bound(elo: float) -> str:
+def _format_elo_bound(elo: float) -> str:
     return f"{elo:+z.1f}" if math.isfinite(elo) else "∞" if elo > 0 else "-∞"
 
 
@@ -96,12 +96,12 @@ def estimate_elo_difference(pair_score_counts: Sequence[int]) -> EloDifference |
         ]
     total, mean, variance = compute_count_mean_and_variance(adjusted_counts)
     error = math.sqrt(variance / total)
-    low, high = mean - Z95 * error, mean + Z95 * error
+    low, high = mean - Z_SCORE_95_PERCENT * error, mean + Z_SCORE_95_PERCENT * error
     if low > 0 and high < 1:
         elo_error = (score_to_elo(high) - score_to_elo(low)) / 2
     else:
         # The interval exceeds the scale, so use the slope of the Elo curve at the mean.
-        elo_error = Z95 * error * ELO_SCALE / (mean * (1 - mean))
+        elo_error = Z_SCORE_95_PERCENT * error * ELO_SCALE / (mean * (1 - mean))
     # The mean score of a pair has half the variance of a match.
     normalised_unit = (
         2
@@ -113,7 +113,7 @@ def estimate_elo_difference(pair_score_counts: Sequence[int]) -> EloDifference |
         elo_error,
         NormalDist().cdf((mean - 0.5) / error),
         normalised_unit * (mean - 0.5),
-        normalised_unit * Z95 * error,
+        normalised_unit * Z_SCORE_95_PERCENT * error,
         score_to_elo(low),
         score_to_elo(high),
     )

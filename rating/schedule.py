@@ -118,10 +118,10 @@ class Schedule:
                 self._queued_count += 1
                 return False
         self._attempts.pop(pairing, None)
-        self._tally_result(pairing, record)
+        self._record_pair_result_if_complete(pairing, record)
         return True
 
-    def _tally_result(self, pairing: Pairing, record: AnyFinishedMatch) -> None:
+    def _record_pair_result_if_complete(self, pairing: Pairing, record: AnyFinishedMatch) -> None:
         pair = pairing.pair
         legs = self._unfinished_pair_results.setdefault(pair.number, [])
         legs.append((compute_points_by_bot(pairing, record.result), find_absent_bots(pairing, record.result)))

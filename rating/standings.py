@@ -17,7 +17,7 @@ from msgspec.structs import astuple, replace
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
-from arena.rating.elo import HeadToHead
+from arena.rating.elo import WinDrawLoss
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import EloDifference
 from arena.rating.rater import AnyFinishedMatch
@@ -138,7 +138,7 @@ def make_standings_from_counts(
     ratings = fit_elo_ratings(
         bots,
         {
-            pair: HeadToHead(count[_WIN], count[_DRAW], count[_LOSS])
+            pair: WinDrawLoss(count[_WIN], count[_DRAW], count[_LOSS])
             for pair, count in sorted(pair_counts.items())
         },
     )
@@ -212,7 +212,7 @@ def compute_pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> 
     return [sum(scores) for _, scores in sorted(points.items()) if len(scores) == 2]
 
 
-def replace_elo(
+def replace_elo_by_difference(
     rows: Sequence[StandingsRow], first_bot: str, elo_difference: EloDifference | None
 ) -> list[StandingsRow]:
     """Return the rows of two bots with new Elo ratings, which differ by `elo_difference` and have the average 0.

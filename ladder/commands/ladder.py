@@ -39,12 +39,12 @@ from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.external_bots import ExternalBotSettings
 from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME_CONTROL, BadLadder, LadderPlan
-from arena.ladder.plan_file import read_ladder
+from arena.ladder.plan_file import read_ladder_file
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION
 
 
-def ladder(
+def ladder_command(
     context: typer.Context,
     file: Annotated[
         Path | None,
@@ -162,7 +162,7 @@ def ladder(
         context, external, host, 8765 if port is None else port, wait, is_roster_empty=not (engines or file)
     )
     try:
-        plan = read_ladder(file) if file else LadderPlan(plan_engine_bots(DEFAULT_ENGINES))
+        plan = read_ladder_file(file) if file else LadderPlan(plan_engine_bots(DEFAULT_ENGINES))
         if file and not is_option_given(context, "game"):
             CATALOGUE.register(plan.game)
     except BadLadder as error:

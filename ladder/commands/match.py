@@ -48,7 +48,7 @@ from arena.rating.pentanomial import EloDifference, PairCounts, estimate_elo_dif
 from arena.rating.sprt import BadSprt, Sprt, Verdict
 
 
-def match(
+def match_command(
     context: typer.Context,
     a: Annotated[
         str,
@@ -222,9 +222,9 @@ def _describe_findings(
     return lines
 
 
-def _format_superiority_likelihood(share: float) -> str:
-    """Return the likelihood `share`, from 0 to 1, as a text in percent that is never 0 or 100 %."""
-    return "over 99.9%" if share > 0.999 else "under 0.1%" if share < 0.001 else f"{share:.1%}"
+def _format_superiority_likelihood(likelihood: float) -> str:
+    """Return `likelihood`, from 0 to 1, as a text in percent that is never 0 or 100 %."""
+    return "over 99.9%" if likelihood > 0.999 else "under 0.1%" if likelihood < 0.001 else f"{likelihood:.1%}"
 
 
 def describe_crashes(ladder: Ladder) -> str:

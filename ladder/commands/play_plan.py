@@ -15,7 +15,7 @@ from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.registry import check_spec, find_incompatibility_reason
 from arena.console import CommandError, UsageError, err, register_game
 from arena.games.core import AnyGame, GameError
-from arena.ladder.bot_pool import BotRefused
+from arena.ladder.bot_pool import BotNotStarted
 from arena.ladder.dask_runner import ClusterUnavailable
 from arena.ladder.event_openings import (
     SHIPPED_OPENINGS,
@@ -100,7 +100,7 @@ def play_plan(
                     ),
                     backend_options={"use_uvloop": sys.platform != "win32"},
                 )
-        except BotRefused as refused:
+        except BotNotStarted as refused:
             raise UsageError(str(refused)) from None
         except CannotResume as error:
             raise CommandError(

@@ -15,7 +15,7 @@ from arena.ladder.reports.html_report import render_report
 from arena.ladder.reports.result_lines import describe_draws, make_draws_warning
 from arena.ladder.reports.standings import make_extra_columns, print_standings
 from arena.match.replay import compute_mean_cpu_ms
-from arena.rating.breakdown import count_draws, make_breakdown
+from arena.rating.breakdown import count_draws, make_result_breakdown
 from arena.rating.formats import CHAMPION_ROUND_NAME
 from arena.rating.standings import format_standings_csv, is_void
 
@@ -80,7 +80,7 @@ def report_results(
             {
                 **make_summary_fields(ladder),
                 "table": rows,
-                "breakdown": make_breakdown(ladder.bots, ladder.played),
+                "breakdown": make_result_breakdown(ladder.bots, ladder.played),
                 "given_away": blunders,
                 **({"cpu_ms": used} if (used := compute_mean_cpu_ms(ladder.records)) else {}),
                 **extra_fields,
@@ -108,8 +108,8 @@ def _print_record_path(ladder: Ladder) -> None:
     total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
     state_text = f"stopped: {count}{total_text} matches are" if ladder.is_stopped else f"{count} matches are"
     other_lines_text = (
-        f", after {ladder.record_line_count_of_other_events} that were there before"
-        if ladder.record_line_count_of_other_events
+        f", after {ladder.other_events_line_count} that were there before"
+        if ladder.other_events_line_count
         else ""
     )
     err.print(f"{state_text} in {ladder.record_file}{other_lines_text}{void_text}")

@@ -42,7 +42,7 @@ from arena.rating.standings import list_losers
 DEFAULT_SUBMISSIONS_FOLDER = Path("submissions")
 SUBMISSION_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
 """Valid names of submissions, which are also the names of their files without `.zip`."""
-SHOWN_DIGEST_DIGITS = 12
+PRINTED_DIGEST_DIGITS = 12
 """Number of hexadecimal digits of a file's SHA-256 digest that `arena submit list` shows."""
 
 FolderOption = Annotated[
@@ -63,7 +63,7 @@ class Submission(Struct, frozen=True):
     """Reason why the file is invalid; empty if it is valid."""
 
 
-def add(
+def add_command(
     file: Annotated[
         Path, typer.Argument(metavar="FILE.zip", help="Zip file of the bot, with bot.toml at its top level.")
     ],
@@ -107,7 +107,7 @@ def add(
     out.print(f'{name} is in {target}; in a ladder file: submit = "{target}"')
 
 
-def list_(folder: FolderOption = DEFAULT_SUBMISSIONS_FOLDER, json: JsonOption = None) -> None:
+def list_command(folder: FolderOption = DEFAULT_SUBMISSIONS_FOLDER, json: JsonOption = None) -> None:
     """List the submissions in a folder.
 
     Example: arena submit list --folder submissions
@@ -123,14 +123,14 @@ def list_(folder: FolderOption = DEFAULT_SUBMISSIONS_FOLDER, json: JsonOption = 
             submission.name,
             submission.problem or submission.runs,
             str(submission.kib),
-            submission.sha256[:SHOWN_DIGEST_DIGITS],
+            submission.sha256[:PRINTED_DIGEST_DIGITS],
         )
         for submission in submissions
     ]
     print_table({"name": "left", "runs": "left", "KiB": "right", "sha256": "left"}, rows)
 
 
-def check(
+def check_command(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Submission to check: its name, or a FILE.zip.")
     ],
@@ -197,5 +197,5 @@ def _inspect_submission(file: Path) -> Submission:
     return Submission(file.stem, command, -(-len(packed) // 1024), hashlib.sha256(packed).hexdigest())
 
 
-SUBCOMMANDS = (add, check, list_)
+SUBCOMMANDS = (add_command, check_command, list_command)
 """Functions of the subcommands `add`, `check` and `list` of `arena submit`."""

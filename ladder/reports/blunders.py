@@ -35,22 +35,22 @@ def count_blunders(bots: Iterable[str], records: Iterable[Record]) -> list[Blund
 
     A map with a damaged solved table counts as not solved. Takes about 0.1 ms per move.
     """
-    counts: dict[str, list[int]] = {bot: [0, 0, 0, 0] for bot in bots}
+    counts_by_bot: dict[str, list[int]] = {bot: [0, 0, 0, 0] for bot in bots}
     for record in records:
         if not is_void(record):
-            _add_blunders(record, counts)
-    return [BlunderReport(bot, *numbers) for bot, numbers in counts.items() if numbers[0]]
+            _add_blunders(record, counts_by_bot)
+    return [BlunderReport(bot, *numbers) for bot, numbers in counts_by_bot.items() if numbers[0]]
 
 
-def _add_blunders(record: Record, counts: dict[str, list[int]]) -> None:
+def _add_blunders(record: Record, counts_by_bot: dict[str, list[int]]) -> None:
     classified_moves = classify_moves_of_record(record)
     if classified_moves is None:
         return
     seats = {Player.MAXIE: record.players.maxie, Player.MINNIE: record.players.minnie}
-    for bot in set(seats.values()) & counts.keys():
-        counts[bot][0] += 1
+    for bot in set(seats.values()) & counts_by_bot.keys():
+        counts_by_bot[bot][0] += 1
     for move, (player, quality, _) in zip(record.moves, classified_moves, strict=True):
-        numbers = counts.get(seats[player])
+        numbers = counts_by_bot.get(seats[player])
         if numbers is not None and not move.opening:
             numbers[1] += 1
             numbers[2] += quality is MoveQuality.LOST_WIN

@@ -29,12 +29,12 @@ from arena.maps.game_on_map import has_maps
 from arena.match.replay import list_movers
 from arena.processes.identity import PROGRAM_NAME_AND_VERSION
 from arena.protocol.record import Record, RecordedMove
-from arena.rating.breakdown import Breakdown, GroupScore, HeadToHead, count_draws, make_breakdown
+from arena.rating.breakdown import GroupScore, HeadToHead, ResultBreakdown, count_draws, make_result_breakdown
 from arena.rating.formats import Encounter
 from arena.rating.pairing import Pairing
 from arena.rating.standings import StandingsRow, compute_pair_scores, is_void, list_losers
 
-MAX_MATCHES_PER_SECTION = 3
+MAX_MATCHES_PER_REPORT_SECTION = 3
 """Maximum number of matches, or pairs of matches, that a section of the report lists."""
 
 MAX_PLOT_PLIES = 200
@@ -72,7 +72,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
     rows = ladder.make_standings_rows()
     bots = [row.bot for row in rows]
     colour = assign_bot_colours(bots)
-    breakdown = make_breakdown(bots, ladder.played)
+    breakdown = make_result_breakdown(bots, ladder.played)
     columns = make_extra_columns(ladder.records, ())
     records = [record for record in ladder.records if not is_void(record)]
     body = [
@@ -95,14 +95,15 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
         _render_group_scores(breakdown.by_map, colour),
         "<h2>Depth and time by ply</h2>",
         _render_move_plots(records, colour),
-        *_render_deciding_pairs(ladder, bots),
+        *_render_decisive_pairs(ladder, bots),
         "<h2>The longest matches</h2>",
         *map(
-            _render_replay, sorted(records, key=lambda record: -len(record.moves))[:MAX_MATCHES_PER_SECTION]
+            _render_replay,
+            sorted(records, key=lambda record: -len(record.moves))[:MAX_MATCHES_PER_REPORT_SECTION],
         ),
         "<h2>The most surprising matches</h2>",
         *(
-            list(map(_render_replay, find_upsets(rows, records)[:MAX_MATCHES_PER_SECTION]))
+            list(map(_render_replay, find_upsets(rows, records)[:MAX_MATCHES_PER_REPORT_SECTION]))
             or ["<p>No lower rated bot won a match.</p>"]
         ),
         "<h2>Settings</h2>",
@@ -176,7 +177,7 @@ def _describe_openings(plan: LadderPlan) -> str:
     return "those shipped with each map" if has_maps(plan.game) else "none"
 
 
-def _render_deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
+def _render_decisive_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     """Return a section with the pairs of matches in which one of the two best bots scored more than the other."""
     if len(bots) < 2:
         return []
@@ -193,7 +194,7 @@ def _render_deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
         (pair for pair in complete_pairs if pair[0] != 1), key=lambda pair: -abs(pair[0] - 1)
     )
     sentence = f"{escape(first)} and {escape(second)} scored equally in {len(complete_pairs) - len(decisive_pairs)} of their {len(complete_pairs)} pairs"
-    matches = [record for _, records in decisive_pairs[:MAX_MATCHES_PER_SECTION] for record in records]
+    matches = [record for _, records in decisive_pairs[:MAX_MATCHES_PER_REPORT_SECTION] for record in records]
     suffix = f"; of the other {len(decisive_pairs)}, these were the clearest" if matches else ""
     return [
         "<h2>The matches that decided it</h2>",
@@ -284,7 +285,7 @@ def _render_head_to_heads(head_to_heads: Sequence[HeadToHead], colour_by_bot: Ma
     )
 
 
-def _render_first_move_advantage(breakdown: Breakdown) -> str:
+def _render_first_move_advantage(breakdown: ResultBreakdown) -> str:
     advantage = breakdown.first_move
     if advantage.elo is None or advantage.error is None:
         return ""

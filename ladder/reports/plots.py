@@ -14,10 +14,10 @@ WIDTH, LEFT, RIGHT = 360, 46, 20
 
 Letters are 12 units high. 360 units are the width of a phone, without scaling.
 """
-PLOT_AREA_HEIGHT = 150
+PLOT_AREA_HEIGHT_PX = 150
 """Height of the plotting area of a plot by ply, in SVG units."""
 
-MAX_BOT_NAME_CHARACTERS = 24
+MAX_SHOWN_BOT_NAME_LENGTH = 24
 """Maximum number of characters of a bot's name in a plot."""
 HUE_STEP_DEGREES = 137.508
 """Difference in hue between consecutive bots, in degrees: the golden angle, which keeps their colours distinct."""
@@ -78,7 +78,7 @@ def render_ratings_plot(rows: Sequence[StandingsRow], colour_by_bot: Mapping[str
     for index, row in enumerate(rated):
         y, bot_colour = 34 * index + 24, colour_by_bot[row.bot]
         elements += [
-            render_text_element(2, y - 10, row.bot[:MAX_BOT_NAME_CHARACTERS]),
+            render_text_element(2, y - 10, row.bot[:MAX_SHOWN_BOT_NAME_LENGTH]),
             render_line(
                 area.get_svg_x(row.elo - row.elo_error),
                 y,
@@ -111,7 +111,7 @@ def render_plot_by_ply(
         return ""
     value_ticks = choose_axis_ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
     ply_ticks = choose_axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
-    top, bottom = 22, 22 + PLOT_AREA_HEIGHT
+    top, bottom = 22, 22 + PLOT_AREA_HEIGHT_PX
     area = PlotArea(LEFT, WIDTH - RIGHT, top, bottom, (0, ply_ticks[-1]), (0, value_ticks[-1]))
     elements = [
         *area.render_value_axis({mark: f"{mark:g}" for mark in value_ticks}, 5),

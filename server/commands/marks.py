@@ -20,7 +20,7 @@ from arena.console import (
     write_json,
     write_text,
 )
-from arena.rating.elo import Z95
+from arena.rating.elo import Z_SCORE_95_PERCENT
 from arena.rating.standings import StandingsRow
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, make_unknown_event_error, run_on_store
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
@@ -113,7 +113,7 @@ def _make_mark_against_anchor(row: StandingsRow, anchor: StandingsRow) -> MarksR
     elo, error = row.elo - anchor.elo, (row.elo_error**2 + anchor.elo_error**2) ** 0.5
     if row is anchor:
         elo = error = 0.0
-    above = NormalDist().cdf(elo / (error / Z95)) if error else 0.5
+    above = NormalDist().cdf(elo / (error / Z_SCORE_95_PERCENT)) if error else 0.5
     forfeits = row.crashes + row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits
     return MarksRow(row.rank, row.bot, row.points, row.games, elo, error, above, forfeits)
 

@@ -364,10 +364,10 @@ class Event:
         self._points.update(compute_points_by_bot(pairing, result))
         if self.schedule is None:
             return
-        withdrawn_before = self.schedule.format.withdrawn
+        withdrawn_before = self.schedule.format.withdrawn_bots
         players = Players(pairing.maxie, pairing.minnie)
         self.schedule.record_result(pairing, FinishedMatch(match_id, "", players, result))
-        for bot in sorted(self.schedule.format.withdrawn - withdrawn_before):
+        for bot in sorted(self.schedule.format.withdrawn_bots - withdrawn_before):
             self._withdraw_bot(bot)
 
 

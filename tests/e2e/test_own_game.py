@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from arena.games.catalogue import CATALOGUE
-from arena.ladder.bot_pool import BotRefused
+from arena.ladder.bot_pool import BotNotStarted
 from arena.ladder.dask_worker import PairJob, play_pair
 from arena.ladder.plan import BotPlan
 from arena.maps.game_on_map import make_game_on_map
@@ -141,9 +141,9 @@ def test_a_worker_of_a_cluster_plays_it() -> None:
 
 
 def test_a_worker_with_other_rules_or_without_the_file_refuses() -> None:
-    with pytest.raises(BotRefused, match="connect4 has other rules there"):
+    with pytest.raises(BotNotStarted, match="connect4 has other rules there"):
         play_pair(job(rules="0123456789abcdef"))
     with pytest.raises(
-        BotRefused, match=r"a worker of the cluster cannot play the match: .*nowhere\.py does not exist"
+        BotNotStarted, match=r"a worker of the cluster cannot play the match: .*nowhere\.py does not exist"
     ):
         play_pair(job(games=("/nowhere/nowhere.py:Nowhere",)))

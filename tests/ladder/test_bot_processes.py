@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena.ladder.bot_pool import BotRefused
+from arena.ladder.bot_pool import BotNotStarted
 from arena.ladder.bot_processes import BotProcesses, make_start_command, open_bot_processes
 from arena.ladder.plan import BotPlan
 from arena.processes.bot_process import RestartPolicy
@@ -56,10 +56,10 @@ async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest
 
 
 async def test_a_bot_that_was_started_wrongly_says_so_in_its_own_words(host: Host) -> None:
-    with pytest.raises(BotRefused, match=r"^bot b cannot play: no engine is called 'x'$"):
+    with pytest.raises(BotNotStarted, match=r"^bot b cannot play: no engine is called 'x'$"):
         await settle(host, bot("a"), bot("b", "misuse"))
     with pytest.raises(
-        BotRefused,
+        BotNotStarted,
         match=r"^bot b cannot play: cannot start 'no-such-program': (No such file|Permission denied)",
     ):
         await settle(host, bot("a"), BotPlan("b", None, ("no-such-program",)))

@@ -21,13 +21,13 @@ import msgspec
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from arena.ladder.bot_pool import BotRefused
+from arena.ladder.bot_pool import BotNotStarted
 from arena.ladder.dask_runner import (
     ClusterRunner,
     ClusterUnavailable,
     open_cluster,
     parse_worker_record,
-    start_next_pair,
+    take_next_pair,
 )
 from arena.ladder.event_openings import RandomOpenings
 from arena.ladder.event_terms import EventTerms
@@ -326,7 +326,7 @@ async def test_a_last_record_that_cannot_be_written_ends_the_event(shared: Clust
 
 async def test_failing_bots_are_reported_as_on_one_machine(shared: Cluster, tmp_path: Path) -> None:
     with anyio.fail_after(500):
-        with pytest.raises(BotRefused, match=r"^bot b cannot play: no engine is called 'x'$"):
+        with pytest.raises(BotNotStarted, match=r"^bot b cannot play: no engine is called 'x'$"):
             await run_ladder(
                 ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
                 RecordingObserver(),
@@ -364,7 +364,7 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(
                     terms,
                     LadderPlan((bot("a"), bot("b"))),
                     lambda *_: None,
-                    on_void=lambda *_: None,
+                    on_void_match=lambda *_: None,
                     on_notice=pytest.fail,
                     restart_policy=QUICK,
                 )
@@ -380,7 +380,7 @@ def test_pairs_are_resumed_as_a_whole_or_by_their_missing_match() -> None:
         return Schedule("1", make_format("round-robin", ["a", "b", "c"], 2, 1, 1))
 
     taken, all_of_it = [], schedule()
-    while pair := start_next_pair(all_of_it):
+    while pair := take_next_pair(all_of_it):
         assert [each.leg for _, each in pair] == [0, 1]
         assert len({each.pair for _, each in pair}) == 1
         taken += pair
@@ -390,7 +390,7 @@ def test_pairs_are_resumed_as_a_whole_or_by_their_missing_match() -> None:
     half.restore_results(
         {taken[0][0]: record(taken[0][0], maxie=taken[0][1].maxie, minnie=taken[0][1].minnie)}
     )
-    lonely = next(pair for pair in iter(lambda: start_next_pair(half), []) if len(pair) == 1)
+    lonely = next(pair for pair in iter(lambda: take_next_pair(half), []) if len(pair) == 1)
     assert lonely == [taken[1]]
 
 

@@ -16,8 +16,8 @@ from arena.ladder.external_bots import (
     ExternalBots,
     ExternalBotSettings,
     TooFewBots,
-    gather_bots,
     wait_for_bots_of_finished_event,
+    wait_for_external_bots,
 )
 from arena.ladder.runner import MatchRunner
 from arena.ladder.threads import ThreadAllocation
@@ -45,29 +45,29 @@ def terms(bots: int, wait: float = 60) -> ExternalBotSettings:
 def _set_real_times(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a ladder on a real host begin at once, and wait long for its bots, because the machine may be busy."""
     if "host" in request.fixturenames:
-        monkeypatch.setattr(external_bots, "MIN_SECONDS_SINCE_LAST_BOT", 0.05)
+        monkeypatch.setattr(external_bots, "MIN_SECONDS_WITHOUT_NEW_BOT", 0.05)
         monkeypatch.setattr(external_bots, "MAX_DISCONNECTED_SECONDS", 60)
 
 
 class FakeHost:
-    """Host for `gather_bots`, with a set of connected bots instead of connections."""
+    """Host for `wait_for_external_bots`, with a set of connected bots instead of connections."""
 
     def __init__(self, *names: str) -> None:
-        self.names = set(names)
+        self.bot_names = set(names)
         self._changed = asyncio.Event()
 
     def list_available_bots(self, _game: str) -> set[str]:
-        return set(self.names)
+        return set(self.bot_names)
 
     async def wait_for_change(self) -> None:
         await self._changed.wait()
 
     def connect(self, *names: str) -> None:
-        self.names.update(names)
+        self.bot_names.update(names)
         self._notify_changed()
 
     def disconnect(self, name: str) -> None:
-        self.names.remove(name)
+        self.bot_names.remove(name)
         self._notify_changed()
 
     def _notify_changed(self) -> None:
@@ -76,7 +76,7 @@ class FakeHost:
 
 
 async def gathered(host: FakeHost, settings: ExternalBotSettings, names: Sequence[str] = ()) -> ExternalBots:
-    return await gather_bots(host, "tictactoe", settings, names, clock=CLOCK)  # type: ignore[arg-type]
+    return await wait_for_external_bots(host, "tictactoe", settings, names, clock=CLOCK)  # type: ignore[arg-type]
 
 
 async def elapsed(waiting: Awaitable[object]) -> float:
@@ -102,7 +102,7 @@ async def changed_until_lost(bots: ExternalBots, bot: str) -> None:
 
 @virtual
 async def test_all_connected_bots_play_even_if_they_are_more_than_required() -> None:
-    assert (await gathered(FakeHost("c", "a", "b"), terms(2))).names == ["a", "b", "c"]
+    assert (await gathered(FakeHost("c", "a", "b"), terms(2))).bot_names == ["a", "b", "c"]
 
 
 @virtual
@@ -111,7 +111,7 @@ async def test_a_bot_that_connects_while_others_still_do_plays_too() -> None:
     for pause, name in ((4.9, "c"), (9.8, "d"), (14.9, "late")):
         asyncio.get_running_loop().call_later(pause, host.connect, name)
     began = CLOCK.now()
-    assert (await gathered(host, terms(2))).names == ["a", "b", "c", "d"]
+    assert (await gathered(host, terms(2))).bot_names == ["a", "b", "c", "d"]
     assert CLOCK.now() - began == pytest.approx(14.8)
 
 
@@ -136,13 +136,13 @@ async def test_bots_of_another_game_are_not_counted(host: Host) -> None:
     async with here(host, "a", "b"), dial(host.url) as other:
         await other.say(Hello("c", host.issue_token("c"), games=["riskless"]))
         await other.hear(Welcome)
-        assert (await gather_bots(host, "tictactoe", terms(2))).names == ["a", "b"]
-        assert (await gather_bots(host, "riskless", terms(2))).names == ["a", "b", "c"]
+        assert (await wait_for_external_bots(host, "tictactoe", terms(2))).bot_names == ["a", "b"]
+        assert (await wait_for_external_bots(host, "riskless", terms(2))).bot_names == ["a", "b", "c"]
 
 
 async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
     async with enter(host, "a", engine=EngineInfo("jamboree", {}, 6)), enter(host, "b"):
-        bots = await gather_bots(host, "tictactoe", terms(2))
+        bots = await wait_for_external_bots(host, "tictactoe", terms(2))
         assert (bots.get_reported_search_threads("a"), bots.get_reported_search_threads("b")) == (6, 0)
 
 
@@ -156,7 +156,7 @@ async def test_the_wait_for_bots_ends_soon_or_without_an_error(bots: int, second
 @virtual
 async def test_a_bot_that_is_missing_after_the_wait_does_not_delay_the_others() -> None:
     bots = await gathered(FakeHost("a", "b"), terms(3))
-    assert (bots.names, bots.missing_bots_text) == (["a", "b"], "2 of 3 bots connected within 60 s: a, b")
+    assert (bots.bot_names, bots.missing_bots_text) == (["a", "b"], "2 of 3 bots connected within 60 s: a, b")
 
 
 @virtual
@@ -169,7 +169,7 @@ async def test_while_bots_are_missing_the_ladder_reports_which_are_connected() -
     def tell(text: str) -> None:
         told.append((round(CLOCK.now() - began), text))
 
-    await gather_bots(host, "tictactoe", terms(3, wait=200), (), tell, CLOCK)  # type: ignore[arg-type]
+    await wait_for_external_bots(host, "tictactoe", terms(3, wait=200), (), tell, CLOCK)  # type: ignore[arg-type]
     assert told == [
         (30, "1 of 3 bots connected within 30 s: b; waiting up to 200 s"),
         (70, "2 of 3 bots connected within 70 s: a, b; waiting up to 200 s"),
@@ -181,9 +181,9 @@ async def test_while_bots_are_missing_the_ladder_reports_which_are_connected() -
 async def test_in_a_resumed_event_returned_bots_play_and_the_others_are_away() -> None:
     host = FakeHost("a", "b", "stranger")
     bots = await gathered(host, terms(3), ["a", "b", "c"])
-    assert bots.names == ["a", "b", "c"]
+    assert bots.bot_names == ["a", "b", "c"]
     assert bots.missing_bots_text == "these bots of the event did not connect within 60 s: c"
-    assert [bots.reserve_connection(name) for name in bots.names] == ["a", "b", None]
+    assert [bots.reserve_connection(name) for name in bots.bot_names] == ["a", "b", None]
     async with bots.track_connections():
         assert await elapsed(changed_until_lost(bots, "c")) == pytest.approx(30, abs=1.1)
 
@@ -198,7 +198,7 @@ async def test_bots_of_the_event_that_stay_away_are_named_with_the_way_on() -> N
 
 async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:
     async with here(host, "a", "b"):
-        bots = await gather_bots(host, "tictactoe", terms(2))
+        bots = await wait_for_external_bots(host, "tictactoe", terms(2))
         assert bots.reserve_connection("a") == "a"
         assert bots.reserve_connection("a") is None
         assert bots.reserve_connection("b") == "b"
@@ -210,7 +210,7 @@ async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:
 
 async def test_a_bot_without_moves_is_lost_but_not_one_that_moves_in_between(host: Host) -> None:
     async with here(host, "a", "b"):
-        bots = await gather_bots(host, "tictactoe", terms(2))
+        bots = await wait_for_external_bots(host, "tictactoe", terms(2))
         for answered in (False, True, False, None):
             assert bots.reserve_connection("a") == "a"
             bots.finish_match("a", "a", made_move=answered)
@@ -256,7 +256,7 @@ async def test_a_bot_that_takes_no_more_matches_forfeits_the_rest(
     monkeypatch.setattr(external_bots, "MAX_DISCONNECTED_SECONDS", 0)
     records: list[Record] = []
     async with enter(host, "a"), enter(host, "b") as b:
-        bots = await gather_bots(host, "tictactoe", terms(2))
+        bots = await wait_for_external_bots(host, "tictactoe", terms(2))
         await b.say(Status(quota=0))
         await b.hear(Standing)
         async with bots.track_connections():

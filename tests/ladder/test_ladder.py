@@ -26,7 +26,7 @@ def test_what_an_event_is_known_by_tells_which_openings_it_has(tmp_path: Path) -
     listed.write_text("b2, a1\n")
 
     def known(**changes: Any) -> object:
-        return replace(base, plan=replace(base.plan, **changes)).make_event_identity()["openings"]
+        return replace(base, plan=replace(base.plan, **changes)).make_comparable_settings()["openings"]
 
     assert known(openings=4) == 4
     # Without a map, or on a map without shipped openings, the identity is that of 0 random plies.
@@ -43,13 +43,13 @@ def test_an_edited_bot_makes_another_plan(tmp_path: Path) -> None:
     file.write_text("first")
     bots = (BotPlan("mine", f"{file}:Mine"), BotPlan("greedy", "greedy"))
     base = ladder(tmp_path / "r", *bots)
-    before = base.make_event_identity()
+    before = base.make_comparable_settings()
     assert before["files"].keys() == {"mine"}
-    assert "files" not in base.make_event_identity(includes_file_digests=False)
-    assert base.make_event_identity() == before
+    assert "files" not in base.make_comparable_settings(includes_file_digests=False)
+    assert base.make_comparable_settings() == before
     file.write_text("second")
-    assert base.make_event_identity()["files"] != before["files"]
-    assert "files" not in ladder(tmp_path / "s", bot("a"), bot("b")).make_event_identity()
+    assert base.make_comparable_settings()["files"] != before["files"]
+    assert "files" not in ladder(tmp_path / "s", bot("a"), bot("b")).make_comparable_settings()
 
 
 def test_the_printed_location_counts_the_event_apart_from_what_the_file_held(
@@ -58,7 +58,7 @@ def test_the_printed_location_counts_the_event_apart_from_what_the_file_held(
     one = ladder(tmp_path / "r", bot("a"), bot("b"))
     report_results(one, (), {}, ReportFiles())
     assert capsys.readouterr().err.splitlines()[0] == f"0 matches are in {tmp_path / 'r'}"
-    one.record_line_count_of_other_events = 3
+    one.other_events_line_count = 3
     report_results(one, (), {}, ReportFiles())
     assert (
         capsys.readouterr().err.splitlines()[0]
@@ -70,7 +70,7 @@ def test_a_ladder_stopped_before_a_match_has_ended_names_no_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stopped = ladder(tmp_path / "r", bot("a"), bot("b"))
-    stopped.record_early_stop()
+    stopped.mark_stopped_early()
     with pytest.raises(typer.Exit):
         report_results(stopped, (), {}, ReportFiles())
     assert capsys.readouterr().err.splitlines()[0] == "stopped before a match ended: no match is recorded"

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena.ladder.bot_pool import BotRefused
+from arena.ladder.bot_pool import BotNotStarted
 from arena.ladder.ladder import Ladder
 from arena.ladder.ladder_run import run_ladder
 from arena.ladder.plan import BotPlan, LadderPlan
@@ -268,7 +268,7 @@ async def test_enough_stops_it(tmp_path: Path) -> None:
 
 
 async def test_a_ladder_that_cannot_start_says_why(tmp_path: Path) -> None:
-    with pytest.raises(BotRefused, match="bot b cannot play: no engine is called 'x'"):
+    with pytest.raises(BotNotStarted, match="bot b cannot play: no engine is called 'x'"):
         await run_ladder(ladder(tmp_path / "a.jsonl", bot("a"), bot("b", "misuse")), RecordingObserver())
     with pytest.raises(StoreError):
         await run_ladder(

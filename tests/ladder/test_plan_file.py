@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, list_own_time_controls
-from arena.ladder.plan_file import read_ladder
+from arena.ladder.plan_file import read_ladder_file
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication
 from arena.protocol.timecontrol import TimeControl
 
@@ -16,11 +16,11 @@ TWO = '[[bots]]\nengine = "greedy"\n[[bots]]\nengine = "random"\n'
 def read_plan(tmp_path: Path, text: str) -> LadderPlan:
     file = tmp_path / "ladder.toml"
     file.write_text(text, encoding="utf-8")
-    return read_ladder(file)
+    return read_ladder_file(file)
 
 
 def test_the_example() -> None:
-    plan = read_ladder(EXAMPLE)
+    plan = read_ladder_file(EXAMPLE)
     assert plan == LadderPlan(
         bots=(
             BotPlan("greedy", "greedy"),
@@ -34,7 +34,7 @@ def test_the_example() -> None:
 
 
 def test_the_example_writes_the_defaults(tmp_path: Path) -> None:
-    written, bare = read_ladder(EXAMPLE), read_plan(tmp_path, TWO)
+    written, bare = read_ladder_file(EXAMPLE), read_plan(tmp_path, TWO)
     for key in (
         "game",
         "time_control",
@@ -167,18 +167,18 @@ def test_an_error_names_file_key_and_reason(tmp_path: Path, text: str, why: str)
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(BadLadder, match=r"none\.toml: No such file or directory"):
-        read_ladder(tmp_path / "none.toml")
+        read_ladder_file(tmp_path / "none.toml")
     with pytest.raises(BadLadder, match="a folder; name a file in it"):
-        read_ladder(tmp_path)
+        read_ladder_file(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'event = "\xe9"')
     with pytest.raises(BadLadder, match=r"latin\.toml:1: not UTF-8 text"):
-        read_ladder(tmp_path / "latin.toml")
+        read_ladder_file(tmp_path / "latin.toml")
 
 
 def test_a_command_has_a_name_that_is_allowed(tmp_path: Path) -> None:
     file = tmp_path / "ladder.toml"
     file.write_text('[[bots]]\ncommand = ["bots/a#b"]\n[[bots]]\ncommand = ["/"]\n')
-    assert [bot.name for bot in read_ladder(file).bots] == ["a?b", "?"]
+    assert [bot.name for bot in read_ladder_file(file).bots] == ["a?b", "?"]
 
 
 def test_a_program_by_lines_and_a_time_of_its_own(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_program_by_lines_and_a_time_of_its_own(tmp_path: Path) -> None:
     file.write_text(
         '[[bots]]\nexec = "perl my_bot.pl --hard"\ntime_control = "5+0.05"\n[[bots]]\nengine = "greedy"\n'
     )
-    first, second = read_ladder(file).bots
+    first, second = read_ladder_file(file).bots
     assert (first.name, first.engine, first.command) == ("my_bot", "exec:perl my_bot.pl --hard", ())
     assert (first.time_control, second.time_control) == (TimeControl(5000, 50), None)
     assert list_own_time_controls([first, second]) == {"my_bot": "5+0.05"}

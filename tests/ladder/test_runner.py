@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from arena.ladder import event_terms
-from arena.ladder.bot_pool import BotRefused
+from arena.ladder.bot_pool import BotNotStarted
 from arena.ladder.bot_processes import open_bot_processes
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.plan import BotPlan
@@ -99,7 +99,7 @@ async def run(
                         "1", RoundRobinFormat([each.name for each in bots], rounds, len(terms.starts), 0)
                     )
                 )
-        except BotRefused as error:
+        except BotNotStarted as error:
             refused = error
     if refused:
         raise refused

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan, plan_engine_bot
-from arena.ladder.plan_file import read_ladder
+from arena.ladder.plan_file import read_ladder_file
 from arena.ladder.runner import MAX_OVERTAKING_MATCHES, MatchRunner
 from arena.ladder.threads import ThreadAllocation
 from arena.match.terms import MatchTerms, ThreadLimits
@@ -78,7 +78,7 @@ class FakeBotPool:
     async def wait_for_change(self) -> None:
         await self.freed.wait()
 
-    def raise_if_refused(self) -> None:
+    def raise_if_bot_not_started(self) -> None:
         """Do nothing, because nothing is started."""
 
 
@@ -123,7 +123,7 @@ def ladder_of(plan: LadderPlan, cores: int) -> Ladder:
 async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
     path = tmp_path / "ladder.toml"
     path.write_text(FILE)
-    ladder = ladder_of(read_ladder(path), 16)
+    ladder = ladder_of(read_ladder_file(path), 16)
     assert ladder.concurrency == 16
     assert ladder.thread_allocation.max_threads_per_match == 8
     counts = {bot.name: ladder.thread_allocation.count_processes(bot) for bot in ladder.plan.bots}

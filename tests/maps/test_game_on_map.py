@@ -51,8 +51,8 @@ def test_a_map_from_a_file_is_read_again_each_time(tmp_path: Path) -> None:
     [
         ("arena.bots.commands.play", "play"),
         ("arena.bots.commands.analyse", "analyse"),
-        ("arena.ladder.commands.ladder", "ladder"),
-        ("arena.ladder.commands.match", "match"),
+        ("arena.ladder.commands.ladder", "ladder_command"),
+        ("arena.ladder.commands.match", "match_command"),
     ],
 )
 def test_every_command_begins_on_the_same_map(module: str, command: str) -> None:

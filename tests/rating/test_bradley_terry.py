@@ -7,22 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.bradley_terry import PRIOR_DRAWS_PER_PLAYER, fit_elo_ratings
-from arena.rating.elo import ELO_SCALE, Z95, HeadToHead, compute_expected_score, score_to_elo
+from arena.rating.elo import ELO_SCALE, Z_SCORE_95_PERCENT, WinDrawLoss, compute_expected_score, score_to_elo
 
-TALLIES = st.builds(HeadToHead, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
+TALLIES = st.builds(WinDrawLoss, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 
 
 def test_no_players_and_players_without_matches() -> None:
     assert fit_elo_ratings([], {}) == {}
     alone = fit_elo_ratings(["a"], {})["a"]
     assert (alone.elo, alone.error) == (0, 0)  # a single bot is the average
-    fresh = fit_elo_ratings(["a", "b"], {("a", "b"): HeadToHead()})
+    fresh = fit_elo_ratings(["a", "b"], {("a", "b"): WinDrawLoss()})
     assert fresh["a"].elo == 0
     assert fresh["a"].error > 500
 
 
 @given(st.lists(TALLIES, min_size=6, max_size=6))
-def test_ratings_solve_the_likelihood_equations(tallies: list[HeadToHead]) -> None:
+def test_ratings_solve_the_likelihood_equations(tallies: list[WinDrawLoss]) -> None:
     """Each player has scored the points that the model expects at the ratings, however these were found."""
     names = "abcd"
     edges = [(a, b) for a in names for b in names if a < b]
@@ -48,9 +48,11 @@ def test_ratings_solve_the_likelihood_equations(tallies: list[HeadToHead]) -> No
 
 
 @given(TALLIES, TALLIES, TALLIES)
-def test_ratings_do_not_depend_on_order_or_direction(ab: HeadToHead, bc: HeadToHead, ac: HeadToHead) -> None:
-    def swap_players(tally: HeadToHead) -> HeadToHead:
-        return HeadToHead(tally.losses, tally.draws, tally.wins)
+def test_ratings_do_not_depend_on_order_or_direction(
+    ab: WinDrawLoss, bc: WinDrawLoss, ac: WinDrawLoss
+) -> None:
+    def swap_players(tally: WinDrawLoss) -> WinDrawLoss:
+        return WinDrawLoss(tally.losses, tally.draws, tally.wins)
 
     one = fit_elo_ratings(["a", "b", "c"], {("a", "b"): ab, ("b", "c"): bc, ("a", "c"): ac})
     two = fit_elo_ratings(
@@ -64,7 +66,7 @@ def test_ratings_do_not_depend_on_order_or_direction(ab: HeadToHead, bc: HeadToH
 @pytest.mark.parametrize("games", [1, 16, 1000])
 def test_all_won_and_all_lost_stay_finite(games: int) -> None:
     rated = fit_elo_ratings(
-        ["a", "b", "c"], {("a", "b"): HeadToHead(wins=games), ("a", "c"): HeadToHead(wins=games)}
+        ["a", "b", "c"], {("a", "b"): WinDrawLoss(wins=games), ("a", "c"): WinDrawLoss(wins=games)}
     )
     assert 0 < rated["a"].elo < 3000
     assert rated["b"].elo == pytest.approx(rated["c"].elo)
@@ -73,19 +75,19 @@ def test_all_won_and_all_lost_stay_finite(games: int) -> None:
 
 def test_two_players_with_many_games_match_the_closed_formula() -> None:
     wins, draws, losses = 6000, 1000, 3000
-    rated = fit_elo_ratings(["a", "b"], {("a", "b"): HeadToHead(wins, draws, losses)})
+    rated = fit_elo_ratings(["a", "b"], {("a", "b"): WinDrawLoss(wins, draws, losses)})
     games = wins + draws + losses
     score = (wins + draws / 2) / games
     assert rated["a"].elo - rated["b"].elo == pytest.approx(score_to_elo(score), abs=0.1)
     # The error of a rating is half of the difference's, because each rating is half of the difference from the average.
     variance = score * (1 - score) - draws / games / 4
-    error = Z95 * ELO_SCALE * math.sqrt(variance / games) / (score * (1 - score)) / 2
+    error = Z_SCORE_95_PERCENT * ELO_SCALE * math.sqrt(variance / games) / (score * (1 - score)) / 2
     assert rated["a"].error == pytest.approx(error, rel=1e-3)
 
 
 def test_draws_make_errors_smaller() -> None:
-    drawn = fit_elo_ratings(["a", "b"], {("a", "b"): HeadToHead(10, 80, 10)})["a"]
-    decided = fit_elo_ratings(["a", "b"], {("a", "b"): HeadToHead(50, 0, 50)})["a"]
+    drawn = fit_elo_ratings(["a", "b"], {("a", "b"): WinDrawLoss(10, 80, 10)})["a"]
+    decided = fit_elo_ratings(["a", "b"], {("a", "b"): WinDrawLoss(50, 0, 50)})["a"]
     assert drawn.elo == decided.elo == pytest.approx(0)
     assert drawn.error < 0.6 * decided.error
-    assert fit_elo_ratings(["a", "b"], {("a", "b"): HeadToHead(0, 100, 0)})["a"].error > 1
+    assert fit_elo_ratings(["a", "b"], {("a", "b"): WinDrawLoss(0, 100, 0)})["a"].error > 1

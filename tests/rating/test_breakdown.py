@@ -1,7 +1,7 @@
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.protocol.values import Seat
-from arena.rating.breakdown import make_breakdown
+from arena.rating.breakdown import make_result_breakdown
 from arena.rating.pairing import Pairing
 from tests.rating.pairs import make_round_robin
 from tests.server.matches import record
@@ -24,7 +24,7 @@ def make_results(*winners: Seat | None) -> list[tuple[Pairing, Record]]:
 
 
 def test_the_first_move_and_the_seats() -> None:
-    scores = make_breakdown(["anna", "bert"], make_results("maxie", "maxie", "maxie", None))
+    scores = make_result_breakdown(["anna", "bert"], make_results("maxie", "maxie", "maxie", None))
     assert (scores.first_move.games, scores.first_move.score) == (4, 0.875)
     assert scores.first_move.elo is not None
     assert scores.first_move.elo > 0
@@ -36,7 +36,7 @@ def test_the_first_move_and_the_seats() -> None:
 
 
 def test_pairs_are_counted_for_each_two_bots() -> None:
-    [head_to_head] = make_breakdown(
+    [head_to_head] = make_result_breakdown(
         ["anna", "bert"], make_results("maxie", "maxie", "minnie", "minnie")
     ).duels
     assert (head_to_head.bot, head_to_head.opponent) == ("anna", "bert")
@@ -48,7 +48,7 @@ def test_void_matches_count_nowhere() -> None:
     void = [
         (pairing, record(reason=EndReason.SERVER_FAULT, winner=None)) for pairing, _ in make_results("maxie")
     ]
-    scores = make_breakdown(["anna", "bert"], void)
+    scores = make_result_breakdown(["anna", "bert"], void)
     assert not scores.by_seat
     assert scores.first_move.elo is None
     assert scores.duels[0].superiority is None

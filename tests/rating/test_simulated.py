@@ -14,7 +14,7 @@ from itertools import combinations
 import pytest
 
 from arena.rating.bradley_terry import fit_elo_ratings
-from arena.rating.elo import ELO_SCALE, HeadToHead, compute_expected_score
+from arena.rating.elo import ELO_SCALE, WinDrawLoss, compute_expected_score
 from arena.rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
 
 DRAWS = 0.4
@@ -94,10 +94,10 @@ def count_covered_intervals(ladders: int, bots: int, pairs: int, dice: random.Ra
     return inside, ladders * bots
 
 
-def _play_matches(score: float, matches: int, dice: random.Random) -> HeadToHead:
+def _play_matches(score: float, matches: int, dice: random.Random) -> WinDrawLoss:
     draw = DRAWS * 4 * score * (1 - score)
     drawn = dice.choices((0, 1, 2), (score - draw / 2, draw, 1 - score - draw / 2), k=matches)
-    return HeadToHead(drawn.count(0), drawn.count(1), drawn.count(2))
+    return WinDrawLoss(drawn.count(0), drawn.count(1), drawn.count(2))
 
 
 def compute_deviation(share: float, expected: float, number: int) -> float:

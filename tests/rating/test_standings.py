@@ -15,7 +15,7 @@ from arena.rating.standings import (
     list_losers,
     make_standings,
     make_standings_from_counts,
-    replace_elo,
+    replace_elo_by_difference,
 )
 from tests.server.matches import record as make_finished_record
 
@@ -134,7 +134,7 @@ def test_pairs_have_a_score_if_both_matches_count() -> None:
 @pytest.mark.parametrize("pairs", [(3, 1, 4, 1, 5), (0, 0, 0, 0, 7), (2, 0, 0, 0, 2)])
 def test_the_elo_of_two_bots_differs_as_in_their_pairs(pairs: tuple[int, ...]) -> None:
     found = estimate_elo_difference(pairs)
-    rows = replace_elo(make_standings(["a", "b"], []), "a", found)
+    rows = replace_elo_by_difference(make_standings(["a", "b"], []), "a", found)
     elo = {row.bot: row.elo for row in rows}
     assert found is not None
     assert elo["a"] - elo["b"] == pytest.approx(found.elo)
@@ -145,7 +145,7 @@ def test_the_elo_of_two_bots_differs_as_in_their_pairs(pairs: tuple[int, ...]) -
 
 def test_without_an_elo_difference_the_table_is_unchanged() -> None:
     rows = make_standings(["a", "b"], [])
-    assert replace_elo(rows, "a", None) == rows
+    assert replace_elo_by_difference(rows, "a", None) == rows
 
 
 def test_a_walkover_counts_for_points_but_not_for_elo() -> None:
