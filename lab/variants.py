@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from arena.games.riskless_map import BadMap, RisklessMap
 from arena.lab.balance import StartBalancer
-from arena.maps.generators import GRID_TERRITORY_CAP, TERRITORIES_PER_START_TERRITORY, assemble_map
+from arena.maps.generators import GRID_TERRITORY_CAP, MAP_TERRITORIES_PER_START_TERRITORY, assemble_map
 from arena.maps.loader import MapError, load_map
 
 VARIANT_NAME_FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
@@ -138,7 +138,7 @@ def make_planar_map(territory_count: int, map_number: int) -> RisklessMap:
         for territory in range(territory_count)
     )
     maxie, minnie = _choose_fair_start(
-        neighbours, max(1, round(territory_count / TERRITORIES_PER_START_TERRITORY)), rng
+        neighbours, max(1, round(territory_count / MAP_TERRITORIES_PER_START_TERRITORY)), rng
     )
     return assemble_map(
         f"planar:{territory_count}:{map_number}",

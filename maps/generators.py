@@ -30,7 +30,7 @@ MIN_PLY_LIMIT = 1000
 """Minimum ply limit of a map; a map of more than 100 territories has a higher one."""
 ARMIES_PER_START_TERRITORY = 2
 """Number of armies on each territory held at the start."""
-TERRITORIES_PER_START_TERRITORY = 5
+MAP_TERRITORIES_PER_START_TERRITORY = 5
 """Number of territories on the map for each territory that a player holds at the start."""
 MINNIE_EXTRA_ARMIES_BY_MAP = {
     "ring:12": (3,),
@@ -57,7 +57,7 @@ def make_ring_map(territory_count: int) -> RisklessMap:
     The roads of a territory lead to the next one and then to the previous one. The territories held at the start are
     spread evenly. Minnie holds territory 0, and the players alternate.
     """
-    start_position_count = 2 * max(1, round(territory_count / TERRITORIES_PER_START_TERRITORY))
+    start_position_count = 2 * max(1, round(territory_count / MAP_TERRITORIES_PER_START_TERRITORY))
     start_territories = [
         number * territory_count // start_position_count for number in range(start_position_count)
     ]
@@ -74,7 +74,7 @@ def make_ring_map(territory_count: int) -> RisklessMap:
         territory_cap=RING_TERRITORY_CAP,
         minnie_territories=minnie_territories,
         maxie_territories=start_territories[1::2],
-        extra_armies=(1, 0) * max(1, len(minnie_territories) // 2),
+        minnie_extra_armies=(1, 0) * max(1, len(minnie_territories) // 2),
         places=tuple((round(radius * sin(angle), 2), round(-radius * cos(angle), 2)) for angle in angles),
     )
 
@@ -83,19 +83,19 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
     """Return a grid of `width` × `height` territories, 2 to 1,000, row by row. Roads lead up, left, right and down.
 
     Territories are named as in a spreadsheet, by the letters of the column and the number of the row: a1 is the top
-    left. The cells are coloured with TERRITORIES_PER_START_TERRITORY colours, so that cells of one colour are a
+    left. The cells are coloured with MAP_TERRITORIES_PER_START_TERRITORY colours, so that cells of one colour are a
     knight's move apart. Minnie starts on the cells of one colour. Maxie starts on the cells that these become if the
     grid is turned by 180°, so that both sides are equal.
     """
     cells = [(x, y) for y in range(height) for x in range(width)]
     directions = ((0, -1), (-1, 0), (1, 0), (0, 1))
-    colours = [(x + 2 * y) % TERRITORIES_PER_START_TERRITORY for x, y in cells]
+    colours = [(x + 2 * y) % MAP_TERRITORIES_PER_START_TERRITORY for x, y in cells]
     turned_colours = [
-        (colours[-1] - colour) % TERRITORIES_PER_START_TERRITORY
-        for colour in range(TERRITORIES_PER_START_TERRITORY)
+        (colours[-1] - colour) % MAP_TERRITORIES_PER_START_TERRITORY
+        for colour in range(MAP_TERRITORIES_PER_START_TERRITORY)
     ]
     first_colour = next(
-        colour for colour in range(TERRITORIES_PER_START_TERRITORY) if turned_colours[colour] != colour
+        colour for colour in range(MAP_TERRITORIES_PER_START_TERRITORY) if turned_colours[colour] != colour
     )
     minnie_colour = MINNIE_START_COLOUR_BY_GRID_SIZE.get((width, height), first_colour)
     return assemble_map(
@@ -162,16 +162,16 @@ def assemble_map(
     minnie_territories: Sequence[int],
     maxie_territories: Sequence[int],
     places: tuple[tuple[float, float], ...],
-    extra_armies: Sequence[int] = (1,),
+    minnie_extra_armies: Sequence[int] = (1,),
 ) -> RisklessMap:
     """Return a map with the armies and limits that the docstring of this module describes.
 
-    territory_cap       maximum number of armies on a territory
-    minnie_territories  territories that Minnie holds at the start, with ARMIES_PER_START_TERRITORY on each
-    maxie_territories   territories that Maxie holds at the start, with ARMIES_PER_START_TERRITORY on each
-    places              point of each territory on the picture
-    extra_armies        for each of Minnie's first territories, the number of armies that it has besides
-                        ARMIES_PER_START_TERRITORY; not used for the maps in MINNIE_EXTRA_ARMIES_BY_MAP
+    territory_cap        maximum number of armies on a territory
+    minnie_territories   territories that Minnie holds at the start, with ARMIES_PER_START_TERRITORY on each
+    maxie_territories    territories that Maxie holds at the start, with ARMIES_PER_START_TERRITORY on each
+    places               point of each territory on the picture
+    minnie_extra_armies  for each of Minnie's first territories, the number of armies that it has besides
+                         ARMIES_PER_START_TERRITORY; not used for the maps in MINNIE_EXTRA_ARMIES_BY_MAP
     """
     size = len(territories)
     start = [0] * size
@@ -180,7 +180,7 @@ def assemble_map(
     for territory in minnie_territories:
         start[territory] = -ARMIES_PER_START_TERRITORY
     for territory, armies in zip(
-        minnie_territories, MINNIE_EXTRA_ARMIES_BY_MAP.get(name, extra_armies), strict=False
+        minnie_territories, MINNIE_EXTRA_ARMIES_BY_MAP.get(name, minnie_extra_armies), strict=False
     ):
         start[territory] -= armies
     return RisklessMap(

@@ -31,7 +31,7 @@ class LandGeometry(Struct, frozen=True):
     """Centre of each territory's mark: its place, or a point nearby that is better centred in its largest area."""
 
 
-_DECODER = msgspec.json.Decoder(LandGeometry)
+_LAND_DECODER = msgspec.json.Decoder(LandGeometry)
 
 
 @cache
@@ -41,4 +41,4 @@ def load_built_in_land(map_name: str) -> LandGeometry:
         raise MapError(
             f"no built-in map is called {map_name!r:.80}: it is one of {', '.join(list_map_names())}"
         )
-    return _DECODER.decode((LAND_FOLDER / f"{map_name}.json").read_bytes())
+    return _LAND_DECODER.decode((LAND_FOLDER / f"{map_name}.json").read_bytes())

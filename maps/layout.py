@@ -12,7 +12,7 @@ from arena.maps.map_file import MapFile
 Point = tuple[float, float]
 Line = tuple[Point, Point]
 
-WRAP_AROUND_OVERHANG_SHARE = 0.05
+WRAPPED_ROAD_OVERHANG_SHARE = 0.05
 """Distance from the outermost territory to the end of a road that leaves the picture there, as a fraction of the width."""
 
 
@@ -37,7 +37,7 @@ class Extent:
 def compute_map_extent(file: MapFile) -> Extent:
     """Return the smallest rectangle that holds all territories, and the ends of roads that leave the picture at its sides."""
     xs, ys = zip(*file.map.places, strict=True)
-    overhang = WRAP_AROUND_OVERHANG_SHARE * (max(xs) - min(xs)) if file.wraps else 0.0
+    overhang = WRAPPED_ROAD_OVERHANG_SHARE * (max(xs) - min(xs)) if file.wraps else 0.0
     return Extent(min(xs) - overhang, min(ys), max(xs) + overhang, max(ys))
 
 
@@ -55,7 +55,7 @@ def compute_road_lines(file: MapFile, source: int, target: int) -> list[Line]:
     return [(west, (extent.left, edge_y)), ((extent.right, edge_y), east)]
 
 
-def find_smallest_distance(map: RisklessMap) -> float:
+def find_smallest_territory_distance(map: RisklessMap) -> float:
     """Return the distance between the two closest of the V territories. O(V²) at worst, O(V log V) on usual maps."""
     sorted_places = sorted(map.places)
     smallest_distance = min(dist(a, b) for a, b in pairwise(sorted_places))

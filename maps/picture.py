@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 from arena.games.riskless_map import RisklessMap, list_roads
 from arena.maps.land import LandGeometry, Ring, load_built_in_land
-from arena.maps.layout import Line, Point, find_smallest_distance
+from arena.maps.layout import Line, Point, find_smallest_territory_distance
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
 
 # Lengths in pixels, the same as in `page/js/boards/geometry.js` and `page/js/boards/land.js`.
-CLOSEST_TERRITORIES_DISTANCE_PX = 62.0
+PX_BETWEEN_CLOSEST_TERRITORIES = 62.0
 """Distance between the two closest territories, in pixels; smaller if the map would be wider than MAX_MAP_WIDTH_PX."""
 MAX_MAP_WIDTH_PX = 1500.0
 """Maximum width of the map without its margins, in pixels."""
@@ -32,13 +32,13 @@ MARGIN_WITHOUT_LAND_PX = 40.0
 """Width of the margin of a picture without land, in pixels."""
 MARGIN_AROUND_LAND_PX = 16.0
 """Width of the margin around the land, in pixels."""
-MARK_RADIUS_PX = 13.0
+ARMY_MARK_RADIUS_PX = 13.0
 """Radius of a territory's mark, in pixels."""
 MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX = 20.0
 """Minimum length of a common border, in pixels, for which no road is drawn between the two territories."""
 
-EMPTY_MARK_RADIUS_SHARE = 0.3
-"""Radius of the mark of a territory without armies, relative to MARK_RADIUS_PX."""
+EMPTY_TERRITORY_MARK_SHARE = 0.3
+"""Radius of the mark of a territory without armies, relative to ARMY_MARK_RADIUS_PX."""
 MAXIE, MINNIE = "#1d47c2", "#f59b38"
 """Colours of the players' marks."""
 PICTURE_STYLE = f"""<style>
@@ -111,7 +111,7 @@ class MapPicture:
         xs, ys = zip(*corners, strict=True)
         map_width, map_height = max(xs) - min(xs), max(ys) - min(ys)
         scale = min(
-            CLOSEST_TERRITORIES_DISTANCE_PX / find_smallest_distance(self.file.map),
+            PX_BETWEEN_CLOSEST_TERRITORIES / find_smallest_territory_distance(self.file.map),
             MAX_MAP_WIDTH_PX / (map_width or 1.0),
         )
         margin = MARGIN_WITHOUT_LAND_PX if self.land is None else MARGIN_AROUND_LAND_PX
@@ -146,10 +146,10 @@ class MapPicture:
         """
         width, height = self.size_px
         attributes = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
-        return f'<svg class="map" {attributes}>{self._coast_and_ferries_svg}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}{self.render_marks(armies)}</svg>'
+        return f'<svg class="map" {attributes}>{self._coast_and_ferries_svg}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}{self.render_army_marks(armies)}</svg>'
 
     @cached_property
-    def ground_svg(self) -> str:
+    def sea_and_land_svg(self) -> str:
         """Return the sea with its ferries, and the land without the colours of its owners, as SVG."""
         width, height = self.size_px
         return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast_and_ferries_svg}'
@@ -160,16 +160,16 @@ class MapPicture:
         armies  armies of each territory, as in `render_svg`
         scale   distance between the hatching lines on the areas of Minnie, the second player; 1.0 is as on the web page
         """
-        return f"{_render_hatch(scale)}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}"
+        return f"{_render_hatch_pattern(scale)}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}"
 
-    def render_marks(self, armies: Sequence[int], scale: float = 1.0) -> str:
+    def render_army_marks(self, armies: Sequence[int], scale: float = 1.0) -> str:
         """Return the marks of all territories with their armies, as SVG.
 
         armies  armies of each territory, as in `render_svg`
         scale   size of the marks, relative to those on the web page
         """
         return "".join(
-            _render_mark(centre, n, scale) for centre, n in zip(self.places_px, armies, strict=True)
+            _render_army_mark(centre, n, scale) for centre, n in zip(self.places_px, armies, strict=True)
         )
 
     def render_arrow(self, source: int, target: int, scale: float) -> str:
@@ -182,27 +182,27 @@ class MapPicture:
         if self.file.wraps and length > self.size_px[0] / 2:
             return ""
         ux, uy = (x2 - x1) / length, (y2 - y1) / length
-        radius = MARK_RADIUS_PX * scale
+        radius = ARMY_MARK_RADIUS_PX * scale
         tip = x2 - ux * (radius + 6), y2 - uy * (radius + 6)
         sides = [(tip[0] - 12 * ux - s * 8 * uy, tip[1] - 12 * uy + s * 8 * ux) for s in (1, -1)]
         corners = [(x1 + ux * radius, y1 + uy * radius), tip, sides[0], tip, sides[1]]
         return f'<path class="move" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in corners)}"/>'
 
     @cached_property
-    def _outlines(self) -> list[str]:
+    def _area_outlines(self) -> list[str]:
         return [self._render_outline_path(rings) for rings in self._areas]
 
     @property
     def _coast_and_ferries_svg(self) -> str:
         """Return the ferries, and above them the land without the colours of its owners, as SVG; empty without land."""
-        if not self._outlines:
+        if not self._area_outlines:
             return ""
-        return f'{self._render_roads(ferries=True)}<path class="coast" d="{"".join(self._outlines)}"/>'
+        return f'{self._render_roads(ferries=True)}<path class="coast" d="{"".join(self._area_outlines)}"/>'
 
     def _render_area_paths(self, armies: Sequence[int]) -> str:
         return "".join(
-            f'<path class="area-of" data-owner="{_get_owner_class(n)}" d="{d}"/>'
-            for n, d in zip(armies, self._outlines, strict=bool(self._outlines))
+            f'<path class="area-of" data-owner="{_get_owner_css_class(n)}" d="{d}"/>'
+            for n, d in zip(armies, self._area_outlines, strict=bool(self._area_outlines))
         )
 
     def _render_outline_path(self, rings: Sequence[Ring]) -> str:
@@ -258,14 +258,14 @@ class MapPicture:
         return [(a, (0.0, edge_y)), ((width, edge_y), b)]
 
 
-def _render_hatch(scale: float) -> str:
+def _render_hatch_pattern(scale: float) -> str:
     return (
         f'<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45) scale({scale:.2f})">'
         '<rect class="hatch-ground" width="7" height="7"/><line class="hatch-line" x1="0" y1="0" x2="0" y2="7"/></pattern></defs>'
     )
 
 
-def _get_owner_class(armies: int) -> str:
+def _get_owner_css_class(armies: int) -> str:
     return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
 
 
@@ -275,12 +275,12 @@ def _render_road(line: Line, *, is_ferry: bool) -> str:
     return f'<line class="{css_classes}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
-def _render_mark(centre: Point, armies: int, scale: float) -> str:
+def _render_army_mark(centre: Point, armies: int, scale: float) -> str:
     scale_text = "" if scale == 1 else f" scale({scale:.2f})"
-    group_start = f'<g class="spot" data-owner="{_get_owner_class(armies)}" transform="translate({centre[0]:.1f} {centre[1]:.1f}){scale_text}">'
+    group_start = f'<g class="spot" data-owner="{_get_owner_css_class(armies)}" transform="translate({centre[0]:.1f} {centre[1]:.1f}){scale_text}">'
     if not armies:
-        return f'{group_start}<circle class="empty" r="{EMPTY_MARK_RADIUS_SHARE * MARK_RADIUS_PX:.1f}"/></g>'
-    side = 1.8 * MARK_RADIUS_PX
+        return f'{group_start}<circle class="empty" r="{EMPTY_TERRITORY_MARK_SHARE * ARMY_MARK_RADIUS_PX:.1f}"/></g>'
+    side = 1.8 * ARMY_MARK_RADIUS_PX
     square = f'<rect class="minnie" x="{-side / 2:.1f}" y="{-side / 2:.1f}" width="{side:.1f}" height="{side:.1f}" rx="3"/>'
-    mark = f'<circle class="maxie" r="{MARK_RADIUS_PX:.0f}"/>' if armies > 0 else square
+    mark = f'<circle class="maxie" r="{ARMY_MARK_RADIUS_PX:.0f}"/>' if armies > 0 else square
     return f'{group_start}{mark}<text class="armies" y="4.4">{abs(armies)}</text></g>'

@@ -8,7 +8,7 @@ from itertools import product
 
 from arena.maps.layout import Extent, Line, Point
 from arena.maps.map_file import MapFile
-from arena.maps.picture import MARK_RADIUS_PX, PICTURE_STYLE, MapPicture, make_map_picture
+from arena.maps.picture import ARMY_MARK_RADIUS_PX, PICTURE_STYLE, MapPicture, make_map_picture
 
 NAMES_MARGIN_PX = 40.0
 """Width of the margin around the picture into which names may reach, in pixels."""
@@ -39,9 +39,9 @@ def render_map_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
         NAMES_STYLE,
         '<rect class="sea" width="100%" height="100%"/>',
         f'<g transform="translate({NAMES_MARGIN_PX:.0f} {NAMES_MARGIN_PX:.0f})">',
-        picture.ground_svg,
+        picture.sea_and_land_svg,
         picture.render_areas(armies),
-        picture.render_marks(armies),
+        picture.render_army_marks(armies),
         *_render_name_labels(picture),
         "</g>",
         "</svg>",
@@ -51,7 +51,7 @@ def render_map_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
 
 def _render_name_labels(picture: MapPicture) -> Iterator[str]:
     """Yield the SVG of each territory's name, placed where the name hides least, with the continent as its tooltip."""
-    clearance = MARK_RADIUS_PX + MIN_NAME_CLEARANCE_PX
+    clearance = ARMY_MARK_RADIUS_PX + MIN_NAME_CLEARANCE_PX
     mark_boxes = [
         Extent(x - clearance, y - clearance, x + clearance, y + clearance) for x, y in picture.places_px
     ]
@@ -86,34 +86,33 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
         yield f'<text class="name" x="{x:.1f}" y="{y:.1f}">{escape(name)}{title}</text>'
 
 
-def _list_label_boxes(place: Point, width: float) -> list[Extent]:
-    """Return the possible boxes for a name of `width` pixels: below, above, right and left of a mark, and diagonally.
-
-    place  centre of the mark
-    """
-    x, y = place
-    gap, height = MARK_RADIUS_PX + 3, 1.15 * NAME_FONT_PX
+def _list_label_boxes(mark_centre: Point, label_width: float) -> list[Extent]:
+    """Return the possible boxes for a name of `label_width` pixels: below, above, right and left of a mark, and diagonally."""
+    x, y = mark_centre
+    gap, height = ARMY_MARK_RADIUS_PX + 3, 1.15 * NAME_FONT_PX
     centres = [(x, y + gap + height / 2), (x, y - gap - height / 2)]
-    centres += [(x + gap + width / 2, y), (x - gap - width / 2, y)]
+    centres += [(x + gap + label_width / 2, y), (x - gap - label_width / 2, y)]
     centres += [
-        (x + sx * (0.7 * gap + width / 2), y + sy * (gap + height / 2))
+        (x + sx * (0.7 * gap + label_width / 2), y + sy * (gap + height / 2))
         for sy, sx in product((1, -1), (1, -1))
     ]
-    return [Extent(a - width / 2, b - height / 2, a + width / 2, b + height / 2) for a, b in centres]
+    return [
+        Extent(a - label_width / 2, b - height / 2, a + label_width / 2, b + height / 2) for a, b in centres
+    ]
 
 
 def _compute_label_cost(
-    box: Extent, occupied: Sequence[Extent], lines: Sequence[Line], width: float
+    box: Extent, occupied_boxes: Sequence[Extent], road_lines: Sequence[Line], picture_width: float
 ) -> float:
     """Return the cost of the place `box` for a name; the cheapest place is the best.
 
-    occupied  boxes of marks and other names; inside the picture, overlaps with them cost most
-    lines     roads, which a name may cross at a low cost
-    width     width of the picture; a name that reaches beyond the margin around it costs more than any overlap
+    occupied_boxes  boxes of marks and other names; inside the picture, overlaps with them cost most
+    road_lines      roads, which a name may cross at a low cost
+    picture_width   width of the picture; a name that reaches beyond the margin around it costs more than any overlap
     """
-    is_outside = box.left < 2 - NAMES_MARGIN_PX or box.right > width + NAMES_MARGIN_PX - 2
-    covered_area = sum(_measure_overlap_area(box, other) for other in occupied)
-    crossing_count = sum(_crosses_box(line, box) for line in lines)
+    is_outside = box.left < 2 - NAMES_MARGIN_PX or box.right > picture_width + NAMES_MARGIN_PX - 2
+    covered_area = sum(_measure_overlap_area(box, other) for other in occupied_boxes)
+    crossing_count = sum(_crosses_box(line, box) for line in road_lines)
     return 1000.0 * is_outside + 20 * covered_area + crossing_count
 
 

@@ -12,23 +12,23 @@ from arena.maps.map_file import MapFile
 from arena.maps.picture import find_built_in_map
 from arena.maps.text_map import draw_text_map
 
-FREE_TERMINAL_LINES = 6
+TERMINAL_LINES_AROUND_MAP = 6
 """Number of terminal lines that stay free for the text around the map."""
 
 
 def print_position(game: Game[Any, Any], position: Any, console: Console) -> None:
     """Print a position on `console`: as a map if the terminal is large enough, otherwise in the game's own form."""
-    if isinstance(game, Riskless) and console.is_terminal and _print_map(game, position, console):
+    if isinstance(game, Riskless) and console.is_terminal and _print_map_if_it_fits(game, position, console):
         return
     console.print(game.picture(position))
 
 
-def _print_map(game: Riskless, position: RisklessPosition, console: Console) -> bool:
+def _print_map_if_it_fits(game: Riskless, position: RisklessPosition, console: Console) -> bool:
     """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
     use_dots = console.encoding.startswith("utf")
     file = find_built_in_map(game.map) or MapFile(game.map)
     picture, has_names = draw_text_map(file, position.armies, console.width, use_braille_dots=use_dots)
-    if not has_names or picture.plain.count("\n") + 1 + FREE_TERMINAL_LINES > console.height:
+    if not has_names or picture.plain.count("\n") + 1 + TERMINAL_LINES_AROUND_MAP > console.height:
         return False
     army_counts = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]
     console.print(

@@ -17,13 +17,13 @@ from arena.maps.layout import (
     Point,
     compute_map_extent,
     compute_road_lines,
-    find_smallest_distance,
+    find_smallest_territory_distance,
 )
 from arena.maps.map_file import MapFile
 
 MAX_MAP_ROWS = 44
 """Maximum height of a map, in rows of the terminal. A higher map is scaled down."""
-MAX_CLOSEST_TERRITORIES_DISTANCE_DOTS = 34
+MAX_DOTS_BETWEEN_CLOSEST_TERRITORIES = 34
 """Maximum distance between the two closest territories, in Braille dots, so that small maps are not drawn too large."""
 EMPTY_BRAILLE_CODE = 0x2800
 """Code point of the Braille character without dots."""
@@ -38,7 +38,7 @@ Label = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class _Box:
+class _LabelBox:
     """Rectangle of characters that a label covers: first column and row, width and height."""
 
     column: int
@@ -78,12 +78,12 @@ def draw_text_map(
         labels = [
             make_label(map, territory, drawn_armies[territory]) for territory in range(map.territory_count)
         ]
-        canvas = _Canvas(file, labels, column_count)
+        canvas = _MapCanvas(file, labels, column_count)
         if not canvas.is_crowded():
             text = canvas.draw_text(drawn_armies, use_braille_dots=use_braille_dots)
             return TextMap(text, has_names=make_label is not _make_number_label)
     marks = [("+" if n > 0 else "-" if n < 0 else "o",) for n in drawn_armies]
-    text = _Canvas(file, marks, column_count).draw_text(drawn_armies, use_braille_dots=use_braille_dots)
+    text = _MapCanvas(file, marks, column_count).draw_text(drawn_armies, use_braille_dots=use_braille_dots)
     return TextMap(text, has_names=False)
 
 
@@ -101,7 +101,7 @@ def _make_number_label(_: RisklessMap, territory: int, armies: int) -> Label:
     return (f"{territory} {armies:+d}" if armies else str(territory),)
 
 
-class _Canvas:
+class _MapCanvas:
     """Labels and roads on a grid of characters, scaled so that all labels fit on it."""
 
     def __init__(self, file: MapFile, labels: Sequence[Label], width: int) -> None:
@@ -114,7 +114,7 @@ class _Canvas:
         # The unit here is a dot: two per column, four per row.
         max_dot_columns, max_dot_rows = 2 * max(width - label_width - 1, 2), 4 * (MAX_MAP_ROWS - label_height)
         self.scale = min(
-            MAX_CLOSEST_TERRITORIES_DISTANCE_DOTS / find_smallest_distance(file.map),
+            MAX_DOTS_BETWEEN_CLOSEST_TERRITORIES / find_smallest_territory_distance(file.map),
             max_dot_columns / extent.width if extent.width else max_dot_columns,
             max_dot_rows / extent.height if extent.height else max_dot_rows,
         )
@@ -129,10 +129,10 @@ class _Canvas:
             round((place[1] - self.extent.top) * self.scale) + self.padding[1],
         )
 
-    def _make_label_box(self, territory: int) -> _Box:
+    def _make_label_box(self, territory: int) -> _LabelBox:
         x, y = self._to_dot(self.file.map.places[territory])
         width, height = max(map(len, self.labels[territory])), len(self.labels[territory])
-        return _Box(max(0, (x - width + 1) // 2), max(0, y // 4 - height // 2), width, height)
+        return _LabelBox(max(0, (x - width + 1) // 2), max(0, y // 4 - height // 2), width, height)
 
     def is_crowded(self) -> bool:
         """Return True if two labels overlap or have no free column between them."""
@@ -182,10 +182,13 @@ class _Canvas:
         ]
 
 
-def _list_dots_on_line(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the dots (column, row) of a straight line from `a` to `b`, both included."""
-    step_count = max(abs(b[0] - a[0]), abs(b[1] - a[1]), 1)
+def _list_dots_on_line(start: tuple[int, int], end: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return the dots (column, row) of a straight line from `start` to `end`, both included."""
+    step_count = max(abs(end[0] - start[0]), abs(end[1] - start[1]), 1)
     return [
-        (round(a[0] + (b[0] - a[0]) * i / step_count), round(a[1] + (b[1] - a[1]) * i / step_count))
+        (
+            round(start[0] + (end[0] - start[0]) * i / step_count),
+            round(start[1] + (end[1] - start[1]) * i / step_count),
+        )
         for i in range(step_count + 1)
     ]

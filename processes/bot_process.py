@@ -19,7 +19,7 @@ from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.processes import supervisor
 from arena.processes.child import STOP_TIMEOUT_SECONDS, BotProgram, ChildProcess
 
-MAX_REPORTED_FAILURES = 3
+MAX_REPORTED_RESIGNATIONS = 3
 """Maximum number of resignations and crashes for which a bot's output is reported. Later ones show only the result."""
 
 
@@ -134,13 +134,17 @@ class BotProcess:
     def report_output_after_loss(self, loss_verb: str) -> None:
         """Report what the bot printed in the match that it just gave up: usually a traceback, for the bot's author.
 
-        Report nothing if there is no output, or after the first MAX_REPORTED_FAILURES calls.
+        Report nothing if there is no output, or after the first MAX_REPORTED_RESIGNATIONS calls.
 
         loss_verb: `resigned` or `crashed`
         """
         self._reported_resignations += 1
-        if self._output_tail and not self._has_ended and self._reported_resignations <= MAX_REPORTED_FAILURES:
-            is_last_reported = self._reported_resignations == MAX_REPORTED_FAILURES
+        if (
+            self._output_tail
+            and not self._has_ended
+            and self._reported_resignations <= MAX_REPORTED_RESIGNATIONS
+        ):
+            is_last_reported = self._reported_resignations == MAX_REPORTED_RESIGNATIONS
             suffix = " (for later ones, only the result is shown)" if is_last_reported else ""
             self._on_failure(
                 "\n    ".join([f"bot {self.name} {loss_verb}{suffix}; it printed", *self._output_tail])
@@ -207,7 +211,7 @@ class BotProcess:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(child.read_output_until_closed)
                 tasks.start_soon(self._wait_until_bot_connects, child)
-                tasks.start_soon(self._kill_on_request, child)
+                tasks.start_soon(self._kill_when_hung, child)
                 exit_code = await child.wait_for_exit()
                 if self.state is BotState.UP:
                     self._set_state(BotState.STARTING)
@@ -226,7 +230,7 @@ class BotProcess:
         else:
             self._report_and_kill_hung_bot(f"it did not connect within {self._policy.start_seconds:g} s")
 
-    async def _kill_on_request(self, child: ChildProcess) -> None:
+    async def _kill_when_hung(self, child: ChildProcess) -> None:
         await self._kill_requested.wait()
         await child.kill()
 

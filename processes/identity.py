@@ -35,7 +35,7 @@ def identify_this_process() -> ProcessIdentity:
     pid = os.getpid()
     state = _read_state_and_start_time(pid)
     return ProcessIdentity(
-        socket.gethostname()[:255], pid, _read_boot_and_namespace(), state[1] if state else ""
+        socket.gethostname()[:255], pid, _read_boot_and_namespace_ids(), state[1] if state else ""
     )
 
 
@@ -44,14 +44,14 @@ def has_ended(process: ProcessIdentity) -> bool:
 
     Return False if it runs, or if that cannot be checked from here, as for a process on another machine.
     """
-    if not process.place or not process.started or process.place != _read_boot_and_namespace():
+    if not process.place or not process.started or process.place != _read_boot_and_namespace_ids():
         return False
     state = _read_state_and_start_time(process.pid)
     # An ended process keeps its number until its parent has reaped it.
     return state is None or state[0] in "ZX" or state[1] != process.started
 
 
-def _read_boot_and_namespace() -> str:
+def _read_boot_and_namespace_ids() -> str:
     try:
         boot = (_PROC_FOLDER / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {(_PROC_FOLDER / 'self/ns/pid').readlink()}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.processes.bot_process import MAX_REPORTED_FAILURES
+from arena.processes.bot_process import MAX_REPORTED_RESIGNATIONS
 from tests.bots.command_line import arena
 
 HEAD = (
@@ -27,16 +27,16 @@ def test_a_match_shows_why_a_bot_resigned(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(HEAD + body)
-    rounds = MAX_REPORTED_FAILURES + 1
+    rounds = MAX_REPORTED_RESIGNATIONS + 1
     result = arena(
         *("match", "mine.py", "random", "--game", "tictactoe", "--concurrency", "1"),
         *("--rounds", str(rounds), "--margin", "15000", "--sprt", "elo0=0,elo1=1"),
     )
     assert result.code == 0, result
     assert result.stderr.count("random beats mine in") == 2 * rounds
-    assert result.stderr.count(f"bot mine {how}") == MAX_REPORTED_FAILURES
+    assert result.stderr.count(f"bot mine {how}") == MAX_REPORTED_RESIGNATIONS
     for each in told:
-        assert result.stderr.count(each) >= MAX_REPORTED_FAILURES, result.stderr
+        assert result.stderr.count(each) >= MAX_REPORTED_RESIGNATIONS, result.stderr
     assert "worker.py" not in result.stderr
     # A test of strength that stands on crashes says so.
     said = f"mine crashed in {2 * rounds} of {2 * rounds} matches: the result says little about their play"

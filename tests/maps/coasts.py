@@ -25,7 +25,7 @@ from shapely.ops import polylabel
 
 from arena.games.riskless_map import list_roads
 from arena.maps.land import LAND_FOLDER, Ring
-from arena.maps.layout import compute_road_lines, find_smallest_distance
+from arena.maps.layout import compute_road_lines, find_smallest_territory_distance
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
 
@@ -74,7 +74,7 @@ def make_cells(file: MapFile) -> list[list[Ring]]:
     O(V log V + E) for V territories and E roads, some tens of milliseconds for the largest built-in map.
     """
     places = [Point(place) for place in file.map.places]
-    unit = find_smallest_distance(file.map)
+    unit = find_smallest_territory_distance(file.map)
     found: list[list[Ring]] = [[] for _ in places]
     for members, land in lands_of(file, unit):
         own = [places[each] for each in members]
@@ -118,7 +118,7 @@ def join_detached(cells: list[BaseGeometry], places: list[Point], unit: float) -
 def ferries_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[int, int]]:
     """Return the roads that leave the land, each with the lower number first."""
     land = unary_union([Polygon(ring) for rings in cells for ring in rings])
-    land = land.buffer(GAP * find_smallest_distance(file.map))
+    land = land.buffer(GAP * find_smallest_territory_distance(file.map))
     return [
         (v, w)
         for v, w in list_roads(file.map)
@@ -131,7 +131,7 @@ def marks_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[float, float]
 
     The centre is the first point that is centred on the way from the territory's place to the middle of the area.
     """
-    unit = find_smallest_distance(file.map)
+    unit = find_smallest_territory_distance(file.map)
     found = []
     for (x, y), rings in zip(file.map.places, cells, strict=True):
         area = scale(Polygon(rings[0]), 1 / WIDTH_OF_TEXT, 1, origin=(0, 0))

@@ -12,7 +12,7 @@ from shapely import LineString, MultiPolygon, Point, Polygon, box, unary_union
 
 from arena.games.riskless_map import list_roads
 from arena.maps.land import Ring, load_built_in_land
-from arena.maps.layout import compute_road_lines, find_smallest_distance
+from arena.maps.layout import compute_road_lines, find_smallest_territory_distance
 from arena.maps.loader import list_map_names, load_map_file
 from tests.maps.coasts import GRAIN, SHORES, ferries_of, join_detached, lands_of, make_cells, marks_of
 
@@ -26,7 +26,7 @@ def made_cells(name: str) -> list[list[Ring]]:
 def test_each_place_is_in_the_cell_of_its_own_territory_only(name: str) -> None:
     file = load_map_file(name)
     areas = [unary_union([Polygon(ring) for ring in rings]) for rings in made_cells(name)]
-    unit = find_smallest_distance(file.map)
+    unit = find_smallest_territory_distance(file.map)
     for v, place in enumerate(file.map.places):
         assert areas[v].contains(Point(place))
         assert areas[v].distance(Point(place)) == 0
@@ -39,7 +39,7 @@ def test_each_place_is_in_the_cell_of_its_own_territory_only(name: str) -> None:
 @pytest.mark.parametrize("name", list_map_names())
 def test_each_point_of_land_belongs_to_the_nearest_place_on_the_same_land(name: str) -> None:
     file, chance = load_map_file(name), random.Random(5)
-    unit = find_smallest_distance(file.map)
+    unit = find_smallest_territory_distance(file.map)
     cells = made_cells(name)
     land_of = {v: (n, land) for n, (members, land) in enumerate(lands_of(file, unit)) for v in members}
     for v, rings in enumerate(cells):
@@ -62,7 +62,7 @@ def test_each_point_of_land_belongs_to_the_nearest_place_on_the_same_land(name: 
 @pytest.mark.parametrize("name", list_map_names())
 def test_a_territory_is_one_piece_apart_from_its_islands(name: str) -> None:
     file, cells = load_map_file(name), load_built_in_land(name).cells
-    unit = find_smallest_distance(file.map)
+    unit = find_smallest_territory_distance(file.map)
     for v, rings in enumerate(cells):
         areas = [Polygon(ring) for ring in rings]
         assert all(area.is_valid for area in areas)
@@ -74,7 +74,7 @@ def test_a_territory_is_one_piece_apart_from_its_islands(name: str) -> None:
 
 def test_land_without_a_place_belongs_to_the_nearest_place() -> None:
     usa = load_map_file("usa")
-    unit = find_smallest_distance(usa.map)
+    unit = find_smallest_territory_distance(usa.map)
     peninsula = Polygon(SHORES["usa"]["Upper Peninsula"]).centroid
     owners = [
         usa.map.territories[v]
@@ -133,7 +133,7 @@ def test_the_ferries_that_ship_are_those_of_the_cells_that_ship(name: str) -> No
 @pytest.mark.parametrize("name", list_map_names())
 def test_the_marks_that_ship_are_centred_in_the_cells_that_ship(name: str) -> None:
     file, land = load_map_file(name), load_built_in_land(name)
-    unit = find_smallest_distance(file.map)
+    unit = find_smallest_territory_distance(file.map)
     for mark, made, rings in zip(land.marks, marks_of(file, land.cells), land.cells, strict=True):
         assert dist(mark, made) < 0.05 * unit
         assert Polygon(rings[0]).exterior.distance(Point(mark)) > 0.4 * unit, "there is room for it"

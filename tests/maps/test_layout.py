@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from arena.games.riskless_map import RisklessMap, list_roads
 from arena.maps.generators import make_grid_map
 from arena.maps.layout import (
-    WRAP_AROUND_OVERHANG_SHARE,
+    WRAPPED_ROAD_OVERHANG_SHARE,
     compute_map_extent,
     compute_road_lines,
-    find_smallest_distance,
+    find_smallest_territory_distance,
 )
 from arena.maps.map_file import MapFile
 from tests.games.strategies import riskless_maps
@@ -47,7 +47,7 @@ def test_each_road_is_listed_once(map: RisklessMap) -> None:
 def test_the_nearest_pair_is_the_nearest(places: list[tuple[int, int]]) -> None:
     map = make_grid_map(2, 2)
     moved = RisklessMap.from_data({**map.to_data(), "places": [list(place) for place in places]})
-    assert find_smallest_distance(moved) == min(dist(a, b) for a, b in combinations(places, 2))
+    assert find_smallest_territory_distance(moved) == min(dist(a, b) for a, b in combinations(places, 2))
 
 
 def test_a_road_is_a_straight_line() -> None:
@@ -61,8 +61,8 @@ def test_a_long_road_wraps_around_if_the_map_does() -> None:
     file = row(0, 30, 100, wraps=True)
     edge = compute_map_extent(file)
     assert (edge.left, edge.right) == (
-        -100 * WRAP_AROUND_OVERHANG_SHARE,
-        100 + 100 * WRAP_AROUND_OVERHANG_SHARE,
+        -100 * WRAPPED_ROAD_OVERHANG_SHARE,
+        100 + 100 * WRAPPED_ROAD_OVERHANG_SHARE,
     )
     assert compute_road_lines(file, 0, 1) == [((0, 0), (30, 10))]
     west, east = compute_road_lines(file, 1, 2)

@@ -13,7 +13,7 @@ from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import list_roads
 from arena.lab.balance import StartBalancer
-from arena.maps.layout import compute_road_lines, find_smallest_distance
+from arena.maps.layout import compute_road_lines, find_smallest_territory_distance
 from arena.maps.loader import list_map_names, load_map, load_map_file
 from arena.maps.map_file import MapFile
 from tests.games.setups import random_match
@@ -58,7 +58,7 @@ def test_minnie_has_an_army_more_on_some_of_her_territories(file: MapFile) -> No
 @every_map
 def test_territories_and_roads_do_not_overlap(file: MapFile) -> None:
     """No road in the picture passes so close to a third territory that it seems to lead there."""
-    places, clear = file.map.places, 0.25 * find_smallest_distance(file.map)
+    places, clear = file.map.places, 0.25 * find_smallest_territory_distance(file.map)
     for v, w in list_roads(file.map):
         for a, b in compute_road_lines(file, v, w):
             for u in set(range(file.map.territory_count)) - {v, w}:

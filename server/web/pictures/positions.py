@@ -62,9 +62,9 @@ def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> Posit
     mark_scale = max(1.0, MIN_PIXELS_PER_MAP_UNIT / min(box.width / width, box.height / height))
     arrow = "" if move is None else picture.render_arrow(move[0], move[1], mark_scale)
     areas = picture.render_areas(position.armies, mark_scale)
-    marks = f"{areas}{arrow}{picture.render_marks(position.armies, mark_scale)}"
+    marks = f"{areas}{arrow}{picture.render_army_marks(position.armies, mark_scale)}"
     return PositionSvg(
-        f"{frame}{PICTURE_STYLE}{picture.ground_svg}</svg>", f"{frame}{PICTURE_STYLE}{marks}</svg>"
+        f"{frame}{PICTURE_STYLE}{picture.sea_and_land_svg}</svg>", f"{frame}{PICTURE_STYLE}{marks}</svg>"
     )
 
 
