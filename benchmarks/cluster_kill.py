@@ -29,8 +29,8 @@ from testkit.cluster import run_cluster
 from testkit.cluster_faults import (
     CORE_FAULTS,
     FAULT_KINDS,
-    FailureReport,
     FaultInjector,
+    FaultReport,
     inject_faults,
     make_players,
 )
@@ -50,7 +50,7 @@ MAX_P99_RECOVERY_SECONDS = 3.0
 
 async def inject_failures(
     arguments: argparse.Namespace, folder: Path, database_url: str, postgresql: Postgresql, nats: NatsServer
-) -> FailureReport:
+) -> FaultReport:
     """Run a cluster and its bots, inject all failures, and return the report.
 
     arguments: command line of this benchmark; folder: folder of the logs; database_url: URL of an empty database
@@ -73,7 +73,7 @@ async def inject_failures(
         )
 
 
-def list_recovery_seconds(report: FailureReport, failure_kinds: Sequence[str]) -> list[float]:
+def list_recovery_seconds(report: FaultReport, failure_kinds: Sequence[str]) -> list[float]:
     """Return the recovery times of matches, in seconds, for the failures of these kinds.
 
     Each match that continued after a failure has one recovery time: from the failure until one of the match's bots received
@@ -87,7 +87,7 @@ def list_recovery_seconds(report: FailureReport, failure_kinds: Sequence[str]) -
     ]
 
 
-def format_figures(report: FailureReport, failure_kinds: Sequence[str]) -> dict[str, str]:
+def format_figures(report: FaultReport, failure_kinds: Sequence[str]) -> dict[str, str]:
     """Return the texts to write into CLUSTER.md, by the name of their placeholder.
 
     failure_kinds: kinds of failure in the order of the table

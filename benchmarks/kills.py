@@ -66,9 +66,9 @@ def list_faults_after_ladder_kills(arguments: argparse.Namespace, folder: Path) 
     for number in range(1, arguments.kills + 1):
         # Most kills happen during play, some during the start.
         if rng.random() < 0.2:
-            runner.continue_and_kill("killed", rng.uniform(0, 3), from_start=True)
+            runner.resume_and_kill("killed", rng.uniform(0, 3), from_start=True)
         else:
-            runner.continue_and_kill("killed", rng.uniform(0, 0.1))
+            runner.resume_and_kill("killed", rng.uniform(0, 0.1))
         matches_after = runner.load_finished_matches("killed")
         print(
             f"kill {number}: {len(matches_after)} matches in the store, {len(matches_after - matches_before)} more",

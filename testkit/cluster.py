@@ -53,7 +53,7 @@ class Cluster:
     def cores(self) -> list[ServerProcess]:
         return [member for member in self.members if member.role == "core"]
 
-    async def add_member(self, role: Role) -> ServerProcess:
+    async def add_server(self, role: Role) -> ServerProcess:
         """Start another process of the cluster, and return it without waiting until it is ready.
 
         The process reaches NATS and PostgreSQL through forwarders of its own, whose connections a test can cut.
@@ -116,9 +116,9 @@ async def run_cluster(
     cluster = Cluster(folder, nats, postgresql_socket_folder, database, options)
     try:
         for _ in range(core_count):
-            await (await cluster.add_member("core")).wait_ready()  # the first core creates the tables
+            await (await cluster.add_server("core")).wait_ready()  # the first core creates the tables
         for _ in range(edge_count):
-            await cluster.add_member("edge")
+            await cluster.add_server("edge")
         for member in cluster.members:
             await member.wait_ready()
         yield cluster

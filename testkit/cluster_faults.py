@@ -74,7 +74,7 @@ class ClusterFault:
 
 
 @dataclass
-class FailureReport:
+class FaultReport:
     """All injected failures, and the result of the final comparison of the bots' messages with the store."""
 
     injected: list[ClusterFault] = field(default_factory=list)
@@ -119,7 +119,7 @@ class FaultInjector:
     """Function that returns the current process ids of PostgreSQL, which runs one process for each connection."""
     rng: random.Random
 
-    async def inject(self, kind: str, players: Sequence[RandomPlayer]) -> ClusterFault:
+    async def inject_fault(self, kind: str, players: Sequence[RandomPlayer]) -> ClusterFault:
         """Cause a failure of a kind in FAULT_KINDS, wait until all matches in progress continue, and repair the failure.
 
         A failure of NATS or PostgreSQL is repaired before the wait, because no match can continue without them. Return
@@ -217,7 +217,7 @@ async def inject_faults(
     *,
     report_line: Callable[[str], None] = lambda _: None,
     max_seconds: float = math.inf,
-) -> FailureReport:
+) -> FaultReport:
     """Cause failures of these kinds, one after another, while the bots play.
 
     At the end, finish the matches, stop the cluster, and compare the messages that the bots received with the store.
@@ -225,7 +225,7 @@ async def inject_faults(
     report_line: function that is called with a line of text about each failure
     max_seconds: seconds after which no further failure begins
     """
-    report, cluster, rng = FailureReport(), injector.cluster, injector.rng
+    report, cluster, rng = FaultReport(), injector.cluster, injector.rng
     injection_deadline = time.monotonic() + max_seconds
     async with asyncio.TaskGroup() as tasks:
         play_tasks = [tasks.create_task(player.run()) for player in players]
@@ -234,7 +234,7 @@ async def inject_faults(
                 break
             await wait_until_playing(players, report, cluster)
             await asyncio.sleep(rng.uniform(0.0, 2.0))
-            cluster_fault = await injector.inject(kind, players)
+            cluster_fault = await injector.inject_fault(kind, players)
             report.injected.append(cluster_fault)
             recovered_count = len(cluster_fault.recovery_seconds)
             slowest = max(cluster_fault.recovery_seconds, default=0.0)
@@ -286,9 +286,7 @@ async def _measure_recovery(
     return list(seconds.values())
 
 
-async def wait_until_playing(
-    players: Sequence[RandomPlayer], report: FailureReport, cluster: Cluster
-) -> None:
+async def wait_until_playing(players: Sequence[RandomPlayer], report: FaultReport, cluster: Cluster) -> None:
     """Wait until 80 % of the bots play. The others may still be connecting, to test that failures do no harm to them either.
 
     If this takes longer than MAX_CONNECT_SECONDS, add a fault to the report and return.

@@ -57,7 +57,7 @@ class ForkedCommand:
         self.args = ("arena", *arguments)
         # A daemon process ends with the tests, whatever happens.
         self._process = _FORKSERVER_CONTEXT.Process(
-            target=_run_forked, args=(arguments, cwd, environment, stdout, stderr), daemon=True
+            target=_run_forked_command, args=(arguments, cwd, environment, stdout, stderr), daemon=True
         )
         self._process.start()
 
@@ -137,7 +137,7 @@ def _serve_pages(child_socket: socket.socket, folder: Path, environment: dict[st
     answer_pages()
 
 
-def _run_forked(
+def _run_forked_command(
     arguments: tuple[str, ...],
     folder: Path,
     environment: dict[str, str],

@@ -24,7 +24,7 @@ import uvloop
 
 ROOT = Path(__file__).parents[1]
 LOOPBACK = "127.0.0.1"
-READ_BYTES = 65536
+MAX_READ_BYTES = 65536
 """Maximum number of bytes that are read and forwarded at a time."""
 
 
@@ -99,7 +99,7 @@ class Forwarder:
     ) -> None:
         """Forward data in one direction of a client's connection until the source closes. Then close the destination."""
         try:
-            while data := await source.read(READ_BYTES):
+            while data := await source.read(MAX_READ_BYTES):
                 await self.passes.wait()
                 if client in self.clients:
                     destination.write(data)
@@ -149,18 +149,18 @@ async def run_forwarder(target: str) -> None:
     )
     tasks: set[asyncio.Task[None]] = set()  # the event loop holds only weak references to tasks
 
-    def accept(reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
+    def accept_connection(reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
         tasks.add(asyncio.create_task(forwarder.forward_connection(reader, client)))
 
-    async with await asyncio.start_server(accept, LOOPBACK, 0, backlog=1024) as server:
-        print_number(server.sockets[0].getsockname()[1])
+    async with await asyncio.start_server(accept_connection, LOOPBACK, 0, backlog=1024) as server:
+        print_response(server.sockets[0].getsockname()[1])
         while command := (await commands.readline()).decode().strip():
             affected_count = len(forwarder.clients)
             forwarder.execute_command(command)
-            print_number(affected_count)
+            print_response(affected_count)
 
 
-def print_number(number: int) -> None:
+def print_response(number: int) -> None:
     """Print a number on a line of its own, and flush it at once."""
     print(number, flush=True)  # noqa: T201
 

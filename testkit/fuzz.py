@@ -44,12 +44,12 @@ from testkit.players import RandomPlayer
 
 GOLDEN_FOLDER = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
 """Folder of valid frames, which the tests of the protocol use too. The fuzzer changes them."""
-WARM_UP_SHARE = 0.1
+WARM_UP_FRAME_SHARE = 0.1
 """Share of the frames, from 0 to 1, that are decoded before the memory use is first measured.
 
 Until then, growth of the memory use does not count as a leak.
 """
-MAX_GROWTH_KIB = 8 * 1024
+MAX_MEMORY_GROWTH_KIB = 8 * 1024
 """Maximum growth of memory use, in KiB, that does not count as a leak: the memory allocator may cause it.
 
 With a million frames, a leak of 9 bytes per frame exceeds it.
@@ -209,13 +209,13 @@ async def run_fuzzer(count: int, *, codec_frames_per_server_frame: int = 20, see
                     _decode_frame(next(source), result)
                     if number % 50 == 0:
                         await asyncio.sleep(0)
-                    if number == int(count * WARM_UP_SHARE):
+                    if number == int(count * WARM_UP_FRAME_SHARE):
                         result.warm_kib = _measure_peak_kib()
             result.peak_kib = _measure_peak_kib()
             is_finished = True
         await _check_freed_state(result, len(players))
         tasks.cancel_scope.cancel()
-    if result.peak_kib - result.warm_kib > MAX_GROWTH_KIB:
+    if result.peak_kib - result.warm_kib > MAX_MEMORY_GROWTH_KIB:
         result.faults.append(
             f"peak memory grew from {result.warm_kib} KiB after the first tenth to {result.peak_kib} KiB"
         )

@@ -66,8 +66,8 @@ class LadderRunner:
         data: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
         return data
 
-    def continue_and_kill(self, name: str, delay_seconds: float, *, from_start: bool = False) -> None:
-        """Continue the event in a process, and kill that process after a while.
+    def resume_and_kill(self, name: str, delay_seconds: float, *, from_start: bool = False) -> None:
+        """Resume the event in a process, and kill that process after a while.
 
         name: name of the files without suffix, as for `make_command`
         delay_seconds: seconds until the kill, counted from the next finished match

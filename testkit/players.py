@@ -102,7 +102,7 @@ class RandomPlayer:
             await asyncio.sleep(RECONNECT_PAUSE_SECONDS * random.uniform(0.5, 1.5))
 
     async def _handle_messages(self, connection: ClientConnection, quota: int | None) -> None:
-        await self._send(
+        await self._send_message(
             connection, Hello(self.name, session=self._session, quota=UNSET if quota is None else quota)
         )
         while True:
@@ -111,12 +111,12 @@ class RandomPlayer:
                     self._session = session
                     self.connections += 1
                     for match_id in self._games:  # the server answers with the end of a match that is over
-                        await self._send(connection, Ready(match_id))
+                        await self._send_message(connection, Ready(match_id))
                 case Start(match=match, game=game, setup=setup):
                     self.last_message_times[match] = time.monotonic()
                     self.started.add(match)
                     self._games[match] = make_game(game, setup)
-                    await self._send(connection, Ready(match))
+                    await self._send_message(connection, Ready(match))
                 case Turn() as turn:
                     self.last_message_times[turn.match] = time.monotonic()
                     await self._answer_turn(connection, turn)
@@ -149,10 +149,10 @@ class RandomPlayer:
                 position = game.play(position, game.move_from_data(move))
             choice = game.move_to_data(random.choice(game.moves(position)))
             sent = self._sent[turn.match] = Move(turn.match, turn.ply, choice)
-        await self._send(connection, sent)
+        await self._send_message(connection, sent)
 
     @staticmethod
-    async def _send(connection: ClientConnection, message: ClientMessage) -> None:
+    async def _send_message(connection: ClientConnection, message: ClientMessage) -> None:
         await connection.send(encode(message))
 
 

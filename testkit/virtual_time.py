@@ -77,5 +77,5 @@ def now_ns() -> int:
     return loop.now_ns()
 
 
-CLOCK = TimeSource(now_ns, now_ns)
+VIRTUAL_CLOCK = TimeSource(now_ns, now_ns)
 """Time source for code that runs on a VirtualLoop."""

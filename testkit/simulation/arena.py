@@ -13,7 +13,7 @@ from arena.server.edge.edge import Edge
 from arena.server.store import migrations
 from arena.server.store.journal.journal import Journal
 from testkit.simulation.bots import SCRIPTED_HABITS, RealClientBot, ScriptedBot, SimulatedBot
-from testkit.simulation.bus import SimulatedExchange
+from testkit.simulation.bus import SimulatedBroker
 from testkit.simulation.faults import SimulatedFault, draw_faults, inject_fault
 from testkit.simulation.invariants import InvariantMonitor, MonitoredCore
 from testkit.simulation.network import SimulatedNetwork
@@ -21,21 +21,21 @@ from testkit.simulation.servers import SimulatedServer, make_settings, patch_ser
 from testkit.simulation.store import SimulatedStore
 from testkit.simulation.world import SECOND, InvariantViolated, SimulatedProcess, World
 
-CHECK_INTERVAL_NS = 10 * SECOND
+INVARIANT_CHECK_INTERVAL_NS = 10 * SECOND
 """Virtual time between two checks of the servers, for example that they hold no more objects than they need, in ns."""
 CHECKS_PER_GARBAGE_COLLECTION = 30
 """Number of checks of the servers between two garbage collections.
 
 Python's automatic collection is off during a run: it would run at other moments in each run of the same seed.
 """
-MAX_LEAVING_NS = 300 * SECOND
+MAX_BOT_LEAVING_NS = 300 * SECOND
 """Virtual time within which all bots must finish their matches and leave after the end of a run, in ns."""
 TIME_CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
 """Time controls, as (time control, seconds per move). Each run uses one of them.
 
 The time for a move is longer than any outage that a fault causes, so no well-behaved bot loses on time because of an outage.
 """
-MAX_THINKING_SHARE = 0.15
+MAX_HONEST_THINKING_SHARE = 0.15
 """Maximum share (0 to 1) of the time for a move that an honest bot thinks."""
 
 
@@ -92,7 +92,7 @@ class SimulatedArena:
     def __init__(self, plan: SimulationPlan) -> None:
         self.world = world = World(plan.seed)
         world.network = SimulatedNetwork(world)
-        rng = world.random_generator("arena")
+        rng = world.make_random_generator("arena")
         cluster, place = rng.random() < 0.75, rng.randrange(len(TIME_CONTROLS))
         self.fast_clock_probability = rng.choice((0.0, 0.3))
         """Probability, 0 or 0.3 in a run, that a newly started server process has a clock that runs too fast."""
@@ -104,11 +104,11 @@ class SimulatedArena:
         for role in ("edge", "core", "all"):
             self.settings[role] = make_settings(role, control)[0]
         self.store = SimulatedStore(world)
-        self.exchange = SimulatedExchange(world)
+        self.broker = SimulatedBroker(world)
         self.monitor = InvariantMonitor(self)
         self.store.on_commit, self.store.on_write = (
             self.monitor.record_commit,
-            self.monitor.record_other_write,
+            self.monitor.check_other_transaction,
         )
         self.journals: dict[SimulatedProcess, Journal] = {}
         self.cores: dict[SimulatedProcess, MonitoredCore] = {}
@@ -140,7 +140,7 @@ class SimulatedArena:
 
     def draw_think_seconds(self, rng: Random) -> float:
         """Return a random thinking time of an honest bot for one move, in seconds."""
-        return rng.uniform(0.005, MAX_THINKING_SHARE * self.move_seconds)
+        return rng.uniform(0.005, MAX_HONEST_THINKING_SHARE * self.move_seconds)
 
     def get_habit_from_name(self, name: str) -> str:
         """Return a bot's habit (way of behaving, such as `late`). The name of a bot is HABIT-NUMBER."""
@@ -153,7 +153,7 @@ class SimulatedArena:
         """
         return name
 
-    def list_clients(self, process: SimulatedProcess) -> set[int]:
+    def list_client_ids(self, process: SimulatedProcess) -> set[int]:
         """Return the ids of the clients whose connections the edges in this process hold."""
         return {client for edge in self.edges.get(process, ()) for client in edge._clients}
 
@@ -161,10 +161,10 @@ class SimulatedArena:
         """Return True if this server plays the matches: its process is alive, and its core holds the lease."""
         return server.process.is_alive and server.process in self.journals
 
-    def record_process_end(self, process: SimulatedProcess) -> None:
+    def forget_process(self, process: SimulatedProcess) -> None:
         """Drop the data about a server process that has ended: its subscriptions on the bus, journal, core and edges."""
-        self.exchange.drop_subscriptions(process)
-        self.exchange.cut.discard(process.name)
+        self.broker.drop_subscriptions(process)
+        self.broker.cut.discard(process.name)
         self.journals.pop(process, None)
         self.cores.pop(process, None)
         self.edges.pop(process, None)
@@ -189,16 +189,18 @@ class SimulatedArena:
         world.add_log_line("no more matches are wanted")
         for bot in self.bots:
             bot.leave()
-        self._run_until(world.now + MAX_LEAVING_NS, stop_when_empty=True)
+        self._run_until(world.now + MAX_BOT_LEAVING_NS, stop_when_bots_left=True)
         remaining = [bot.name for bot in self.bots if not bot.has_left]
         self.monitor.require_true(not remaining, f"bots that did not leave the arena: {remaining}")
         self._run_until(world.now + 60 * SECOND)
         self.monitor.check_pairing_and_memory()
         self.monitor.check_end_state()
 
-    def _run_until(self, end_ns: int, *, stop_when_empty: bool = False) -> None:
-        while self.world.now < end_ns and not (stop_when_empty and all(bot.has_left for bot in self.bots)):
-            self.world.run(min(end_ns, self.world.now + CHECK_INTERVAL_NS))
+    def _run_until(self, end_ns: int, *, stop_when_bots_left: bool = False) -> None:
+        while self.world.now < end_ns and not (
+            stop_when_bots_left and all(bot.has_left for bot in self.bots)
+        ):
+            self.world.run(min(end_ns, self.world.now + INVARIANT_CHECK_INTERVAL_NS))
             self.monitor.check_pairing_and_memory()
             self._looks += 1
             if self._looks % CHECKS_PER_GARBAGE_COLLECTION == 0:
@@ -224,7 +226,7 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
     """
     result = SimulationResult(plan)
     arena = SimulatedArena(plan)
-    drawn = draw_faults(arena.world.random_generator("faults"), round(plan.seconds * SECOND))
+    drawn = draw_faults(arena.world.make_random_generator("faults"), round(plan.seconds * SECOND))
     if not arena.cluster:
         drawn = [
             fault

@@ -75,7 +75,7 @@ SCRIPTED_HABITS = (
 """Habits of scripted bots, named after their behaviour. The scripted bots of a run get them in turn, in this order."""
 WELCOME_TIMEOUT_NS = 10 * SECOND
 """Virtual time in ns for which a scripted bot waits for the answer to its hello. Then it drops the connection."""
-MAX_AWAY_NS = 40 * SECOND
+MAX_DISCONNECTED_NS = 40 * SECOND
 """Longest absence of a bot that disconnects, in virtual ns: longer than a server waits for a disconnected bot."""
 
 
@@ -91,7 +91,7 @@ class SimulatedWorker:
         self._match = match
         self._report = report
         self._process: SimulatedProcess = process
-        self._rng = arena.world.random_generator("worker", process.name, match.id)
+        self._rng = arena.world.make_random_generator("worker", process.name, match.id)
         self._loop = asyncio.get_running_loop()
         self._loop.call_later(self._rng.uniform(0.001, 0.2), report, BotPrepared(match.id))
 
@@ -189,7 +189,7 @@ class ScriptedBot(SimulatedBot):
     def __init__(self, arena: SimulatedArena, number: int, habit: str) -> None:
         self.habit = habit
         super().__init__(arena, number)
-        self.rng = arena.world.random_generator("bot", self.name)
+        self.rng = arena.world.make_random_generator("bot", self.name)
         self.session = ""
         self.games: dict[str, Any] = {}
         self.answers: dict[str, Move] = {}
@@ -213,11 +213,11 @@ class ScriptedBot(SimulatedBot):
                 await connection.over
                 # Messages that the connection still held are lost.
                 self.connection = None
-            await anyio.sleep(self._draw_pause_seconds())
+            await anyio.sleep(self._draw_reconnect_pause_seconds())
 
-    def _draw_pause_seconds(self) -> float:
+    def _draw_reconnect_pause_seconds(self) -> float:
         if self.habit == "leaver" and self.rng.random() < 0.2 and not self.is_leaving:
-            return self.rng.uniform(1, MAX_AWAY_NS / 1e9)
+            return self.rng.uniform(1, MAX_DISCONNECTED_NS / 1e9)
         return self.rng.uniform(0.1, 1.5)
 
     def _abandon_connection(self, connection: ScriptedConnection) -> None:
@@ -268,9 +268,9 @@ class ScriptedBot(SimulatedBot):
             case Turn() if message.match in self.games:
                 self._answer_turn(message)
             case End():
-                self._handle_end(message.match)
+                self._handle_match_end(message.match)
             case Error(match=str(match)) if message.code == "no_such_match" and message.ply is None:
-                self._handle_end(match)
+                self._handle_match_end(match)
             case Standing(quota=0):
                 self.is_settled = self.is_leaving
                 self._disconnect_if_idle()
@@ -321,7 +321,7 @@ class ScriptedBot(SimulatedBot):
 
         self.arena.world.loop.call_later(seconds, call_if_open)
 
-    def _handle_end(self, match_id: str) -> None:
+    def _handle_match_end(self, match_id: str) -> None:
         self.games.pop(match_id, None)
         self.answers.pop(match_id, None)
         self._disconnect_if_idle()

@@ -1,6 +1,6 @@
 """Simulated message bus between edges and cores, in place of NATS.
 
-All processes connect to one exchange, which can lose, repeat and delay messages, and cut connections. As with NATS,
+All processes connect to one broker, which can lose, repeat and delay messages, and cut connections. As with NATS,
 messages from one sender to one receiver arrive in order and at most once, unless a fault probability is set.
 """
 
@@ -17,7 +17,7 @@ MIN_LATENCY_NS = MS // 10
 """Shortest latency of a message on the bus, in virtual ns."""
 
 
-class SimulatedExchange:
+class SimulatedBroker:
     """Simulated message broker, in place of NATS: it passes each message to the subscribers of its subject.
 
     loss_probability, repeat_probability, reorder_probability: probability that a message is lost, repeated, or delayed so that
@@ -25,7 +25,7 @@ class SimulatedExchange:
     """
 
     def __init__(self, world: World, *, stall_probability: float = 0.005) -> None:
-        """Create an exchange that loses, repeats and reorders nothing.
+        """Create a broker that loses, repeats and reorders nothing.
 
         stall_probability: probability that the delivery of a message takes up to 150 ms instead of up to 2 ms
         """
@@ -36,16 +36,16 @@ class SimulatedExchange:
         self.reorder_probability = 0.0
         """Probability that a message is delayed by up to 400 ms, so that later messages may overtake it."""
         self.cut: set[str] = set()
-        """Names of the processes whose connections to the exchange are cut."""
+        """Names of the processes whose connections to the broker are cut."""
         self.carried = 0
         self._stall_probability = stall_probability
         self._subscriptions: dict[str, list[tuple[SimulatedBus, Handler]]] = {}
         self._last: dict[tuple[str, str], int] = {}
-        self._rng = world.random_generator("bus")
+        self._rng = world.make_random_generator("bus")
 
     @asynccontextmanager
     async def open_bus(self, process: SimulatedProcess) -> AsyncIterator[SimulatedBus]:
-        """Connect a process to the exchange until the end of the block."""
+        """Connect a process to the broker until the end of the block."""
         try:
             yield SimulatedBus(self, process)
         finally:
@@ -69,7 +69,7 @@ class SimulatedExchange:
     def publish(self, sender: SimulatedBus, subject: str, payload: bytes) -> None:
         """Schedule the delivery of a message to each subscriber of the subject.
 
-        Messages are lost, repeated and reordered with the fault probabilities of the exchange.
+        Messages are lost, repeated and reordered with the fault probabilities of the broker.
         """
         rng = self._rng
         for receiver, handler in self._subscriptions.get(subject, ()):
@@ -97,29 +97,27 @@ class SimulatedExchange:
 class SimulatedBus:
     """Connection of one process to the simulated message broker."""
 
-    def __init__(self, exchange: SimulatedExchange, process: SimulatedProcess) -> None:
+    def __init__(self, broker: SimulatedBroker, process: SimulatedProcess) -> None:
         self.process = process
-        self._exchange = exchange
+        self._broker = broker
 
     @property
     def is_connected(self) -> bool:
         return (
-            self.process.is_alive
-            and not self._exchange.is_away
-            and self.process.name not in self._exchange.cut
+            self.process.is_alive and not self._broker.is_away and self.process.name not in self._broker.cut
         )
 
     def publish(self, subject: str, payload: bytes) -> bool:
         if not self.is_connected:
             return False
-        self._exchange.publish(self, subject, payload)
+        self._broker.publish(self, subject, payload)
         return True
 
     async def subscribe(self, subject: str, handler: Handler) -> None:
-        self._exchange.subscribe(self, subject, handler)
+        self._broker.subscribe(self, subject, handler)
 
     def deliver(self, handler: Handler, payload: bytes) -> None:
         """Pass a message that has arrived to `handler`. Drop it if the connection is cut."""
         if self.is_connected:
-            self._exchange.world.add_to_digest(b"bus " + payload)
+            self._broker.world.add_to_digest(b"bus " + payload)
             handler(payload)

@@ -24,9 +24,9 @@ FAULT_KINDS = (
     *(f"bus {kind}" for kind in BUS_FAULTS),
     *(f"connection {kind}" for kind in BOT_FAULTS),
 )
-FAULT_PROBABILITY = 0.02
+MESSAGE_FAULT_PROBABILITY = 0.02
 """Probability of a loss of each message on the bus during the fault `lossy`; of a repetition or a delay during `unordered`."""
-MIN_AND_MAX_PAUSE_SECONDS = (1.0, 20.0)
+MIN_AND_MAX_FAULT_PAUSE_SECONDS = (1.0, 20.0)
 """Shortest and longest time between two faults, in seconds. A fifth of these times are divided by 20, so faults overlap."""
 
 
@@ -56,7 +56,9 @@ def draw_faults(rng: random.Random, end_ns: int, *, first_ns: int = 10 * SECOND)
     faults: list[SimulatedFault] = []
     at_ns = first_ns
     while True:
-        at_ns += round(rng.uniform(*MIN_AND_MAX_PAUSE_SECONDS) * SECOND * (0.05 if rng.random() < 0.2 else 1))
+        at_ns += round(
+            rng.uniform(*MIN_AND_MAX_FAULT_PAUSE_SECONDS) * SECOND * (0.05 if rng.random() < 0.2 else 1)
+        )
         if at_ns >= end_ns:
             return faults
         seconds = rng.uniform(0.05, 1.5) if rng.random() < 0.4 else rng.uniform(0.5, 7.0)
@@ -103,7 +105,7 @@ def _choose_server(arena: SimulatedArena, fault: SimulatedFault) -> SimulatedSer
 def _fail_server(
     arena: SimulatedArena, server: SimulatedServer, kind: str, duration_ns: int
 ) -> Callable[[], None] | None:
-    process, cut = server.process, arena.exchange.cut
+    process, cut = server.process, arena.broker.cut
     match kind:
         case "kill":
             server.kill()
@@ -151,17 +153,17 @@ def _fail_store(arena: SimulatedArena, kind: str, duration_ns: int) -> Callable[
 
 
 def _fail_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
-    exchange = arena.exchange
+    broker = arena.broker
     if kind == "away":
-        exchange.is_away = True
-        return lambda: setattr(exchange, "is_away", False)
-    exchange.loss_probability = 0.0 if kind == "unordered" else FAULT_PROBABILITY
-    exchange.repeat_probability = exchange.reorder_probability = (
-        FAULT_PROBABILITY if kind == "unordered" else 0.0
+        broker.is_away = True
+        return lambda: setattr(broker, "is_away", False)
+    broker.loss_probability = 0.0 if kind == "unordered" else MESSAGE_FAULT_PROBABILITY
+    broker.repeat_probability = broker.reorder_probability = (
+        MESSAGE_FAULT_PROBABILITY if kind == "unordered" else 0.0
     )
 
     def restore_bus() -> None:
-        exchange.loss_probability = exchange.repeat_probability = exchange.reorder_probability = 0.0
+        broker.loss_probability = broker.repeat_probability = broker.reorder_probability = 0.0
 
     return restore_bus
 

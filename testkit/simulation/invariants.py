@@ -59,7 +59,7 @@ FORFEIT_REASONS_BY_HABIT: dict[str, frozenset[EndReason]] = {
     "resigner": frozenset(),
 }
 """End reasons by which a bot may forfeit a match, by its habit. A bot whose habit is not listed must never forfeit."""
-UNDETECTED_STALL_NS = 300 * MS
+MAX_UNDETECTED_STALL_NS = 300 * MS
 """Time, in ns, up to which a freeze of an edge may count as thinking time of a bot. The edge detects only longer ones."""
 EXPECTED_ERROR_CODES = frozenset(
     {
@@ -168,7 +168,7 @@ class InvariantMonitor:
         for row in changes.closed_matches:
             self._check_closed_match(row)
 
-    def record_other_write(self, process: SimulatedProcess, fencing_token_increase: int) -> None:
+    def check_other_transaction(self, process: SimulatedProcess, fencing_token_increase: int) -> None:
         """Check a transaction that does not store events of matches.
 
         Check that the process holds the lease, and that the ratings of newly rated matches are right.
@@ -243,9 +243,9 @@ class InvariantMonitor:
             and len(match.moves) - len(moves) in (0, int(late)),
             f"match {record.match:.8} has other moves in its record than in its journal",
         )
-        self._check_end(match, record)
+        self._check_match_end(match, record)
 
-    def _check_end(self, match: RecordedMatch, record: Record) -> None:
+    def _check_match_end(self, match: RecordedMatch, record: Record) -> None:
         """Check that the end reason of a match is possible: by its final position, or by the habit of the bot that lost."""
         game, reason = match.terms.game, record.result.reason
         position = game.start()
@@ -285,7 +285,7 @@ class InvariantMonitor:
         answer_in_time = self._in_time.get((record.match, len(record.moves)))
         if answer_in_time is not None:
             process, client, answered_at = answer_in_time
-            has_left = not process.is_alive or client not in self.arena.list_clients(process)
+            has_left = not process.is_alive or client not in self.arena.list_client_ids(process)
             self.require_true(
                 has_left, f"{detail}; but its edge had the answer at {answered_at / SECOND:.3f} s, in time"
             )
@@ -315,7 +315,7 @@ class InvariantMonitor:
         )
         if ply == answer.message.ply:
             elapsed_ns = self.arena.world.now - sent_at - (process.stalled_ns - stalled_ns) + clock_ran_ns
-            max_elapsed_ns = elapsed_ns + elapsed_ns // 100 + UNDETECTED_STALL_NS
+            max_elapsed_ns = elapsed_ns + elapsed_ns // 100 + MAX_UNDETECTED_STALL_NS
             self.require_true(
                 answer.elapsed_ns <= max_elapsed_ns,
                 f"an answer of ply {ply} of match {answer.message.match:.8} took {elapsed_ns / MS:.1f} ms without the"
@@ -336,7 +336,7 @@ class InvariantMonitor:
         for effect in effects:
             if type(effect) is OpenMatch:
                 for name in (effect.terms.players.maxie, effect.terms.players.minnie):
-                    reason = suspensions.suspension_reason(name, now_ns)
+                    reason = suspensions.find_suspension_reason(name, now_ns)
                     self.require_true(not reason, f"{name} got a match while it was suspended: {reason}")
                     core.pairing.record_match(name)
             elif type(effect) is CloseMatch:
@@ -357,7 +357,7 @@ class InvariantMonitor:
             if bot.can_accept_match
             and bot.preferences.accepts_pool
             and not core._lobby.is_draining
-            and not core.suspensions.suspension_reason(bot.name, now_ns)
+            and not core.suspensions.find_suspension_reason(bot.name, now_ns)
         }
         unpaired = core.pairing.find_unpaired(free, now_ns)
         self.require_true(not unpaired, f"free bots were not paired: {', '.join(unpaired)}")
@@ -387,7 +387,7 @@ class InvariantMonitor:
                 self._welcomed[name] = self.arena.world.now
                 self._set_remaining_quota(name, self._hello_quotas.get(name))
             case Start(match=match):
-                self._check_start(name, match)
+                self._check_match_start(name, match)
             case Standing(quota=quota):
                 self._set_remaining_quota(name, quota)
             case End():
@@ -404,7 +404,7 @@ class InvariantMonitor:
         else:
             self._remaining_quotas[name] = quota
 
-    def _check_start(self, name: str, match_id: str) -> None:
+    def _check_match_start(self, name: str, match_id: str) -> None:
         self.require_true(
             match_id in self.matches, f"{name} got a message about match {match_id:.8}, which is not stored"
         )
@@ -503,10 +503,12 @@ class InvariantMonitor:
         self._require_at_most(process, "deadlines of its core", len(lobby.deadlines), 3 * bots + 8)
         self._require_at_most(process, "matches of its core", core.match_count, bots)
 
-    def _require_at_most(self, process: SimulatedProcess, kind: str, count: int, max_count: int) -> None:
-        self.require_true(count <= max_count, f"{process} holds {count} {kind}: more than {max_count}")
+    def _require_at_most(
+        self, process: SimulatedProcess, object_kind: str, count: int, max_count: int
+    ) -> None:
+        self.require_true(count <= max_count, f"{process} holds {count} {object_kind}: more than {max_count}")
 
-    def check_season(self) -> None:
+    def check_closed_season(self) -> None:
         """Check the rating tables of a season that has just been closed."""
         self._tables.close_season()
 

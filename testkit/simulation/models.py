@@ -70,7 +70,7 @@ class SuspensionModel:
         """End the suspension of a bot that starts a new session. Its forfeits still count."""
         self._suspended_until.pop(name, None)
 
-    def suspension_reason(self, name: str, now_ns: int) -> str:
+    def find_suspension_reason(self, name: str, now_ns: int) -> str:
         """Return the end reasons of the forfeits for which a bot is suspended, as one text; empty if it is not suspended."""
         return ", ".join(self._forfeits[name]) if now_ns < self._suspended_until.get(name, 0) else ""
 
@@ -203,7 +203,7 @@ class RatingTableModel:
         rows = [self._rows.setdefault(name, RatingTableRow()) for name in players]
         days = [max(0.0, (end_time - (row.last or end_time)).total_seconds() / 86_400) for row in rows]
         earlier_ratings = [
-            (row.mu, compute_deviation_after(row, idle_days))
+            (row.mu, compute_deviation_after_idle_days(row, idle_days))
             for row, idle_days in zip(rows, days, strict=True)
         ]
         both_absent = result.reason in (EndReason.NO_SHOW, EndReason.DISCONNECT) and result.winner is None
@@ -221,7 +221,7 @@ class RatingTableModel:
             rate_match(row, idle_days, score, *opponent_rating)
 
 
-def compute_deviation_after(row: RatingTableRow, days: float) -> float:
+def compute_deviation_after_idle_days(row: RatingTableRow, days: float) -> float:
     """Return the rating deviation of a bot after `days` without a match, on Glicko-2's scale and at most PHI_OF_NEW_BOT."""
     return min(sqrt(row.phi**2 + days * row.sigma**2), PHI_OF_NEW_BOT)
 
@@ -251,5 +251,5 @@ def rate_match(row: RatingTableRow, days: float, score: float, mu_j: float, phi_
         middle = (low + high) / 2
         low, high = (middle, high) if volatility_equation(middle) > 0 else (low, middle)
     row.sigma = exp(low / 2)
-    row.phi = 1 / sqrt(1 / compute_deviation_after(row, days) ** 2 + 1 / v)
+    row.phi = 1 / sqrt(1 / compute_deviation_after_idle_days(row, days) ** 2 + 1 / v)
     row.mu += row.phi**2 * g * (score - e)

@@ -26,21 +26,21 @@ class SimulatedNetwork:
     def __init__(self, world: World) -> None:
         self.world = world
         self.connections = 0
-        self.open: dict[int, tuple[ConnectionEnd, ConnectionEnd]] = {}
+        self.open: dict[int, tuple[SimulatedTransport, SimulatedTransport]] = {}
         """Open connections by number, each as (client's end, server's end)."""
         self._listeners: dict[int, Listener] = {}
-        self._rng = world.random_generator("network")
+        self._rng = world.make_random_generator("network")
 
-    def listen(self, process: SimulatedProcess, factory: Callable[[], Any], port: int) -> Listener:
+    def listen(self, process: SimulatedProcess, protocol_factory: Callable[[], Any], port: int) -> Listener:
         """Listen on a port, or on any free port if `port` is 0. Several processes may listen on the public port.
 
-        factory: function that returns the asyncio protocol for each accepted connection
+        protocol_factory: function that returns the asyncio protocol for each accepted connection
         """
         number = port or len(self._listeners) + 1_000
         key = number if number != PUBLIC_PORT else -len(self._listeners) - 1
         while key in self._listeners:
             key += 1 if key > 0 else -1
-        listener = self._listeners[key] = Listener(self, key, process, factory, number)
+        listener = self._listeners[key] = Listener(self, key, process, protocol_factory, number)
         return listener
 
     def close_listener(self, listener: Listener) -> None:
@@ -58,23 +58,23 @@ class SimulatedNetwork:
         return [listener for listener in self._listeners.values() if listener.port == port]
 
     async def connect(
-        self, process: SimulatedProcess, factory: Callable[[], Any], port: int
-    ) -> tuple[ConnectionEnd, Any]:
-        """Connect a process to a port, and return the client's end and its protocol, made by `factory`.
+        self, process: SimulatedProcess, protocol_factory: Callable[[], Any], port: int
+    ) -> tuple[SimulatedTransport, Any]:
+        """Connect a process to a port, and return the client's end and its protocol, made by `protocol_factory`.
 
         Raises ConnectionRefusedError if no process listens on the port.
         """
         self.connections += 1
         number = self.connections
-        rng = self.world.random_generator("connection", process.name, self.world.now)
+        rng = self.world.make_random_generator("connection", process.name, self.world.now)
         latency_ns = rng.randrange(200_000, 20 * MS)
         await asyncio.sleep(2 * latency_ns / 1e9)
         listeners = self.listeners(port)
         if not listeners:
             raise ConnectionRefusedError(111, "Connection refused")
         listener = rng.choice(listeners)
-        client = ConnectionEnd(self, number, process, rng, latency_ns, (listener.process.address, port))
-        server = ConnectionEnd(
+        client = SimulatedTransport(self, number, process, rng, latency_ns, (listener.process.address, port))
+        server = SimulatedTransport(
             self,
             number,
             listener.process,
@@ -84,9 +84,9 @@ class SimulatedNetwork:
         )
         client.peer, server.peer = server, client
         self.open[number] = client, server
-        client.protocol = protocol = factory()
+        client.protocol = protocol = protocol_factory()
         listener.process.schedule(
-            lambda: server.create_server_end(listener.factory), self.world.now + latency_ns
+            lambda: server.accept_connection(listener.protocol_factory), self.world.now + latency_ns
         )
         protocol.connection_made(client)
         return client, protocol
@@ -100,12 +100,12 @@ class Listener:
         network: SimulatedNetwork,
         key: int,
         process: SimulatedProcess,
-        factory: Callable[[], Any],
+        protocol_factory: Callable[[], Any],
         port: int,
     ) -> None:
         self.key = key
         self.process = process
-        self.factory = factory
+        self.protocol_factory = protocol_factory
         self.port = port
         self.sockets = [self]
         self._network = network
@@ -126,7 +126,7 @@ class Listener:
         pass
 
 
-class ConnectionEnd(asyncio.Transport):
+class SimulatedTransport(asyncio.Transport):
     """One end of a simulated connection, as an asyncio transport."""
 
     def __init__(
@@ -141,7 +141,7 @@ class ConnectionEnd(asyncio.Transport):
         super().__init__({"peername": peername, "sockname": (process.address, 0)})
         self.number = number
         self.process = process
-        self.peer: ConnectionEnd
+        self.peer: SimulatedTransport
         self.protocol: Any = None
         self.held_until = 0
         """Virtual time before which data sent from this end does not arrive, in ns."""
@@ -152,9 +152,9 @@ class ConnectionEnd(asyncio.Transport):
         self._latency_ns = latency_ns
         self._last_arrival = 0
         """Virtual time at which the latest data from this end arrives at the peer, in ns."""
-        self._piece: bytearray | None = None
-        """Data of the latest send, at virtual time `_piece_at`. Further data sent at the same time is appended to it."""
-        self._piece_at = -1
+        self._chunk: bytearray | None = None
+        """Data of the latest send, at virtual time `_chunk_at`. Further data sent at the same time is appended to it."""
+        self._chunk_at = -1
         self._outgoing = bytearray()
         """Data written at this end that waits until the window (of WINDOW_BYTES) has room for it."""
         self._under_way = 0
@@ -250,12 +250,12 @@ class ConnectionEnd(asyncio.Transport):
             del self._outgoing[:room]
             self._under_way += len(data)
             self.bytes += len(data)
-            if self._piece is not None and self._piece_at == self._world.now:
-                self._piece += data
+            if self._chunk is not None and self._chunk_at == self._world.now:
+                self._chunk += data
             else:
-                self._piece, self._piece_at = data, self._world.now
-                piece = data
-                self.peer.process.schedule(lambda: self.peer.receive(piece), self._compute_arrival_ns())
+                self._chunk, self._chunk_at = data, self._world.now
+                chunk = data
+                self.peer.process.schedule(lambda: self.peer.receive(chunk), self._compute_arrival_ns())
         if self._is_ending and not self._outgoing:
             if not self._has_sent_eof:
                 self._has_sent_eof = True
@@ -270,16 +270,16 @@ class ConnectionEnd(asyncio.Transport):
         self._last_arrival = arrival
         return arrival  # type: ignore[no-any-return]
 
-    def create_server_end(self, factory: Callable[[], Any]) -> None:
+    def accept_connection(self, protocol_factory: Callable[[], Any]) -> None:
         """Accept the connection: create the protocol of the server's end, and report the connection to it.
 
         If the client reset the connection before this call, the protocol is told of the connection and then of its loss,
         as in asyncio.
         """
-        self.protocol = factory()
+        self.protocol = protocol_factory()
         self.protocol.connection_made(self)
         if self._reset_early is not None:
-            self.lose(self._reset_early)
+            self.report_loss(self._reset_early)
 
     def receive(self, data: bytearray) -> None:
         """Receive data from the peer. If this end is closed, drop the data and reset the peer's end."""
@@ -302,7 +302,7 @@ class ConnectionEnd(asyncio.Transport):
         self._is_reading = True
         try:
             while self._unread and not self._is_paused and not self._is_closing:
-                self._read_piece()
+                self._deliver_chunk()
             if self._has_unread_eof and not self._unread and not self._is_paused and not self._is_lost:
                 self._has_unread_eof = False
                 if not self._is_closing and not self.protocol.eof_received():
@@ -310,24 +310,24 @@ class ConnectionEnd(asyncio.Transport):
         finally:
             self._is_reading = False
 
-    def _read_piece(self) -> None:
+    def _deliver_chunk(self) -> None:
         if isinstance(self.protocol, asyncio.BufferedProtocol):
             buffer = self.protocol.get_buffer(-1)
-            piece = bytes(self._unread[: len(buffer)])  # type: ignore[arg-type]
-            del self._unread[: len(piece)]
-            buffer[: len(piece)] = piece  # type: ignore[index]
-            self._add_piece_to_digest(piece)
-            self.protocol.buffer_updated(len(piece))
+            chunk = bytes(self._unread[: len(buffer)])  # type: ignore[arg-type]
+            del self._unread[: len(chunk)]
+            buffer[: len(chunk)] = chunk  # type: ignore[index]
+            self._add_chunk_to_digest(chunk)
+            self.protocol.buffer_updated(len(chunk))
         else:
-            piece = bytes(self._unread)
+            chunk = bytes(self._unread)
             self._unread.clear()
-            self._add_piece_to_digest(piece)
-            self.protocol.data_received(piece)
-        self.peer._record_bytes_read(len(piece))
+            self._add_chunk_to_digest(chunk)
+            self.protocol.data_received(chunk)
+        self.peer._record_bytes_read(len(chunk))
 
-    def _add_piece_to_digest(self, piece: bytes) -> None:
-        if not piece.startswith(b"GET "):  # the headers of a request name the version of Python
-            self._world.add_to_digest(b"%d %d " % (self.number, self.peer.bytes) + piece)
+    def _add_chunk_to_digest(self, chunk: bytes) -> None:
+        if not chunk.startswith(b"GET "):  # the headers of a request name the version of Python
+            self._world.add_to_digest(b"%d %d " % (self.number, self.peer.bytes) + chunk)
 
     def _record_bytes_read(self, count: int) -> None:
         """Record that the peer has read `count` bytes, which makes room in the window."""
@@ -356,7 +356,7 @@ class ConnectionEnd(asyncio.Transport):
         """Reset the connection at both ends, as if a device between them failed."""
         for end in (self, self.peer):
             end.process.schedule(
-                lambda end=end: end.lose(ConnectionResetError(104, "Connection reset by peer"))  # type: ignore[misc]
+                lambda end=end: end.report_loss(ConnectionResetError(104, "Connection reset by peer"))  # type: ignore[misc]
             )
 
     def stall_until(self, end_ns: int) -> None:
@@ -366,11 +366,11 @@ class ConnectionEnd(asyncio.Transport):
     def _reset_peer(self) -> None:
         peer = self.peer
         peer.process.schedule(
-            lambda: peer.lose(ConnectionResetError(104, "Connection reset by peer")),
+            lambda: peer.report_loss(ConnectionResetError(104, "Connection reset by peer")),
             self._compute_arrival_ns(),
         )
 
-    def lose(self, error: Exception | None) -> None:
+    def report_loss(self, error: Exception | None) -> None:
         """Report the loss of the connection to this end's protocol. None for `error` means a regular end."""
         if self.protocol is None:
             self._reset_early = error

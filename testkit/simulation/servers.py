@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
 
 SHARD_NAME = "simulation"
-GRACE_SECONDS = 30.0
-MIN_RESTART_NS = 700_000_000
+RECONNECT_GRACE_SECONDS = 30.0
+MIN_RESTART_PAUSE_NS = 700_000_000
 """Minimum virtual time, in ns, between the end of a server's process and the start of the next one."""
 
 
@@ -74,7 +74,7 @@ def make_settings(role: str, time_control: str) -> tuple[ArenaSettings, Pool]:
     settings = ArenaSettings(
         server=ServerSettings(port=PUBLIC_PORT, name=SHARD_NAME, anyone=True, role=ProcessRole(role)),
         pool=PoolSettings(concurrency=64),
-        matches=MatchSettings(grace_seconds=GRACE_SECONDS, adjudicate="none"),
+        matches=MatchSettings(grace_seconds=RECONNECT_GRACE_SECONDS, adjudicate="none"),
         store=StoreSettings(url="sqlite:///simulation.db"),
         limits=HostLimits(cut_offs=100_000),
     )
@@ -94,7 +94,7 @@ class SimulatedServer:
         self.process: SimulatedProcess
         self.is_down = False
         """True if a server whose process has ended is not started again by itself, but only by `start` or `restart`."""
-        self._rng = arena.world.random_generator("server", name)
+        self._rng = arena.world.make_random_generator("server", name)
         self._upgraded: anyio.Event
         self._patience_s = 0.0
 
@@ -114,16 +114,16 @@ class SimulatedServer:
     def kill(self) -> None:
         """Kill the process, as SIGKILL would, and start the server again soon, unless `is_down` is true."""
         self.process.kill()
-        self.arena.record_process_end(self.process)
+        self.arena.forget_process(self.process)
         self._restart_later()
 
     def stop(self) -> None:
         """Cancel the main task of the process, so that it ends gracefully. Start a new one soon, unless `is_down` is true."""
         self.process.stop()
 
-    def upgrade(self, seconds: float) -> None:
-        """Wait up to `seconds` for the matches in progress to end. Then stop the process gracefully, as for an upgrade."""
-        self._patience_s = seconds
+    def upgrade(self, max_wait_seconds: float) -> None:
+        """Wait up to `max_wait_seconds` for the matches in progress to end. Then stop the process gracefully, as for an upgrade."""
+        self._patience_s = max_wait_seconds
         self.process.schedule(self._upgraded.set)
 
     def restart(self) -> None:
@@ -134,9 +134,11 @@ class SimulatedServer:
     def _restart_later(self) -> None:
         process = self.process
         process.kill()
-        self.arena.record_process_end(process)
+        self.arena.forget_process(process)
         if not self.is_down:
-            self.arena.world.call_after(MIN_RESTART_NS + self._rng.randrange(SECOND), self._start_if_down)
+            self.arena.world.call_after(
+                MIN_RESTART_PAUSE_NS + self._rng.randrange(SECOND), self._start_if_down
+            )
 
     def _start_if_down(self) -> None:
         if not self.is_down and not self.process.is_alive:
@@ -190,7 +192,7 @@ class SimulatedLoopLag(EventLoopLag):
     def start_measuring(self) -> None:
         pass
 
-    def begin_stall(self, start_ns: int) -> None:
+    def record_stall_start(self, start_ns: int) -> None:
         """Record that the process was frozen at time `start_ns`, by its own clock in ns.
 
         A real server measures with a timer. So the lag counts from half an interval later, when its timer would be due on
@@ -198,7 +200,7 @@ class SimulatedLoopLag(EventLoopLag):
         """
         self.due_ns = start_ns + LAG_MEASUREMENT_INTERVAL_NS // 2
 
-    def end_stall(self) -> None:
+    def record_stall_end(self) -> None:
         """Measure the lag that the freeze has caused, now that the process runs again."""
         self._measure_lag()
 
@@ -249,7 +251,7 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
         get_running_process().stall_observers.append(stall_lag)
         return stall_lag
 
-    bytes_rng = world.random_generator("bytes")
+    bytes_rng = world.make_random_generator("bytes")
 
     def make_edge(*args: Any, **kwargs: Any) -> MonitoredEdge:
         return MonitoredEdge(arena.monitor, get_running_process(), *args, **kwargs)
@@ -276,7 +278,7 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
         (host, "EventLoopLag", make_simulated_loop_lag),
         (host, "WebApp", PageProcessStub),
         (host, "time", SimpleNamespace(time_ns=lambda: EPOCH_NS + world.now)),
-        (roles, "_open_bus", lambda _settings: arena.exchange.open_bus(get_running_process())),
+        (roles, "_open_bus", lambda _settings: arena.broker.open_bus(get_running_process())),
         (shell_module, "Core", make_core),
         (pings, "getrandbits", bytes_rng.getrandbits),
         (sqlite_writer, "WriterThread", store.make_writer_thread),

@@ -52,7 +52,7 @@ class SimulatedStore:
         The number is 1 if the transaction has taken the lease again, which raises the fencing token by 1; otherwise 0.
         """
         self._name = f"file:/simulation-{SimulatedStore._count}?vfs=memdb"
-        self._rng = world.random_generator("store")
+        self._rng = world.make_random_generator("store")
         self.raw = self._connect()
         """Connection for the checks of invariants. It keeps the in-memory database alive."""
         self.engine = self._make_engine()

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from arena.clock import TimeSource
 
 if TYPE_CHECKING:
-    from testkit.simulation.network import ConnectionEnd, SimulatedNetwork
+    from testkit.simulation.network import SimulatedNetwork, SimulatedTransport
 
 MS = 1_000_000
 """Nanoseconds in a millisecond."""
@@ -72,7 +72,7 @@ class World:
         self._count = 0
         self._digest = hashlib.blake2b(digest_size=16)
 
-    def random_generator(self, *purpose: object) -> random.Random:
+    def make_random_generator(self, *purpose: object) -> random.Random:
         """Return a new random generator, determined by the seed of the run and by `purpose`, its use (any values)."""
         return random.Random(":".join(map(str, (self.seed, *purpose))))
 
@@ -81,11 +81,11 @@ class World:
         """Virtual time since the start of the simulation, in seconds."""
         return self.now / SECOND
 
-    def add_to_digest(self, occurrence: str | bytes) -> None:
-        """Add an occurrence and the current virtual time to the digest of the run."""
-        data = occurrence.encode() if isinstance(occurrence, str) else occurrence
-        self._digest.update(b"%d:%d:" % (self.now, len(data)))
-        self._digest.update(data)
+    def add_to_digest(self, data: str | bytes) -> None:
+        """Add `data`, which describes an event, and the current virtual time to the digest of the run."""
+        data_bytes = data.encode() if isinstance(data, str) else data
+        self._digest.update(b"%d:%d:" % (self.now, len(data_bytes)))
+        self._digest.update(data_bytes)
 
     def add_log_line(self, line: str) -> None:
         """Add a line to `event_log`, the log of the run, with the current virtual time, and to its digest."""
@@ -161,7 +161,7 @@ class SimulatedProcess:
         """Total time for which the process was frozen, in ns."""
         self.is_store_cut = False
         """True while the process cannot reach the store."""
-        self.ends: dict[ConnectionEnd, None] = {}
+        self.ends: dict[SimulatedTransport, None] = {}
         """Ends of connections that belong to this process. They are the keys of a dict, because a dict keeps their order."""
         self.started_at = world.now
         self.clock = TimeSource(self.now_ns, lambda: 0)
@@ -171,7 +171,7 @@ class SimulatedProcess:
         self.tasks = weakref.WeakSet[asyncio.Task[Any]]()
         self.ready: deque[Callable[[], object]] = deque()
         """Calls that are due now and wait for their turn."""
-        self._offset = world.random_generator("clock", name, world.now).randrange(
+        self._offset = world.make_random_generator("clock", name, world.now).randrange(
             1_000 * SECOND, 100_000 * SECOND
         )
         self._frozen: list[Callable[[], object]] | None = None
@@ -206,11 +206,11 @@ class SimulatedProcess:
 
         def begin() -> None:
             self.main = asyncio.get_running_loop().create_task(main)
-            self.main.add_done_callback(self._handle_main_end)
+            self.main.add_done_callback(self._handle_main_task_end)
 
         self.schedule(begin)
 
-    def _handle_main_end(self, main: asyncio.Task[Any]) -> None:
+    def _handle_main_task_end(self, main: asyncio.Task[Any]) -> None:
         error = None if main.cancelled() else main.exception()
         if error is not None:
             self.fail_run("the main task raised an exception", error)
@@ -271,10 +271,10 @@ class SimulatedProcess:
             return
         self.stalled_ns += self.world.now - self._frozen_at
         delayed_calls, self._frozen = self._frozen, None
-        delayed_calls.sort(key=lambda call: isinstance(call, ProcessTimer))
+        delayed_calls.sort(key=lambda call: isinstance(call, SimulatedTimerHandle))
         for observer in self.stall_observers:
-            observer.begin_stall(self.now_ns() - (self.world.now - self._frozen_at))
-            delayed_calls.append(observer.end_stall)
+            observer.record_stall_start(self.now_ns() - (self.world.now - self._frozen_at))
+            delayed_calls.append(observer.record_stall_end)
         self.world.call_after(0, lambda: self.run(*delayed_calls))
 
     def kill(self) -> None:
@@ -298,16 +298,16 @@ class SimulatedProcess:
 class StallObserver(Protocol):
     """Observer that is told of each freeze of a simulated process once the process is resumed."""
 
-    def begin_stall(self, start_ns: int) -> None:
+    def record_stall_start(self, start_ns: int) -> None:
         """Record that the process was frozen at time `start_ns`, by its own clock in ns."""
         ...
 
-    def end_stall(self) -> None:
+    def record_stall_end(self) -> None:
         """Record that the process runs again and has executed the calls that had waited."""
         ...
 
 
-class ProcessCall:
+class SimulatedHandle:
     """Call that a simulated process has scheduled. It takes the place of `asyncio.Handle`."""
 
     __slots__ = ("_arguments", "_callback", "_context")
@@ -329,7 +329,7 @@ class ProcessCall:
         return self._callback is None
 
 
-class ProcessTimer(ProcessCall):
+class SimulatedTimerHandle(SimulatedHandle):
     """Call scheduled at a later time, in place of `asyncio.TimerHandle`."""
 
     __slots__ = ("_when",)
@@ -376,7 +376,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         return 0.0 if process is None else process.now_ns() / 1e9
 
     def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
-        call, process = ProcessCall(callback, args, context), self._world.process
+        call, process = SimulatedHandle(callback, args, context), self._world.process
         if process is not None:
             process.ready.append(call)
         return call
@@ -391,7 +391,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     def call_at(  # type: ignore[override]
         self, when: float, callback: Any, *args: Any, context: Context | None = None
     ) -> Any:
-        timer, process = ProcessTimer(when, callback, args, context), self._world.process
+        timer, process = SimulatedTimerHandle(when, callback, args, context), self._world.process
         if process is not None and when < FOREVER_S:
             self._world.call_at(process.to_world_ns(round(when * 1e9)) + 1, timer, process)
         return timer

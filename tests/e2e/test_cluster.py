@@ -81,7 +81,7 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
 ) -> None:
     async with cluster(tmp_path, nats, postgresql, postgresql_database, *ITALY) as made:
         old = made.edges
-        new = [await made.add_member("edge") for _ in old]
+        new = [await made.add_server("edge") for _ in old]
         for each in new:
             await each.wait_ready()
         players = [

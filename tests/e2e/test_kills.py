@@ -25,7 +25,7 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     dice = Random(1)
     kept: set[str] = set()
     for _ in range(KILLS):
-        runner.continue_and_kill("killed", dice.uniform(0, 0.05))
+        runner.resume_and_kill("killed", dice.uniform(0, 0.05))
         now = runner.load_finished_matches("killed")
         assert kept < now, "nothing is lost, and it goes on"
         kept = now

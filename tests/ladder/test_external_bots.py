@@ -30,7 +30,7 @@ from arena.rating.formats import RoundRobinFormat
 from arena.rating.schedule import Schedule
 from arena.rating.standings import list_losers
 from arena.server.host import Host
-from testkit.virtual_time import CLOCK
+from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.server.fleets import bot
 from tests.server.matches import game_of
 from tests.server.peer import dial, enter
@@ -76,14 +76,14 @@ class FakeHost:
 
 
 async def gathered(host: FakeHost, settings: ExternalBotSettings, names: Sequence[str] = ()) -> ExternalBots:
-    return await wait_for_external_bots(host, "tictactoe", settings, names, clock=CLOCK)  # type: ignore[arg-type]
+    return await wait_for_external_bots(host, "tictactoe", settings, names, clock=VIRTUAL_CLOCK)  # type: ignore[arg-type]
 
 
 async def elapsed(waiting: Awaitable[object]) -> float:
     """Return the virtual time that `waiting` takes, in seconds."""
-    began = CLOCK.now()
+    began = VIRTUAL_CLOCK.now()
     await waiting
-    return CLOCK.now() - began
+    return VIRTUAL_CLOCK.now() - began
 
 
 @asynccontextmanager
@@ -110,9 +110,9 @@ async def test_a_bot_that_connects_while_others_still_do_plays_too() -> None:
     host = FakeHost("a", "b")
     for pause, name in ((4.9, "c"), (9.8, "d"), (14.9, "late")):
         asyncio.get_running_loop().call_later(pause, host.connect, name)
-    began = CLOCK.now()
+    began = VIRTUAL_CLOCK.now()
     assert (await gathered(host, terms(2))).bot_names == ["a", "b", "c", "d"]
-    assert CLOCK.now() - began == pytest.approx(14.8)
+    assert VIRTUAL_CLOCK.now() - began == pytest.approx(14.8)
 
 
 @virtual
@@ -162,14 +162,14 @@ async def test_a_bot_that_is_missing_after_the_wait_does_not_delay_the_others() 
 @virtual
 async def test_while_bots_are_missing_the_ladder_reports_which_are_connected() -> None:
     host, told = FakeHost("b"), list[tuple[float, str]]()
-    began = CLOCK.now()
+    began = VIRTUAL_CLOCK.now()
     for second, name in ((40, "a"), (110, "c")):
         asyncio.get_running_loop().call_later(second, host.connect, name)
 
     def tell(text: str) -> None:
-        told.append((round(CLOCK.now() - began), text))
+        told.append((round(VIRTUAL_CLOCK.now() - began), text))
 
-    await wait_for_external_bots(host, "tictactoe", terms(3, wait=200), (), tell, CLOCK)  # type: ignore[arg-type]
+    await wait_for_external_bots(host, "tictactoe", terms(3, wait=200), (), tell, VIRTUAL_CLOCK)  # type: ignore[arg-type]
     assert told == [
         (30, "1 of 3 bots connected within 30 s: b; waiting up to 200 s"),
         (70, "2 of 3 bots connected within 70 s: a, b; waiting up to 200 s"),
@@ -226,7 +226,7 @@ async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
     host = FakeHost("a", "b")
     bots = await gathered(host, terms(2))
     async with bots.track_connections():
-        await CLOCK.sleep(1)
+        await VIRTUAL_CLOCK.sleep(1)
         host.disconnect("b")
         assert 30 < await elapsed(changed_until_lost(bots, "b")) < 32
         assert bots.reserve_connection("b") is None
@@ -239,13 +239,13 @@ async def test_a_bot_that_reconnects_in_time_continues() -> None:
     bots = await gathered(host, terms(2))
     async with bots.track_connections():
         for _ in range(3):
-            await CLOCK.sleep(1)
+            await VIRTUAL_CLOCK.sleep(1)
             host.disconnect("b")
-            await CLOCK.sleep(1)
+            await VIRTUAL_CLOCK.sleep(1)
             assert bots.reserve_connection("b") is None
-            await CLOCK.sleep(28)
+            await VIRTUAL_CLOCK.sleep(28)
             host.connect("b")
-            await CLOCK.sleep(0.1)
+            await VIRTUAL_CLOCK.sleep(0.1)
             assert bots.reserve_connection("b") == "b"
             bots.release_connection("b")
 

@@ -13,7 +13,7 @@ import pytest
 from arena.processes import bot_process
 from arena.processes.bot_process import BotProcess, BotState, RestartPolicy
 from arena.processes.child import BotProgram
-from testkit.virtual_time import CLOCK
+from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.virtual import virtual
 
 PATIENCE = RestartPolicy(start_seconds=60, max_restarts=7, backoff_seconds=0.25, max_backoff_seconds=5)
@@ -26,13 +26,13 @@ class FakeProcess:
     lasts: float
 
     def __init__(self) -> None:
-        self.began = CLOCK.now()
+        self.began = VIRTUAL_CLOCK.now()
         self.pid = 1
         self.output_tail = deque(["last words"])
         self.exit_code: int | None = None
         self._end = asyncio.Event()
         if self.lasts < math.inf:
-            CLOCK.call_later(self.lasts, self._ends, 1)
+            VIRTUAL_CLOCK.call_later(self.lasts, self._ends, 1)
 
     @classmethod
     async def start(cls, *_: object) -> FakeProcess:
@@ -70,7 +70,7 @@ class FakeServer:
         return f"token of {name}"
 
     async def wait_until_connected(self, _name: str, seconds: float) -> bool:
-        await CLOCK.sleep(min(self._after, seconds))
+        await VIRTUAL_CLOCK.sleep(min(self._after, seconds))
         return self._after <= seconds
 
     def report_bot_exit(self, name: str, exit_text: str) -> None: ...
@@ -85,7 +85,7 @@ def _fake_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 def make_process(told: list[str], connects_after: float, lasts: float) -> BotProcess:
     FakeProcess.lasts = lasts
     launch = BotProgram("a", ("program",), "ws://here")
-    return BotProcess(launch, FakeServer(connects_after), PATIENCE, told.append, lambda: None, CLOCK)
+    return BotProcess(launch, FakeServer(connects_after), PATIENCE, told.append, lambda: None, VIRTUAL_CLOCK)
 
 
 def pauses(runs_for: float) -> list[float]:
@@ -109,9 +109,9 @@ async def test_after_a_move_the_pauses_begin_with_the_first_one() -> None:
     bot = make_process([], connects_after=0.5, lasts=10)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(bot.run)
-        await CLOCK.sleep(25)
+        await VIRTUAL_CLOCK.sleep(25)
         bot.record_match_with_moves()
-        await CLOCK.sleep(20)
+        await VIRTUAL_CLOCK.sleep(20)
         assert bot.state is BotState.UP
         assert pauses(10) == pytest.approx([0.25, 0.5, 0.25, 0.5])
         tasks.cancel_scope.cancel()

@@ -27,11 +27,11 @@ from arena.server.roles import add_core_reachable_metric, add_edge_count_metric
 from arena.server.settings import make_private_host_settings
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
-from testkit.simulation.bus import SimulatedExchange
+from testkit.simulation.bus import SimulatedBroker
 from testkit.simulation.world import SECOND
-from testkit.virtual_time import CLOCK, VirtualLoop
+from testkit.virtual_time import VIRTUAL_CLOCK, VirtualLoop
 from tests.docs.pages import ROOT
-from tests.server.cluster.links import RecordingCore, RecordingEdge, open_exchange
+from tests.server.cluster.links import RecordingCore, RecordingEdge, open_broker
 from tests.server.core.arena import POOL, Arena
 from tests.server.core.test_matches import NoStart
 from tests.server.journals import make_open_match
@@ -127,38 +127,38 @@ class Watch:
 
 
 @pytest.fixture
-def exchange() -> Iterator[SimulatedExchange]:
-    with open_exchange(1) as exchange:
-        yield exchange
+def broker() -> Iterator[SimulatedBroker]:
+    with open_broker(1) as broker:
+        yield broker
 
 
-def test_alert_on_an_edge_without_a_core(exchange: SimulatedExchange) -> None:
+def test_alert_on_an_edge_without_a_core(broker: SimulatedBroker) -> None:
     metrics = Metrics()
-    core, edge = RecordingCore(exchange, fencing_token=1), RecordingEdge(exchange, 5)
+    core, edge = RecordingCore(broker, fencing_token=1), RecordingEdge(broker, 5)
     add_core_reachable_metric(metrics, edge.link)
-    exchange.world.run_for(SECOND)
+    broker.world.run_for(SECOND)
     watch = Watch(metrics)
     assert not watch.fires("ArenaWithoutCore")
     core.process.kill()
-    exchange.world.run_for(10 * SECOND)
+    broker.world.run_for(10 * SECOND)
     assert watch.fires("ArenaWithoutCore")
-    RecordingCore(exchange, fencing_token=2)
-    exchange.world.run_for(10 * SECOND)
+    RecordingCore(broker, fencing_token=2)
+    broker.world.run_for(10 * SECOND)
     assert not watch.fires("ArenaWithoutCore")
 
 
-def test_alert_on_a_lost_edge(exchange: SimulatedExchange) -> None:
+def test_alert_on_a_lost_edge(broker: SimulatedBroker) -> None:
     metrics = Metrics()
     core, edges = (
-        RecordingCore(exchange, fencing_token=1),
-        [RecordingEdge(exchange, number) for number in (5, 6)],
+        RecordingCore(broker, fencing_token=1),
+        [RecordingEdge(broker, number) for number in (5, 6)],
     )
     add_edge_count_metric(metrics, core.link)
-    exchange.world.run_for(SECOND)
+    broker.world.run_for(SECOND)
     watch = Watch(metrics)
     assert not watch.fires("ArenaEdgesAway")
     edges[0].process.kill()
-    exchange.world.run_for(10 * SECOND)
+    broker.world.run_for(10 * SECOND)
     assert watch.fires("ArenaEdgesAway")
 
 
@@ -181,7 +181,7 @@ async def test_alert_on_a_slow_journal(tmp_path: Path) -> None:
 @virtual
 async def test_alert_on_event_loop_lag() -> None:
     metrics = Metrics()
-    lag = EventLoopLag(CLOCK, metrics.loop_seconds.observe)
+    lag = EventLoopLag(VIRTUAL_CLOCK, metrics.loop_seconds.observe)
     lag.add_measurement_condition(lambda: True)
     lag.start_measuring()
     watch = Watch(metrics)

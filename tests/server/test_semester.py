@@ -313,7 +313,7 @@ def play_semester(arena: Semester) -> list[tuple[Any, ...]]:
     arena.world.run_for(40 * SECOND)
     with arena.store.make_writing_engine(arena.store.engine).begin() as connection:
         close_season(connection, "autumn")
-    arena.monitor.check_season()
+    arena.monitor.check_closed_season()
     closed = arena.load_rating_rows(1)
     arena.world.run_for(40 * SECOND)
     arena.end_evening()

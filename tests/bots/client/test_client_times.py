@@ -42,7 +42,7 @@ from arena.protocol.messages import (
     Standing,
     Status,
 )
-from testkit.virtual_time import CLOCK
+from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.bots.client.observed_client import STOP, First
 from tests.bots.server_messages import end, start, welcome
 from tests.virtual import virtual
@@ -52,7 +52,7 @@ class MemoryConnection:
     """Connection in memory: the methods that a client uses, and methods for the test's server."""
 
     def __init__(self) -> None:
-        self.started_at = CLOCK.now()
+        self.started_at = VIRTUAL_CLOCK.now()
         self.received: list[tuple[float, ClientMessage]] = []
         self.close_reason, self.close_code = "", 1006
         self.transport = SimpleNamespace(abort=self.reset)
@@ -64,7 +64,7 @@ class MemoryConnection:
 
     async def send(self, frame: bytes) -> None:
         message = decode_client_message(frame)
-        self.received.append((CLOCK.now() - self.started_at, message))
+        self.received.append((VIRTUAL_CLOCK.now() - self.started_at, message))
         if type(message) in self.answers:
             self.deliver(self.answers[type(message)])
 
@@ -105,7 +105,7 @@ class FakeServer:
         monkeypatch.setattr("arena.bots.client.client.random.uniform", lambda _least, most: most)
 
     async def _open(self, _url: str) -> MemoryConnection:
-        self.attempts.append(CLOCK.now())
+        self.attempts.append(VIRTUAL_CLOCK.now())
         script = self._scripts[min(len(self.attempts), len(self._scripts)) - 1]
         connection = MemoryConnection()
         script(connection)
@@ -115,7 +115,9 @@ class FakeServer:
     def client(self, **options: Any) -> Client:
         options = {"url": "ws://here", "name": "me", **options}
         tell, complain = self.status_lines.append, self.problems.append
-        return Client(First, ClientSettings(**options), on_status=tell, on_problem=complain, clock=CLOCK)
+        return Client(
+            First, ClientSettings(**options), on_status=tell, on_problem=complain, clock=VIRTUAL_CLOCK
+        )
 
     @property
     def pauses(self) -> list[float]:
@@ -170,7 +172,7 @@ async def test_pauses_grow_while_connections_are_lost_at_once(
 ) -> None:
     def lasts(connection: MemoryConnection) -> None:
         connection.deliver(welcome())
-        CLOCK.call_later(1, connection.reset)
+        VIRTUAL_CLOCK.call_later(1, connection.reset)
 
     server = FakeServer(monkeypatch, *[welcome_and_reset] * 3, lasts, event_over)
     await server.client().run()
@@ -202,9 +204,9 @@ async def test_a_client_that_gives_up_without_a_connection_ends_at_once(
     server = FakeServer(monkeypatch, welcome_and_reset, refuse)
     client = server.client()
     # In the pause before the next attempt.
-    CLOCK.call_later(FIRST_RECONNECT_PAUSE_SECONDS / 2, client.resign_all)
+    VIRTUAL_CLOCK.call_later(FIRST_RECONNECT_PAUSE_SECONDS / 2, client.resign_all)
     await client.run()
-    assert CLOCK.now() - server.attempts[0] == pytest.approx(FIRST_RECONNECT_PAUSE_SECONDS / 2)
+    assert VIRTUAL_CLOCK.now() - server.attempts[0] == pytest.approx(FIRST_RECONNECT_PAUSE_SECONDS / 2)
 
 
 @virtual
@@ -223,7 +225,7 @@ async def test_an_idle_bot_requests_its_status_every_minute(
 ) -> None:
     server = FakeServer(monkeypatch, send_welcome)
     client = server.client()
-    CLOCK.call_later(200, client.stop)
+    VIRTUAL_CLOCK.call_later(200, client.stop)
     await client.run()
     [connection] = server.connections
     request_times = connection.list_times(Status)
@@ -242,7 +244,7 @@ async def test_an_unsuccessful_challenge_is_repeated(monkeypatch: pytest.MonkeyP
 
     server = FakeServer(monkeypatch, refuses)
     client = server.client(challenge=Challenge("anna", game="tictactoe"))
-    CLOCK.call_later(4.5 * CHALLENGE_RETRY_INTERVAL_SECONDS, client.stop)
+    VIRTUAL_CLOCK.call_later(4.5 * CHALLENGE_RETRY_INTERVAL_SECONDS, client.stop)
     await client.run()
     [connection] = server.connections
     assert connection.list_times(Challenge) == pytest.approx(
@@ -257,10 +259,10 @@ async def test_a_resigning_client_waits_for_its_results(
 ) -> None:
     server = FakeServer(monkeypatch, send_welcome)
     client = server.client()
-    started_at = CLOCK.now()
-    CLOCK.call_later(1, client.resign_all)
+    started_at = VIRTUAL_CLOCK.now()
+    VIRTUAL_CLOCK.call_later(1, client.resign_all)
     await client.run()
-    assert CLOCK.now() - started_at <= 1 + RESIGN_TIMEOUT_SECONDS
+    assert VIRTUAL_CLOCK.now() - started_at <= 1 + RESIGN_TIMEOUT_SECONDS
 
 
 class Unready:
@@ -297,12 +299,14 @@ async def test_after_its_last_match_a_client_waits_for_its_last_rating(
         )
         connection.deliver(end([], "m", "maxie"), end([], "n", "maxie"), finishing(1500))
         for number, seconds in enumerate(counted_after, 1):
-            CLOCK.call_later(seconds, lambda number=number: connection.deliver(finishing(1500 + 10 * number)))
+            VIRTUAL_CLOCK.call_later(
+                seconds, lambda number=number: connection.deliver(finishing(1500 + 10 * number))
+            )
 
     server = FakeServer(monkeypatch, plays)
     monkeypatch.setattr(client_module, "Worker", Unready)
-    started_at = CLOCK.now()
+    started_at = VIRTUAL_CLOCK.now()
     assert (await server.client(quota=2, matches=2).run()).won == 2
-    assert ends_after <= CLOCK.now() - started_at < ends_after + BOT_STOP_TIMEOUT_SECONDS + 0.1
+    assert ends_after <= VIRTUAL_CLOCK.now() - started_at < ends_after + BOT_STOP_TIMEOUT_SECONDS + 0.1
     changes = [line for line in server.status_lines if "(+10)" in line]
     assert len(changes) == len(counted_after)

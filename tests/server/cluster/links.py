@@ -18,7 +18,7 @@ from arena.server.core.inputs import (
     MessageReceived,
 )
 from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, RequestResync
-from testkit.simulation.bus import SimulatedBus, SimulatedExchange
+from testkit.simulation.bus import SimulatedBroker, SimulatedBus
 from testkit.simulation.network import SimulatedNetwork
 from testkit.simulation.world import SimulatedProcess, World
 
@@ -26,22 +26,22 @@ T = TypeVar("T")
 
 
 @contextmanager
-def open_exchange(seed: int) -> Iterator[SimulatedExchange]:
-    """Run a simulated exchange during the block, in a new simulated world."""
+def open_broker(seed: int) -> Iterator[SimulatedBroker]:
+    """Run a simulated broker during the block, in a new simulated world."""
     world = World(seed)
     world.network = SimulatedNetwork(world)
-    yield SimulatedExchange(world, stall_probability=0.0)
+    yield SimulatedBroker(world, stall_probability=0.0)
     world.close()
 
 
 class RecordingEdge:
     """Edge process that records the messages to its clients. A client is connected once the core has answered its hello."""
 
-    def __init__(self, exchange: SimulatedExchange, number: int) -> None:
+    def __init__(self, broker: SimulatedBroker, number: int) -> None:
         self.number = number
         self.count = 0
-        self.process = SimulatedProcess(exchange.world, f"edge {number}")
-        self.bus = SimulatedBus(exchange, self.process)
+        self.process = SimulatedProcess(broker.world, f"edge {number}")
+        self.bus = SimulatedBus(broker, self.process)
         self.connected: dict[int, Hello] = {}
         self.pending: dict[int, Hello] = {}
         self.delivered: list[MessageToEdge] = []
@@ -96,9 +96,9 @@ class RecordingEdge:
 class RecordingCore:
     """Core process that admits every client, and records all messages from edges."""
 
-    def __init__(self, exchange: SimulatedExchange, fencing_token: int) -> None:
-        self.process = SimulatedProcess(exchange.world, f"core {fencing_token}")
-        self.bus = SimulatedBus(exchange, self.process)
+    def __init__(self, broker: SimulatedBroker, fencing_token: int) -> None:
+        self.process = SimulatedProcess(broker.world, f"core {fencing_token}")
+        self.bus = SimulatedBus(broker, self.process)
         self.submitted: list[MessageToCore] = []
         self.detached_edges: list[int] = []
         self.ports: dict[int, EdgePort] = {}

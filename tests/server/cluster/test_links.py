@@ -16,57 +16,57 @@ from arena.server.cluster.frames import (
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
 from arena.server.ports import RequestResync
-from testkit.simulation.bus import SimulatedExchange
+from testkit.simulation.bus import SimulatedBroker
 from testkit.simulation.world import MS, SECOND
 from tests.properties import seeds
-from tests.server.cluster.links import RecordingCore, RecordingEdge, open_exchange
+from tests.server.cluster.links import RecordingCore, RecordingEdge, open_broker
 
 SETTLED_NS = 2 * SECOND
 
 
 @pytest.fixture
-def exchange() -> Iterator[SimulatedExchange]:
-    with open_exchange(1) as exchange:
-        yield exchange
+def broker() -> Iterator[SimulatedBroker]:
+    with open_broker(1) as broker:
+        yield broker
 
 
-def synced_pair(exchange: SimulatedExchange, number: int = 5) -> tuple[RecordingEdge, RecordingCore, int]:
+def synced_pair(broker: SimulatedBroker, number: int = 5) -> tuple[RecordingEdge, RecordingCore, int]:
     """Return an edge and a core that are in sync, and the number of a connected client."""
-    core, edge = RecordingCore(exchange, fencing_token=1), RecordingEdge(exchange, number)
-    exchange.world.run_for(SECOND)
+    core, edge = RecordingCore(broker, fencing_token=1), RecordingEdge(broker, number)
+    broker.world.run_for(SECOND)
     client = edge.send_hello("anna")
-    exchange.world.run_for(SECOND)
+    broker.world.run_for(SECOND)
     assert edge.is_synced()
     assert client in core.clients
     return edge, core, client
 
 
-def test_messages_cross_in_order_both_ways_within_milliseconds(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
+def test_messages_cross_in_order_both_ways_within_milliseconds(broker: SimulatedBroker) -> None:
+    edge, core, client = synced_pair(broker)
     for number in range(1, 50):
         edge.send_status(client, number)
         core.send_accepted(client, number)
-    exchange.world.run_for(3 * MS)
+    broker.world.run_for(3 * MS)
     assert core.list_received() == list(range(1, 50))
     assert edge.list_received() == list(range(1, 50))
     assert edge.resync_count == 1
 
 
-def test_messages_submitted_together_are_sent_in_one_frame(exchange: SimulatedExchange) -> None:
-    edge, _, client = synced_pair(exchange)
-    carried = exchange.carried
+def test_messages_submitted_together_are_sent_in_one_frame(broker: SimulatedBroker) -> None:
+    edge, _, client = synced_pair(broker)
+    carried = broker.carried
     for number in range(50):
         edge.send_status(client, number)
-    exchange.world.run_for(3 * MS)
-    assert exchange.carried == carried + 1
+    broker.world.run_for(3 * MS)
+    assert broker.carried == carried + 1
 
 
-def test_arrival_times_are_times_of_the_cores_clock(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
+def test_arrival_times_are_times_of_the_cores_clock(broker: SimulatedBroker) -> None:
+    edge, core, client = synced_pair(broker)
     edge.link.submit(MessageReceived(client, Move("m", 3, 1), edge.process.now_ns(), elapsed_ns=77))
     edge.link.submit(TurnSent(client, "m", 3, edge.process.now_ns(), lag=9))
     before = core.process.now_ns()
-    exchange.world.run_for(3 * MS)
+    broker.world.run_for(3 * MS)
     (said,), (sent,) = core.of(MessageReceived), core.of(TurnSent)
     assert before <= said.at <= before + 3 * MS
     assert (said.elapsed_ns, sent.lag) == (77, 9)
@@ -75,18 +75,18 @@ def test_arrival_times_are_times_of_the_cores_clock(exchange: SimulatedExchange)
 
 @pytest.mark.parametrize("seed", seeds(20))
 def test_both_sides_agree_on_the_clients_after_losses_repeats_and_delays(seed: int) -> None:
-    with open_exchange(seed) as exchange:
-        lose_repeat_and_delay(exchange)
+    with open_broker(seed) as broker:
+        lose_repeat_and_delay(broker)
 
 
-def lose_repeat_and_delay(exchange: SimulatedExchange) -> None:
-    dice = exchange.world.random_generator("test")
+def lose_repeat_and_delay(broker: SimulatedBroker) -> None:
+    dice = broker.world.make_random_generator("test")
     core, edges = (
-        RecordingCore(exchange, fencing_token=1),
-        [RecordingEdge(exchange, number) for number in (3, 4, 5)],
+        RecordingCore(broker, fencing_token=1),
+        [RecordingEdge(broker, number) for number in (3, 4, 5)],
     )
-    exchange.world.run_for(SECOND)
-    exchange.loss_probability, exchange.repeat_probability, exchange.reorder_probability = 0.1, 0.1, 0.1
+    broker.world.run_for(SECOND)
+    broker.loss_probability, broker.repeat_probability, broker.reorder_probability = 0.1, 0.1, 0.1
     for step in range(300):
         edge = dice.choice(edges)
         match dice.randrange(4):
@@ -99,101 +99,101 @@ def lose_repeat_and_delay(exchange: SimulatedExchange) -> None:
                 edge.send_status(client, step)
                 if client in core.clients:
                     core.send_accepted(client, step + 1)
-        exchange.world.run_for(dice.randrange(30 * MS))
-    exchange.loss_probability = exchange.repeat_probability = exchange.reorder_probability = 0.0
-    exchange.world.run_for(SETTLED_NS)
+        broker.world.run_for(dice.randrange(30 * MS))
+    broker.loss_probability = broker.repeat_probability = broker.reorder_probability = 0.0
+    broker.world.run_for(SETTLED_NS)
     for edge in edges:
         assert not edge.pending, "each hello is answered in the end"
     assert core.clients == {client for edge in edges for client in edge.connected}
     assert not core.link.loss_reason
     counts = [edge.resync_count for edge in edges]
-    exchange.world.run_for(10 * SECOND)
+    broker.world.run_for(10 * SECOND)
     assert counts == [edge.resync_count for edge in edges], "a quiet link stays in sync"
 
 
-def test_a_silent_edge_counts_as_lost_until_it_is_heard_again(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
-    other = RecordingEdge(exchange, 6)
-    exchange.world.run_for(SECOND)
-    exchange.cut.add("edge 5")
-    exchange.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
+def test_a_silent_edge_counts_as_lost_until_it_is_heard_again(broker: SimulatedBroker) -> None:
+    edge, core, client = synced_pair(broker)
+    other = RecordingEdge(broker, 6)
+    broker.world.run_for(SECOND)
+    broker.cut.add("edge 5")
+    broker.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
     assert core.detached_edges == [5]
     assert client not in core.clients
     assert other.is_synced()
     assert not edge.is_synced()
     edge.send_status(client, 1)
-    exchange.cut.clear()
-    exchange.world.run_for(SECOND)
+    broker.cut.clear()
+    broker.world.run_for(SECOND)
     assert client in core.clients
     assert edge.is_synced()
     assert core.list_received() == [1]
 
 
 def test_a_core_without_the_bus_stops_leading_and_detaches_no_edge(
-    exchange: SimulatedExchange,
+    broker: SimulatedBroker,
 ) -> None:
-    edge, core, client = synced_pair(exchange)
-    exchange.cut.add("core 1")
-    exchange.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
+    edge, core, client = synced_pair(broker)
+    broker.cut.add("core 1")
+    broker.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
     assert core.link.loss_reason == "the bus is unavailable"
     assert not core.detached_edges
-    new = RecordingCore(exchange, fencing_token=2)
-    exchange.world.run_for(SECOND)
+    new = RecordingCore(broker, fencing_token=2)
+    broker.world.run_for(SECOND)
     assert client in new.clients
     assert edge.is_synced()
 
 
-def test_messages_held_for_a_core_are_limited_in_number_and_age(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
+def test_messages_held_for_a_core_are_limited_in_number_and_age(broker: SimulatedBroker) -> None:
+    edge, core, client = synced_pair(broker)
     core.process.kill()
-    exchange.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
+    broker.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
     edge.send_status(client, 1)
-    exchange.world.run_for(MAX_KEPT_FOR_RESEND_NS)
+    broker.world.run_for(MAX_KEPT_FOR_RESEND_NS)
     for number in range(MAX_RESENT_MESSAGES + 10):
         edge.send_status(client, number)
-    new = RecordingCore(exchange, fencing_token=2)
-    exchange.world.run_for(SECOND)
+    new = RecordingCore(broker, fencing_token=2)
+    broker.world.run_for(SECOND)
     assert new.list_received() == list(range(10, MAX_RESENT_MESSAGES + 10))
 
 
-def test_a_list_of_messages_larger_than_a_frame_is_split(exchange: SimulatedExchange) -> None:
-    edge, core, _ = synced_pair(exchange)
+def test_a_list_of_messages_larger_than_a_frame_is_split(broker: SimulatedBroker) -> None:
+    edge, core, _ = synced_pair(broker)
     for number in range(12_000):
         edge.send_hello(f"a bot with a long name {number:>40}")
-    exchange.world.run_for(SECOND)
+    broker.world.run_for(SECOND)
     assert len(edge.connected) == 12_001
-    carried = exchange.carried
+    carried = broker.carried
     core.process.kill()
-    new = RecordingCore(exchange, fencing_token=2)
-    exchange.world.run_for(HEARTBEAT_INTERVAL_NS + 10 * MS)
+    new = RecordingCore(broker, fencing_token=2)
+    broker.world.run_for(HEARTBEAT_INTERVAL_NS + 10 * MS)
     (here,) = new.of(EdgeResynced)
     assert len(here.clients) == 12_001
     assert new.clients == core.clients
-    assert exchange.carried - carried < 20
+    assert broker.carried - carried < 20
 
 
 def test_a_rebuilt_core_gets_the_clients_and_recent_messages_of_each_edge_again(
-    exchange: SimulatedExchange,
+    broker: SimulatedBroker,
 ) -> None:
-    edge, core, client = synced_pair(exchange)
+    edge, core, client = synced_pair(broker)
     edge.send_status(client, 1)
-    exchange.world.run_for(SECOND)
+    broker.world.run_for(SECOND)
     for port in core.ports.values():
         port.deliver([RequestResync()])
     edge.send_status(client, 2)
-    exchange.world.run_for(SECOND)
+    broker.world.run_for(SECOND)
     assert len(core.of(EdgeResynced)) == 2
     assert core.list_received() == [1, 2, 1, 2], (
         "the new core gets again the messages that only the old one had"
     )
 
 
-def test_invalid_frames_are_dropped(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
+def test_invalid_frames_are_dropped(broker: SimulatedBroker) -> None:
+    edge, core, client = synced_pair(broker)
     for noise in (b"", b"\x00", b"\x96\x01\x01\x01\x00\xc2\xc4\x01\xff", bytes(range(256))):
         edge.link.receive_frame(noise)
         core.link.receive_frame(noise)
-    exchange.world.run_for(SECOND)
+    broker.world.run_for(SECOND)
     assert edge.is_synced()
     assert client in core.clients
 

@@ -43,7 +43,7 @@ from arena.server.edge.responses import (
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, MessageToCore, MessageToEdge
-from testkit.virtual_time import CLOCK
+from testkit.virtual_time import VIRTUAL_CLOCK
 
 M = TypeVar("M")
 ADDRESS = "198.51.100.1"
@@ -440,8 +440,8 @@ async def open_rig(limits: HostLimits | None = None, **options: Any) -> AsyncIte
         limits or HostLimits(),
         metrics=metrics,
         server_program=PROGRAM,
-        lag=EventLoopLag(CLOCK, metrics.loop_seconds.observe),
-        clock=CLOCK,
+        lag=EventLoopLag(VIRTUAL_CLOCK, metrics.loop_seconds.observe),
+        clock=VIRTUAL_CLOCK,
         **options,
     )
     edge.pages = pages

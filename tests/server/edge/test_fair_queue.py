@@ -10,7 +10,7 @@ import pytest
 
 from arena.clock import TimeSource
 from arena.server.edge.fair_queue import MAX_SLICE_DELAY_NS, MAX_SLICE_TIME_SHARE, FairQueue
-from testkit.virtual_time import CLOCK
+from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.virtual import virtual
 
 
@@ -31,7 +31,7 @@ class Work:
 
 @virtual
 async def test_addresses_take_turns_with_a_pause_after_each_slice() -> None:
-    queue, slices = FairQueue(CLOCK, lambda: False), list[tuple[str, float]]()
+    queue, slices = FairQueue(VIRTUAL_CLOCK, lambda: False), list[tuple[str, float]]()
     for name in ("a1", "a2", "a3", "b1", "c1"):
         queue.enqueue(name[0], Work(name, slices))
     start_time = asyncio.get_running_loop().time()
@@ -51,7 +51,9 @@ async def test_slices_are_delayed_while_moves_are_stored_up_to_a_limit() -> None
     time = asyncio.get_running_loop().time
     start_time = time()
     storing = [(0.0, 0.0015), (0.5, 1.0)]
-    queue = FairQueue(CLOCK, lambda: any(start <= time() - start_time < end for start, end in storing))
+    queue = FairQueue(
+        VIRTUAL_CLOCK, lambda: any(start <= time() - start_time < end for start, end in storing)
+    )
     slices = list[tuple[str, float]]()
     queue.enqueue("a", Work("waits", slices))
     await asyncio.sleep(0.5)
@@ -65,7 +67,7 @@ async def test_slices_are_delayed_while_moves_are_stored_up_to_a_limit() -> None
 
 @virtual
 async def test_a_failing_waiter_does_not_stop_the_queue() -> None:
-    queue, slices = FairQueue(CLOCK, lambda: False), list[tuple[str, float]]()
+    queue, slices = FairQueue(VIRTUAL_CLOCK, lambda: False), list[tuple[str, float]]()
     failures: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(context["exception"]))
     for name in ("fails", "goes"):
@@ -85,7 +87,7 @@ class EarlyClock(TimeSource):
 @virtual
 async def test_pauses_have_the_right_mean_length_with_early_timers() -> None:
     queue, slices = (
-        FairQueue(EarlyClock(CLOCK.now_ns, CLOCK.cpu_time_ns), lambda: False),
+        FairQueue(EarlyClock(VIRTUAL_CLOCK.now_ns, VIRTUAL_CLOCK.cpu_time_ns), lambda: False),
         list[tuple[str, float]](),
     )
     for number in range(101):

@@ -36,7 +36,7 @@ from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.shell import Shell
 from arena.server.store.journal.journal import StoreUnavailable
 from arena.server.store.lease import Lease
-from testkit.virtual_time import CLOCK, now_ns
+from testkit.virtual_time import VIRTUAL_CLOCK, now_ns
 from tests.server.core.arena import list_unfinished
 
 EDGE = 1
@@ -223,8 +223,8 @@ async def running(
         store.record,
         authenticator or admit_all,  # type: ignore[arg-type]
         metrics,
-        clock=CLOCK,
-        lag=EventLoopLag(CLOCK, metrics.loop_seconds.observe),
+        clock=VIRTUAL_CLOCK,
+        lag=EventLoopLag(VIRTUAL_CLOCK, metrics.loop_seconds.observe),
         make_seed=lambda: b"seed",
         outage_patience_s=20.0,
         event_name=event,

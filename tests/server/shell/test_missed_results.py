@@ -17,7 +17,7 @@ from arena.server.shell.missed_results import (
     MAX_QUEUED_RESULT_REQUESTS,
     MissedResultSender,
 )
-from testkit.virtual_time import CLOCK
+from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.server.matches import spec
 from tests.server.shell.shells import FakeClient, ListEdge, ListStore, running, until
 from tests.virtual import virtual
@@ -27,7 +27,7 @@ from tests.virtual import virtual
 async def shell_after_match(store: ListStore) -> AsyncIterator[tuple[ListEdge, FakeClient, FakeClient]]:
     """Yield a shell after the match `m` of anna and bert, and both bots, which have received its end."""
     async with running(store) as edge, anyio.create_task_group() as tasks:
-        missed = MissedResultSender(lambda match: store.record(match), edge.shell, CLOCK)  # noqa: PLW0108  tests replace `store.record`
+        missed = MissedResultSender(lambda match: store.record(match), edge.shell, VIRTUAL_CLOCK)  # noqa: PLW0108  tests replace `store.record`
         tasks.start_soon(missed.send_requested_results)
         anna, bert = edge.connect("anna"), edge.connect("bert")
         await edge.shell.play_match(replace(spec("anna", "bert"), match="m"))

@@ -25,7 +25,7 @@ from arena.server.core.inputs import ClientDisconnected, MatchRequested
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.shell import MAX_INPUT_DEFERRAL_SECONDS
 from arena.server.store.lease import LeaseLost
-from testkit.virtual_time import CLOCK
+from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.server.matches import spec
 from tests.server.shell.shells import FakeClient, ListEdge, ListStore, running, until
 from tests.server.shell.test_authenticator import open_accounts
@@ -175,7 +175,7 @@ async def test_a_returning_bot_is_not_charged_for_a_store_that_cannot_be_read(
         admits_anyone=True,
         admits_guests=False,
         wrong_token_counter=AbuseCounter(),
-        clock=CLOCK,
+        clock=VIRTUAL_CLOCK,
     )
     async with waiting_for_a_move(ListStore(), "1+0", margin=0, authenticator=authenticator) as (
         edge,

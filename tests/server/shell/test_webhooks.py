@@ -27,7 +27,7 @@ from arena.server.shell.webhooks import (
     parse_webhook_url,
     post_by_http,
 )
-from testkit.virtual_time import CLOCK
+from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.docs.pages import text_of
 from tests.virtual import virtual
 
@@ -72,7 +72,7 @@ class Receiver:
 
     async def post(self, url: SplitResult, body: bytes, headers: Mapping[str, str]) -> int:
         assert url.geturl() == URL
-        self.sent.append((CLOCK.now(), body, headers))
+        self.sent.append((VIRTUAL_CLOCK.now(), body, headers))
         answer = self.answers.pop(0) if self.answers else 204
         if answer is None:
             await asyncio.Event().wait()
@@ -94,7 +94,12 @@ async def sending(receiver: Receiver) -> AsyncIterator[Callable[[EventNews], Non
     """Run a webhook to a receiver during the block, and yield the function that takes event news."""
     shell = FakeShell()
     hook = WebhookSender(
-        URL, SECRET, cast("Shell", shell), lambda: 1_800_000_000 + CLOCK.now(), CLOCK, receiver.post
+        URL,
+        SECRET,
+        cast("Shell", shell),
+        lambda: 1_800_000_000 + VIRTUAL_CLOCK.now(),
+        VIRTUAL_CLOCK,
+        receiver.post,
     )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(hook.send_queued_messages)
@@ -107,7 +112,7 @@ async def test_a_message_is_json_with_a_signature_that_its_receiver_can_check() 
     receiver = Receiver()
     async with sending(receiver) as handle_news:
         handle_news(news())
-        await CLOCK.sleep(1)
+        await VIRTUAL_CLOCK.sleep(1)
     ((_, body, headers),) = receiver.sent
     assert json.loads(body) == {
         "type": "event_begins",
@@ -127,7 +132,7 @@ async def test_a_message_is_retried_with_longer_pauses_and_the_same_id() -> None
     async with sending(receiver) as handle_news:
         handle_news(news("first"))
         handle_news(news("second"))
-        await CLOCK.sleep(100)
+        await VIRTUAL_CLOCK.sleep(100)
     times = [at - receiver.sent[0][0] for at, _, _ in receiver.sent]
     assert times == pytest.approx([0, 1, 3, 3 + 10 + 4, 17 + 8, 25 + 16, 41], abs=0.01)
     assert receiver.events == ["first"] * 6 + ["second"]
@@ -145,7 +150,7 @@ async def test_an_undeliverable_message_is_dropped_and_the_next_one_is_sent(
     async with sending(receiver) as handle_news:
         for event in ("lost", "refused", "moved", "received"):
             handle_news(news(event))
-        await CLOCK.sleep(1_000)
+        await VIRTUAL_CLOCK.sleep(1_000)
     assert receiver.events == ["lost"] * MAX_DELIVERY_ATTEMPTS + ["refused", "moved", "received"]
     lines = [each.getMessage() for each in caplog.records]
     assert ["no answer within 10 s" in lines[0], "status 404" in lines[1], "status 301" in lines[2]] == [
@@ -160,13 +165,13 @@ async def test_a_silent_receiver_blocks_no_caller_and_fills_a_bounded_queue(
 ) -> None:
     receiver = Receiver(None)
     async with sending(receiver) as handle_news:
-        await CLOCK.sleep(0)
-        before = CLOCK.now()
+        await VIRTUAL_CLOCK.sleep(0)
+        before = VIRTUAL_CLOCK.now()
         for number in range(MAX_QUEUED_MESSAGES + 5):
             handle_news(news(str(number)))
-        assert CLOCK.now() == before
+        assert VIRTUAL_CLOCK.now() == before
         assert len([each for each in caplog.records if "dropped" in each.getMessage()]) == 5
-        await CLOCK.sleep(20)
+        await VIRTUAL_CLOCK.sleep(20)
     assert receiver.events[1:] == [str(number) for number in range(MAX_QUEUED_MESSAGES)]
 
 

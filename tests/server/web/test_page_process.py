@@ -65,7 +65,7 @@ from arena.server.web.page_messages import (
 from arena.server.web.page_process import PageProcess
 from arena.server.web.pages import ServerInfo, WebApp
 from arena.server.web.routes import ROUTES, parse_target
-from testkit.virtual_time import CLOCK
+from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.server.databases import Postgresql
 from tests.server.edge.rig import await_response, open_rig
 from tests.server.web.test_match_log import basic
@@ -284,7 +284,7 @@ async def test_a_core_that_does_not_answer_delays_one_page_for_a_short_time(
 ) -> None:
     async with open_rig() as arena:
         monkeypatch.setitem(ROUTES, "/match/", ROUTES["/match/"]._replace(max_seconds=10.0))
-        process = PageProcess(refuse_to_start, arena.edge.page_client, lambda _event: None, CLOCK)
+        process = PageProcess(refuse_to_start, arena.edge.page_client, lambda _event: None, VIRTUAL_CLOCK)
         given: list[PageRequest] = []
 
         class Child:
@@ -299,9 +299,9 @@ async def test_a_core_that_does_not_answer_delays_one_page_for_a_short_time(
             await asyncio.sleep(1)  # the pause after the previous response
             route_match = parse_target(path)
             assert route_match is not None
-            start_time = CLOCK.now()
+            start_time = VIRTUAL_CLOCK.now()
             await process.answer_request(PageRequest(route_match, gzip=False), "192.0.2.1", lambda: False)
-            delay = CLOCK.now() - start_time
+            delay = VIRTUAL_CLOCK.now() - start_time
             assert given[-1].seconds_left == pytest.approx(route_match.route.max_seconds - delay)
             assert given[-1].live == LiveSnapshot()
             return delay
