@@ -26,10 +26,10 @@ from arena.protocol.messages import (
 )
 
 MESSAGE_COSTS: dict[type[ClientMessage], int] = {
-    Hello: 0,
-    Ready: 0,
-    Move: 0,
-    Resign: 0,
+    Hello: 300,
+    Ready: 2_000,
+    Move: 300,
+    Resign: 2_000,
     Status: 1_000,
     Challenge: 2_000,
     Accept: 3_000,
@@ -44,17 +44,7 @@ MESSAGE_COSTS: dict[type[ClientMessage], int] = {
 }
 """Cost of each kind of message, in µs. It is taken from the `WorkBudget` of the sender's address.
 
-A message of cost 0 is limited in another way: a connection sends one hello, a move answers a turn, a `ready` answers a
-`start`, and a resignation ends a match. When such a message is not expected, `OUT_OF_PLACE_COSTS` applies.
-"""
-
-OUT_OF_PLACE_COSTS: dict[type[ClientMessage], int] = {
-    Hello: 300,
-    Ready: 2_000,
-    Move: 300,
-    Resign: 2_000,
-}
-"""Cost, in µs, of a normally free message that arrives when it is not expected, such as a second hello.
-
-A `ready` or `resign` for a finished match costs more, because the server may have to read the result from the store.
+The first hello of a connection is free, and so are `ready`, `move` and `resign` in a match that the client plays: other limits
+apply to them. For any other match, a `ready` or `resign` costs more than a move, because the server may have to read the
+result of a finished match from the store.
 """
