@@ -103,18 +103,18 @@ A core that fails cannot renew its lease. The short duration lets a standby take
 
 
 def make_core_settings(
-    settings: ArenaSettings, pool: Pool | None, house: HouseEnginePlan, clock: TimeSource = MONOTONIC_CLOCK
+    settings: ArenaSettings, pool: Pool | None, house: HouseEnginePlan, epoch_ns: int
 ) -> CoreSettings:
     """Return a core's settings, derived from the settings of its host.
 
-    pool   matches for the matchmaker to arrange; None for no matchmaking
-    house  engines that the server itself runs
-    clock  clock of the core, from which `epoch_ns` is computed
+    pool      matches for the matchmaker to arrange; None for no matchmaking
+    house     engines that the server itself runs
+    epoch_ns  Unix time at which the core's clock shows 0, in ns
     """
     matches = settings.matches
     return CoreSettings(
         program=PROGRAM_NAME_AND_VERSION,
-        epoch_ns=time.time_ns() - clock.now_ns(),
+        epoch_ns=epoch_ns,
         grace_ms=round(1000 * matches.grace_seconds),
         # A copy, because a reload changes the host's settings in place, but not those of a core.
         limits=msgspec.structs.replace(settings.limits),
@@ -180,7 +180,7 @@ class Host:
             self.issue_token(house_engine.name)
         find_record = partial(load_record_line, engine)
         self.shell = shell = Shell(
-            make_core_settings(settings, pool, house, clock),
+            make_core_settings(settings, pool, house, time.time_ns() - clock.now_ns()),
             journal,
             find_record,
             self._authenticator,
@@ -319,9 +319,7 @@ class Host:
         no call: they read their settings at each use.
         """
         self.shell.apply_settings(
-            msgspec.structs.replace(
-                make_core_settings(self.settings, pool, self.house), epoch_ns=self.shell.settings.epoch_ns
-            )
+            make_core_settings(self.settings, pool, self.house, self.shell.settings.epoch_ns)
         )
 
     @property
