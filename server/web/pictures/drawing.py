@@ -39,10 +39,6 @@ MAX_FILM_COLOURS = 64
 """Maximum number of colours in an animated picture."""
 
 
-class PictureUnavailable(NotFound):
-    """Raised when a match cannot be drawn, or lacks the requested ply; the message is a one-line reason."""
-
-
 class PicturedMatch(Struct, frozen=True):
     """Board, moves and result of a match, as the pictures need them."""
 
@@ -68,7 +64,7 @@ def draw_record(record_line: str, ply: int | None = None) -> bytes:
     record_line: record of the match, as one line of JSON
     ply: number of plies played before the position; None for the end of the match
 
-    Raises PictureUnavailable if the match lacks this ply, or cannot be rendered.
+    Raises NotFound if the match lacks this ply, or cannot be rendered.
     """
     match = _make_match_from_record(record_line)
     if ply is not None and ply < len(match.moves):
@@ -81,7 +77,7 @@ def draw_live_match(live_match: View, ply: int | None = None) -> bytes:
 
     ply: number of plies played before the position; None for the current position
 
-    Raises PictureUnavailable if the match lacks this ply, or cannot be rendered.
+    Raises NotFound if the match lacks this ply, or cannot be rendered.
     """
     captions = MatchCaptions(
         *titles.make_bot_titles(live_match.players), titles.make_live_match_title(live_match), "in progress"
@@ -96,9 +92,7 @@ def _draw_match(match: PicturedMatch, ply: int | None) -> bytes:
     ply_count = len(match.moves)
     shown_ply = ply_count if ply is None else ply
     if shown_ply > ply_count:
-        raise PictureUnavailable(
-            f"the ply must be from 0 to {ply_count}, the number of plies played, not {shown_ply}"
-        )
+        raise NotFound(f"the ply must be from 0 to {ply_count}, the number of plies played, not {shown_ply}")
     game = _make_game(match)
     position = _replay_positions(game, match.moves[:shown_ply])[-1] if game is not None else None
     move = match.moves[shown_ply - 1] if shown_ply else None
@@ -110,7 +104,7 @@ def draw_arena_banner(record_line: str) -> bytes:
 
     record_line: record of the match, as one line of JSON
 
-    Raises PictureUnavailable if the match cannot be rendered.
+    Raises NotFound if the match cannot be rendered.
     """
     match = _make_match_from_record(record_line)
     game = _require_game(match)
@@ -123,7 +117,7 @@ def draw_film(record_line: str) -> bytes:
 
     record_line: record of the match, as one line of JSON
 
-    Raises PictureUnavailable if the match cannot be drawn.
+    Raises NotFound if the match cannot be drawn.
     """
     match = _make_match_from_record(record_line)
     game = _require_game(match)
@@ -197,7 +191,7 @@ def _make_game(match: PicturedMatch) -> AnyGame | None:
 def _require_game(match: PicturedMatch) -> AnyGame:
     game = _make_game(match)
     if game is None:
-        raise PictureUnavailable(
+        raise NotFound(
             f"positions of {match.game!r:.40} cannot be drawn: this server does not know the game or its setup"
         )
     return game
@@ -207,7 +201,7 @@ def _make_match_from_record(record_line: str) -> PicturedMatch:
     try:
         record = parse_record_line(record_line)
     except BadRecord as error:
-        raise PictureUnavailable(f"the match cannot be rendered: {error}") from None
+        raise NotFound(f"the match cannot be rendered: {error}") from None
     conditions = titles.make_match_title(record.game, str(record.setup.get("map", "")), record.time_control)
     players = record.players
     captions = MatchCaptions(
@@ -220,7 +214,7 @@ def _replay_positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:
     try:
         return list_positions(game, moves)
     except GameError as error:
-        raise PictureUnavailable(f"the match cannot be rendered: {error}") from None
+        raise NotFound(f"the match cannot be rendered: {error}") from None
 
 
 def _render_png(svg: str) -> bytes:

@@ -15,6 +15,7 @@ from arena.protocol.record import format_record_line
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players
 from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, HEIGHT, WIDTH, drawing
+from arena.server.web.routes import NotFound
 from tests.match.recorded import random_record
 
 
@@ -44,9 +45,7 @@ def test_only_the_picture_of_the_end_tells_the_result(monkeypatch: pytest.Monkey
 
 
 def test_a_ply_beyond_the_end_has_no_picture() -> None:
-    with pytest.raises(
-        drawing.PictureUnavailable, match=r"must be from 0 to 3, the number of plies played, not 4"
-    ):
+    with pytest.raises(NotFound, match=r"must be from 0 to 3, the number of plies played, not 4"):
         drawing.draw_record(line(most=3), 4)
 
 
@@ -94,12 +93,12 @@ def test_each_picture_of_a_match_in_progress_says_that_it_is(monkeypatch: pytest
 def test_a_match_of_an_unknown_game_has_a_card_without_board_and_no_film() -> None:
     record_line = line("tictactoe", most=3).replace('"tictactoe"', '"nobodys-game"')
     assert image(drawing.draw_record(record_line, 2)).format == "PNG"
-    with pytest.raises(drawing.PictureUnavailable, match="cannot be drawn"):
+    with pytest.raises(NotFound, match="cannot be drawn"):
         drawing.draw_film(record_line)
 
 
 def test_an_invalid_record_is_reported_in_one_line() -> None:
-    with pytest.raises(drawing.PictureUnavailable, match="cannot be rendered"):
+    with pytest.raises(NotFound, match="cannot be rendered"):
         drawing.draw_film("{}")
 
 
