@@ -93,7 +93,6 @@ class Connection(asyncio.BufferedProtocol):
         "_is_closing",
         "_is_counted",
         "_is_queued",
-        "_is_reading_request",
         "_ping_timer",
         "_protocol",
         "_request_tail",
@@ -143,10 +142,10 @@ class Connection(asyncio.BufferedProtocol):
         self._is_queued = False
         """True while the connection waits in the fair queue."""
         self._request_tail = b""
-        """Last three bytes of an incomplete request. They may be the beginning of `HEADER_END_BYTES`, split between two reads.
+        """Last three bytes of an incomplete request; empty between two requests.
+
+        They may be the beginning of `HEADER_END_BYTES`, split between two reads.
         """
-        self._is_reading_request = False
-        """True from the first byte of a request to its end."""
         self._is_answering = False
         """True while no further request is parsed, because a response is being prepared or the last one was sent."""
         self._response_count = 0
@@ -381,7 +380,6 @@ class Connection(asyncio.BufferedProtocol):
             self._request_tail = b""
         else:
             self._request_tail = head_bytes[1 - len(HEADER_END_BYTES) :]
-        self._is_reading_request = True
         is_first = not self._response_count
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():
@@ -397,7 +395,6 @@ class Connection(asyncio.BufferedProtocol):
 
     def _handle_request(self, event: HttpRequest) -> None:
         edge = self._edge
-        self._is_reading_request = False
         self._is_answering = True
         request = Request(event.path, event.headers, event.method, event.protocol, self.transport.is_closing)
         client_address = edge.admission.find_client_address(request, self.address)
@@ -488,7 +485,7 @@ class Connection(asyncio.BufferedProtocol):
 
         Browsers open some connections in advance, and may never use them.
         """
-        if self._is_reading_request or self._unparsed:
+        if self._request_tail or self._unparsed:
             self._edge.admission.record_misbehaving_connection(self.address)
         self.transport.abort()
 
