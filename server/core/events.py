@@ -340,8 +340,7 @@ class HostedEvents:
 
     def _mark_bots_changed(self, event: Event) -> None:
         for name in event.state.bots:
-            if (bot := self._lobby.bots.get(name)) is not None:
-                self._lobby.mark_listing_changed(bot)
+            self._lobby.mark_listing_changed(self._lobby.bots.get(name))
         self._lobby.mark_listing_changed()
 
     def _send_status(self, event: Event, bot: LobbyBot) -> None:

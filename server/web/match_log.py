@@ -138,7 +138,7 @@ class MatchLogHandler:
         name, secret = parse_basic(authorization)
         token = await find_valid_token(self._engine, authorization)
         needs_session = token is None and not (
-            self._admits_anyone and not secret and await self._is_name_without_token(name)
+            self._admits_anyone and not secret and await tokens.find_token(self._engine, name) is None
         )
         if needs_session and not await tokens.has_session_secret(self._engine, name, secret):
             line = (
@@ -163,9 +163,6 @@ class MatchLogHandler:
                 f"that match began before this session of {name!r:.70}: give its token"
             )
         return responses.make_json_response(log)
-
-    async def _is_name_without_token(self, name: str) -> bool:
-        return await tokens.find_token(self._engine, name) is None
 
     async def _load_log_for_owner(self, match_id: str, owner_name: str) -> MatchLog | None:
         """Return the log of a match that one of the owner's bots played; None if there is no such match."""

@@ -9,7 +9,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import View
 from arena.protocol.record import Result
 from arena.protocol.values import Players
-from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX
+from arena.server.core.settings import DEFAULT_EVENT_NAME, HOUSE_ENGINE_NAME_PREFIX
 
 GAME_TITLES = {name: game.title for name, game in catalogue.GAMES.items()}
 """Titles of the built-in games, by name. The title of any other game is its name."""
@@ -67,11 +67,8 @@ def make_map_title(name: str) -> str:
 
 
 def make_event_title(name: str) -> str:
-    """Return the title of an event, which is its name.
-
-    Only `serve`, the name for the matches that a server pairs by itself, gets the title `Open pool`.
-    """
-    return "Open pool" if name == "serve" else name
+    """Return the title of an event: its name, or `Open pool` for the matches that a server pairs by itself."""
+    return "Open pool" if name == DEFAULT_EVENT_NAME else name
 
 
 def make_match_title(game: str, map: str, time_control: str) -> str:
