@@ -19,7 +19,7 @@ from arena.rating.pairing import Pairing
 MATCH_TIME_LIMIT_MARGIN_SECONDS = 60.0
 """Seconds by which a match may exceed the time that its clocks allow. After that, the match is stopped and void."""
 ASSUMED_MAX_PLIES = 1000
-"""Number of plies assumed in the time limit of a match that has no ply limit."""
+"""Number of plies with which the time limit of a match is computed if its game has no ply limit."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,10 @@ class EventTerms:
 
     event: str
     starts: Sequence[AnyGame]
-    """Start positions, each as a game whose matches begin there. `MatchPair.start` is an index into this sequence."""
+    """Start positions, each given by a game with its setup, such as Riskless on one map.
+
+    `MatchPair.start` is an index into this sequence.
+    """
     time_control: TimeControl
     margin_ms: int
     ready_ms: int
@@ -72,7 +75,10 @@ def make_unplayed_record(terms: MatchTerms, result: Result) -> Record:
 
 
 def make_void_record(terms: MatchTerms, reason: str) -> Record:
-    """Return the record of a void match without moves that begins and ends now. `reason` says, for people, why it is void."""
+    """Return the record of a void match without moves that begins and ends now.
+
+    reason  explanation for people why the match is void
+    """
     return make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, reason))
 
 

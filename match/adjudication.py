@@ -26,7 +26,10 @@ class EarlyEnd:
 
 
 class Adjudicator:
-    """Adjudicator of one match. Call `adjudicate_position` or `count_position_occurrence` once for each position, in order."""
+    """Adjudicator of one match. It must be given each position of the match once, in order.
+
+    Call `count_position_occurrence` for the start and the opening, and `adjudicate_position` for all later positions.
+    """
 
     def __init__(self, rules: Adjudication, game: AnyGame) -> None:
         self._rules = rules
@@ -38,7 +41,7 @@ class Adjudicator:
         self._min_occurrences = (rules.repetition or 0) if has_only_repetition else 0
 
     def count_position_occurrence(self, position: object) -> None:
-        """Count the start or a position of the opening for the rule `repetition`, without ending the match."""
+        """Count the start position, or a position of the opening, for the rule `repetition`. The match does not end there."""
         if self._repetition_counter is not None:
             self._repetition_counter.count_occurrence(position)
 

@@ -21,18 +21,18 @@ MAX_ANALYSIS_BYTES_PER_MOVE = 1024
 MAX_ANALYSIS_BYTES_PER_PLAYER = 256 * 1024
 """Maximum size of all analysis of one player in a match, in bytes of JSON."""
 ENCODING_OVERHEAD_BYTES = 32
-"""Bytes added to the size of each analysis, for its key and commas, and for values that are longer in msgpack than in JSON."""
+"""Bytes that count for each analysis in addition to its JSON: for its key and commas, and for values longer in msgpack."""
 MAX_CACHED_LINE_MOVES = 512
-"""Maximum number of checked moves that are cached for each match."""
+"""Maximum number of valid moves from main lines that are cached for each match."""
 
 AnalysedMove = TypeVar("AnalysedMove", MoveReceived, RecordedMove)
-"""Move with an optional analysis: as it arrived, or as it is recorded."""
+"""Type of a move that may have an analysis: a move as it was received, or as it is recorded."""
 
 _encoder = msgspec.json.Encoder()
 
 
 class AnalysisTrimmer:
-    """Trimmer of the analysis in one match, which removes all parts that exceed the limits of this module.
+    """Remover of those parts of the analysis in one match that exceed the limits of this module.
 
     `trim_thinking` takes time in proportion to the length of the main line.
     """
@@ -40,7 +40,10 @@ class AnalysisTrimmer:
     def __init__(self, game: AnyGame) -> None:
         self._game = game
         self._moves_by_key: dict[Any, Data] = {}
-        """Cache of valid moves: the game's canonical form of each, by the data that a player sent and the data's types."""
+        """Cache of valid moves in the game's canonical form.
+
+        A key is the data that a player sent, with its types: True equals 1 in Python, but is not a valid number.
+        """
         self._byte_budgets = dict.fromkeys(Player, MAX_ANALYSIS_BYTES_PER_PLAYER)
         """Number of bytes of analysis that each player may still send."""
         self.removed_move_count = 0

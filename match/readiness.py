@@ -13,8 +13,8 @@ NO_PLAYERS: frozenset[Player] = frozenset()
 class PlayerReadiness:
     """State of both players before a match: whether they are ready, and reconnected after a restart of the server.
 
-    A player who has not reconnected cannot be asked to get ready. Such a player has the grace period to reconnect, and
-    then the full time to get ready.
+    Only a connected player can be asked to get ready. So a player first has the grace period to reconnect, and then the
+    full time to get ready.
     """
 
     __slots__ = ("_away_ns", "_ready_ns", "_request_time", "_unready", "expected_players")
@@ -63,12 +63,12 @@ class PlayerReadiness:
         self._unready |= {player}
 
     def expect_reconnections(self, now_ns: int) -> None:
-        """Expect both players to reconnect after a restart of the server, and restart the time to get ready."""
+        """Expect both players to reconnect after a restart of the server. The time to get ready begins again at `now_ns`."""
         self.expected_players = ALL_PLAYERS
         self._restart_time_to_get_ready(now_ns)
 
     def record_reconnection(self, player: Player, now_ns: int) -> None:
-        """Record that a player has reconnected. Restart the time to get ready if the player was in `expected_players`."""
+        """Record that a player has reconnected. If it was expected (`expected_players`), the time to get ready begins again."""
         if player in self.expected_players:
             self.expected_players -= {player}
             self._restart_time_to_get_ready(now_ns)

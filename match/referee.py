@@ -1,9 +1,9 @@
 """The referee of one match, which decides legality, timeouts and the winner. Pure: time is an argument.
 
-`handle(event, now)` returns the effects. `next_deadline_ns` is the time at which to call `handle` with `DeadlinePassed` if
-nothing else happens first. `now` is monotonic nanoseconds and never decreases. A referee never sleeps, reads a clock or
-logs; a player's mistake is data, not an exception. The same events at the same times give the same effects, so the
-journal fully describes a match.
+`handle(event, now)` returns the effects. `next_deadline_ns` is the time at which to call `handle` with `DeadlinePassed`
+if nothing else happens first. `now` is monotonic nanoseconds and never decreases. A referee never sleeps, reads a clock
+or logs; a player's mistake is data, not an exception. The same events at the same times give the same effects, so the
+journal of a match (its stored events) describes the match completely.
 
 A match has three phases: getting ready, playing, over. The first two have deadlines, so every match ends.
 """
@@ -49,7 +49,7 @@ from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Clocks, Seat
 
 MAX_STALL_NS = 50 * NS_PER_MS
-"""Longest stall of the server that does not make a match void, in ns.
+"""Maximum stall (time in which the server did not run), in ns, after which a player can still lose on time.
 
 If a player's time runs out in a turn with a longer stall, and the stall also exceeds the margin, the match is void.
 """
@@ -207,8 +207,8 @@ class Referee:
     def start_clock(self, turn: TurnStarted, now_ns: int) -> int | None:
         """Start the clock of a turn sent at `now_ns`, and return `next_deadline_ns`: usually the end of the mover's time.
 
-        A turn that is sent again costs the mover no time: the clock continues as if it had already run for
-        `turn.clock_ran_ns` ns.
+        If the turn was sent before (`turn.clock_ran_ns` is not 0), the clock starts with that much time used. The time
+        between the two messages costs the mover nothing.
 
         Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
         """
@@ -372,7 +372,10 @@ class Referee:
     # deadlines
 
     def _list_deadlines(self) -> list[tuple[int, Player | None]]:
-        """Return pairs of a deadline, in ns, and the player who must meet it; None stands for all who are not ready."""
+        """Return the deadlines, each as its time in ns and the player who must meet it.
+
+        The player is None for a deadline of all players who are not ready.
+        """
         ready_by = self.readiness.ready_deadline_ns
         if self.is_over or ready_by is None:
             return []

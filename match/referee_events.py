@@ -1,4 +1,7 @@
-"""Events that a referee handles, and effects that it returns. The journal stores events, so their JSON form is stable."""
+"""Events that a referee handles, and effects that it returns.
+
+The journal of a match stores its events as JSON, so their JSON form must not change.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,7 @@ class DeadlinePassed(Struct, frozen=True, tag="deadline", omit_defaults=True):
     """The referee's `next_deadline_ns` has passed, and all messages that arrived earlier have been read."""
 
     stalled_ns: int = field(name="server_late", default=0)
-    """Time for which the server itself stalled during the turn, in ns, as far as known."""
+    """Time in which the server itself did not run during the turn (stall), in ns, as far as known."""
 
 
 class ServerRecovered(Struct, frozen=True, tag="server_back"):
@@ -128,7 +131,7 @@ _decoder: msgspec.json.Decoder[list[TimedEvent]] = msgspec.json.Decoder(list[Tim
 def encode_for_journal(time_ns: int, event: RefereeEvent, turn: tuple[int, TurnStarted] | None = None) -> str:
     """Return an event at the time `time_ns` (monotonic) as JSON for the journal.
 
-    turn  start of the current turn, with its time, to write before the event; None if the journal has it already
+    turn  start of the current turn, with its time, if the journal does not have it yet; it is written before the event
     """
     timed_event = (time_ns, event)
     return _encoder.encode((timed_event,) if turn is None else (turn, timed_event)).decode()
@@ -140,7 +143,7 @@ def decode_from_journal(text: str) -> list[TimedEvent]:
 
 
 class NotifyPlayer(Struct, frozen=True, gc=False):
-    """Message to a player, sent once the event that caused it is in the journal."""
+    """Message to a player. It is sent once the event that caused it is stored in the journal."""
 
     player: Player
     message: ServerMessage

@@ -29,7 +29,7 @@ from arena.solved.solution import load_solution
 _REASONS_OUTSIDE_RULES = frozenset(EndReason) - {
     EndReason(reason.value) for reason in RuleEndReason if reason is not RuleEndReason.LEAF
 }
-"""End reasons that do not come from the rules of a game.
+"""End reasons that the server gives, not the rules of a game.
 
 EndReason has no LEAF, because no match is played on an explicit tree.
 """
@@ -42,7 +42,7 @@ _DECISIVE_REASONS = _MOVER_LOSES_REASONS | {
     EndReason.DISCONNECT,
     EndReason.PROTOCOL_ERROR,
 }
-"""End reasons with which a match always has a winner."""
+"""End reasons of matches that always have a winner."""
 
 
 @dataclass(frozen=True)

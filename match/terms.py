@@ -25,7 +25,7 @@ class ThreadLimits(Struct, frozen=True):
 
 
 class MatchTerms(Struct, frozen=True, kw_only=True):
-    """A match to be played: players, game, time controls and rules."""
+    """Terms of a match: its players, game, time controls and rules."""
 
     match: str
     """Identifier of the match in all messages, the record and the journal: a UUID as 32 hexadecimal digits."""
@@ -38,7 +38,7 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
     time_odds: TimeOdds = TimeOdds()
     """Time control of each player who does not use `time_control`."""
     margin_ms: int
-    """Extra time allowed on each move for network delay, in ms: the flag falls this much later than the clock says."""
+    """Extra time allowed on each move for network delay, in ms. A player loses on time only after clock plus margin."""
     ready_ms: int
     """Time within which both players must report that they are ready, before any clock starts, in ms."""
     grace_ms: int = 0
@@ -59,7 +59,8 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
     def get_max_threads(self, seat: Seat) -> int:
         """Return the maximum number of search threads of a player, as sent in `start`.
 
-        This is the number in the player's engine, or else the one in `thread_limits`; 1 if neither gives a number.
+        This is the number of the player's engine (`engines`), or else the one in `thread_limits`; 1 if neither gives a
+        number.
         """
         engine: EngineInfo | None = getattr(self.engines, seat)
         max_threads: int | None = getattr(self.thread_limits, seat)
@@ -112,7 +113,7 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
         return max(self.get_max_threads("maxie"), self.get_max_threads("minnie"))
 
     def with_engines(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> MatchTerms:
-        """Return a copy of the terms with these engines, their thread counts reduced to `thread_limits`.
+        """Return a copy of the terms with these engines. No engine gets more threads than `thread_limits` allows.
 
         An engine is None if its bot sent no description.
         """

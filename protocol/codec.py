@@ -27,11 +27,11 @@ from arena.protocol.messages import (
 from arena.protocol.moves import MovesSnapshot
 
 MAX_NESTING_DEPTH = 16
-"""Maximum nesting of arrays and maps in a known field of a message. The setup of a game needs 4."""
+"""Maximum nesting depth of arrays and maps in a field of a message. The setup of a game needs 4."""
 TOO_DEEP_MESSAGE = f"arrays and maps must not nest deeper than {MAX_NESTING_DEPTH} levels"
 
 SCALAR_VALUE_TYPES = frozenset({str, int, bool, type(None), UnsetType})
-"""Types whose values are always valid in a message."""
+"""Types whose values contain no other values and are always valid, so that they need no check."""
 CONTAINER_VALUE_TYPES = frozenset({dict, list})
 TEXT_TYPES = frozenset({str})
 M = TypeVar("M", bound=Message)
@@ -71,7 +71,11 @@ def decode_server_message(frame: bytes | str) -> ServerMessage:
 def _decode(
     frame: bytes | str, max_bytes: int, decoder: msgspec.msgpack.Decoder[M], type_names: list[str]
 ) -> M:
-    """Return the message in a frame. `type_names`: names of the message types that `decoder` knows."""
+    """Return the message in a frame.
+
+    max_bytes: maximum size of the frame
+    type_names: names of the message types that `decoder` knows
+    """
     if isinstance(frame, str):
         raise DecodeError(
             ErrorCode.BAD_MESSAGE, "a message must be a binary frame of msgpack, but this is a text frame"

@@ -70,7 +70,7 @@ class Hello(Struct, frozen=True, tag="hello"):
     engine: EngineInfo | UnsetType = UNSET
     """Engine that chooses the moves. `engine.threads` is its number of search threads, unless a `start` allows fewer."""
     rules: Annotated[dict[Name, Name], Meta(max_length=32)] | UnsetType = UNSET
-    """Rules digests of the custom games that the bot knows, by game; UNSET if the bot does not check rules."""
+    """Digest of the rules of each custom game that the bot knows, by the game's name; UNSET if the bot does not check rules."""
 
 
 class Ready(Struct, frozen=True, tag="ready"):
@@ -212,7 +212,7 @@ class Turn(Struct, frozen=True, gc=False, tag="turn"):
 
 
 class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
-    """Notice that a move was accepted in time, and is stored in the journal of the match."""
+    """Notice that a move was accepted in time, and is stored."""
 
     match: MatchId
     ply: Ply
@@ -221,11 +221,14 @@ class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
     clock_ms: int
     """Time left on the mover's clock after the increment, in ms."""
     credited_ms: float = 0.0
-    """Time credited for the network, in ms: the smallest recent ping time, as far as a budget allows (PROTOCOL.md)."""
+    """Network delay that is not charged to the mover's clock, in ms.
+
+    It is the smallest recent ping time of the mover's connection, limited by the mover's budget (PROTOCOL.md).
+    """
 
 
 class End(Struct, frozen=True, tag="end"):
-    """End of a match. No more messages about the match follow, except answers to late messages."""
+    """End of a match. No more messages about the match follow, except answers to messages that a bot sends too late."""
 
     match: MatchId
     winner: Seat | None
@@ -256,7 +259,7 @@ class Error(Struct, frozen=True, tag="error"):
 
 
 MatchmakingState = Literal["waiting", "playing", "suspended", "finishing", "idle"]
-"""State of a bot with the matchmaker.
+"""State of a bot in the matchmaker, the part of the server that pairs waiting bots.
 
 waiting    the bot waits for a match
 playing    the bot has matches in progress
@@ -280,7 +283,10 @@ class Standing(Struct, frozen=True, tag="standing"):
 
 
 class Challenged(Struct, frozen=True, tag="challenged"):
-    """Challenge waiting for an answer, for the challenger and the named bot; if none is named, for all clients that browse."""
+    """Challenge that waits for an answer. It is sent to the challenger and to the challenged bot.
+
+    If any bot may accept, the challenge is sent to all clients that browse.
+    """
 
     challenge: str
     """Identifier of the challenge."""
@@ -299,11 +305,18 @@ class Challenged(Struct, frozen=True, tag="challenged"):
 
 
 ChallengeOutcome = Literal["accepted", "declined", "withdrawn", "expired", "refused"]
-"""Way in which a challenge ended."""
+"""Way in which a challenge ended.
+
+accepted   a bot accepted it, and a match follows
+declined   the challenged bot declined it
+withdrawn  the challenger took it back, or one of the two bots disconnected
+expired    no bot answered in time
+refused    one of the two bots had no room for another match
+"""
 
 
 class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
-    """End of a challenge. `outcome` says how it ended; if it was accepted, `match` is the match that follows."""
+    """End of a challenge. `outcome` says how it ended. `match` is the match that follows an accepted challenge."""
 
     challenge: str
     outcome: ChallengeOutcome
@@ -335,7 +348,7 @@ class EventStatus(Struct, frozen=True, tag="event_state"):
     event: str
     state: EventPhase
     entered: bool
-    """True if the bot has entered the event and was not withdrawn."""
+    """True if the bot takes part in the event: it has entered it, and was not withdrawn since."""
     detail: str
     """Human-readable state of the event, in one line."""
     begins_ms: int = 0

@@ -21,7 +21,7 @@ BLUNDERS_LEGEND = "blunders: moves per match that gave a win or a draw away, by 
 CPU_LEGEND = "CPU ms: CPU time per move of a bot in a container, including analysis on the opponent's time"
 
 FORFEIT_FIELD_BY_COLUMN = {COLUMN_NAMES[name]: name for name in FORFEIT_FIELDS}
-"""Name of the StandingsRow field that counts a kind of forfeit, by the heading of its column."""
+"""For each column that counts forfeits, by its heading: the field of StandingsRow with the number."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def make_extra_columns(records: Sequence[Record], blunders: Sequence[BlunderRepo
 def make_standings_columns(
     rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = ()
 ) -> dict[str, list[str]]:
-    """Return all columns except the bot's name: the text of each row's cell, by the column's heading."""
+    """Return all columns of the table but that of the bots' names: the texts of the rows, by the column's heading."""
     return {
         "games": [str(row.games) for row in rows],
         "points": [f"{row.points:g}" for row in rows],
@@ -76,7 +76,7 @@ def make_standings_columns(
 
 
 def _format_tournament_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str]]:
-    """Return the columns of a swiss or knockout event: by heading, the text of each row. Empty for other formats."""
+    """Return the columns of a swiss or knockout event: the texts of the rows, by heading. Empty for other formats."""
     if any(row.buchholz is not None for row in rows):
         return {
             "Buchholz": [f"{row.buchholz or 0:g}" for row in rows],
