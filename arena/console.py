@@ -179,7 +179,7 @@ def register_game(game_spec: str) -> str:
     UsageError for an invalid game.
     """
     try:
-        return CATALOGUE.register(game_spec)
+        return CATALOGUE.register_game(game_spec)
     except GameError as error:
         raise UsageError(f"--game: {error}") from None
 

@@ -52,7 +52,7 @@ class Catalogue:
         """
         return list(dict.fromkeys([*GAMES, *self._file_games, *sorted(list_installed_games())]))
 
-    def register(self, spec: str) -> str:
+    def register_game(self, spec: str) -> str:
         """Add the game that `spec` names to the catalogue, and return its name.
 
         spec   `FILE.py:Class`, `FILE.py` if the file has only one game, or the name of a game that is known already

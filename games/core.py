@@ -118,7 +118,7 @@ class Game(ABC, Generic[P, M]):
     def outcome(self, position: P) -> Outcome | None:
         """Return the outcome of a finished position, or None if the match continues."""
 
-    def is_too_long(self, ply: int) -> bool:
+    def is_ply_limit_reached(self, ply: int) -> bool:
         """Return True if the ply limit makes an unfinished match a draw after `ply` plies."""
         return self.ply_limit is not None and ply >= self.ply_limit
 

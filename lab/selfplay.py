@@ -54,7 +54,7 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> D
     return Searcher(game, weights_for(game, evaluator), settings)
 
 
-def make_weighted_searcher(game: Game[Any, Any], weights: Mapping[str, int]) -> Searcher[Any, Any]:
+def make_searcher_with_weights(game: Game[Any, Any], weights: Mapping[str, int]) -> Searcher[Any, Any]:
     """Return a compiled searcher whose evaluator has these weights, in the units of a weights file. The caller closes it."""
     return Searcher(game, scale_weights(game, weights), Settings(table_mb=LEARNING_TRANSPOSITION_TABLE_MB))
 

@@ -38,7 +38,7 @@ from arena.games.riskless import Riskless
 from arena.lab.selfplay import (
     PlayedMatch,
     draw_training_start,
-    make_weighted_searcher,
+    make_searcher_with_weights,
     play_match,
     search_depth_averaged_value,
 )
@@ -139,7 +139,7 @@ def play_training_matches(
     for game_index, game in enumerate(games):
         compute_features, _ = get_feature_function_and_names(game)
         feature_units = compute_feature_units(game)
-        with closing(make_weighted_searcher(game, weights)) as searcher:
+        with closing(make_searcher_with_weights(game, weights)) as searcher:
             for number in range(game_index * match_count, (game_index + 1) * match_count):
                 match = _play_match(game, searcher, nodes_per_move, rng)
                 for position, target in _sample_positions(
@@ -239,7 +239,7 @@ def count_outcomes_by_category(
     counts_by_category: dict[PositionCategory, list[int]] = {}
     for game in games:
         category_of = make_category_function(game)
-        with closing(make_weighted_searcher(game, weights)) as searcher:
+        with closing(make_searcher_with_weights(game, weights)) as searcher:
             for _ in range(match_count):
                 match = _play_match(game, searcher, nodes_per_move, rng)
                 for position in match.positions:

@@ -70,14 +70,14 @@ def load_variant(variant_name: str) -> RisklessMap:
         new_values[key] = int(number)
     try:
         return replace(
-            _with_cap_and_goal(_load_base_map(base), new_values.get("cap"), new_values.get("goal")),
+            _replace_cap_and_goal(_load_base_map(base), new_values.get("cap"), new_values.get("goal")),
             name=variant_name,
         )
     except BadMap as error:
         raise MapError(f"{variant_name:.60}: {error}") from None
 
 
-def _with_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
+def _replace_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
     """Return the map with another cap or goal. Raises BadMap if the map cannot have them.
 
     If `cap` is None, the map keeps its cap. If `goal` is None, the goal stays the same share of all armies that fit on the

@@ -69,7 +69,7 @@ def play_pair(job: PairJob) -> PairResult:
     try:
         games = [_resolve_game_file(spec) for spec in job.games]
         for spec in games:
-            CATALOGUE.register(spec)
+            CATALOGUE.register_game(spec)
         matches = [from_json(text) for text in job.matches]
         mismatch = find_rules_mismatch_reason(matches[0].game, job.rules)
     except GameError as error:

@@ -20,7 +20,7 @@ from arena.games.core import AnyGame
 from arena.games.loading import is_file_spec, split_file_spec
 from arena.ladder.event_openings import ListedOpenings, Openings
 from arena.ladder.pinning import choose_cores_for_bots
-from arena.ladder.plan import BotPlan, LadderPlan, list_own_time_controls
+from arena.ladder.plan import BotPlan, LadderPlan, list_bot_time_controls
 from arena.ladder.runner import replace_connection_names
 from arena.ladder.threads import ThreadAllocation
 from arena.maps.game_on_map import has_maps
@@ -206,7 +206,7 @@ class Ladder:
             "format": plan.format,
             "rounds": plan.rounds,
             "time control": str(plan.time_control),
-            **({"time odds": odds} if (odds := list_own_time_controls(plan.bots)) else {}),
+            **({"time odds": odds} if (odds := list_bot_time_controls(plan.bots)) else {}),
             "margin": plan.margin_ms,
             "openings": self._identify_openings(),
             "adjudication": str(plan.adjudication) if plan.adjudication else None,

@@ -31,7 +31,7 @@ from arena.ladder.external_bots import (
 )
 from arena.ladder.ladder import Ladder
 from arena.ladder.pinning import CorePinning
-from arena.ladder.plan import list_own_time_controls
+from arena.ladder.plan import list_bot_time_controls
 from arena.ladder.progress import make_ladder_progress
 from arena.ladder.record_file import RecordFile
 from arena.ladder.runner import MatchRunner
@@ -339,7 +339,7 @@ class _LadderRun:
             event=ladder.plan.event,
             starts=ladder.starts,
             time_control=ladder.plan.time_control,
-            odds=list_own_time_controls(ladder.plan.bots),
+            odds=list_bot_time_controls(ladder.plan.bots),
             margin_ms=ladder.plan.margin_ms,
             ready_ms=BOT_READY_TIMEOUT_MS,
             openings=ladder.openings,

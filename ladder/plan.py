@@ -106,7 +106,7 @@ class LadderPlan:
     """Working folder of the bots, which is the folder of the ladder file; None for the current folder."""
 
 
-def list_own_time_controls(bots: Iterable[BotPlan]) -> dict[str, str]:
+def list_bot_time_controls(bots: Iterable[BotPlan]) -> dict[str, str]:
     """Return the time controls of the bots that have their own (time odds), by name."""
     return {bot.name: str(bot.time_control) for bot in bots if bot.time_control is not None}
 

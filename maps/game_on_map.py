@@ -29,7 +29,9 @@ def make_game_on_map(game_spec: str = Riskless.name, map_name: str = DEFAULT_MAP
         return cast("AnyGame", game_class.from_setup({}))
     riskless_map = load_map(map_name)
     is_cached = game_class is Riskless and not map_name.endswith(".toml")
-    return cast("AnyGame", _make_cached_game(riskless_map.name) if is_cached else game_class(riskless_map))
+    return cast(
+        "AnyGame", _make_cached_riskless(riskless_map.name) if is_cached else game_class(riskless_map)
+    )
 
 
 def has_maps(game_name: str) -> bool:
@@ -41,5 +43,5 @@ def has_maps(game_name: str) -> bool:
 
 
 @lru_cache(maxsize=MAX_CACHED_MAPS)
-def _make_cached_game(map: str) -> Riskless:
-    return Riskless(load_map(map))
+def _make_cached_riskless(map_name: str) -> Riskless:
+    return Riskless(load_map(map_name))

@@ -280,7 +280,7 @@ class Referee:
             return effects + self._finish_match(
                 outcome.winner, reason, reason.meaning + outcome.margin_text, now_ns
             )
-        if game.is_too_long(len(self.moves)):
+        if game.is_ply_limit_reached(len(self.moves)):
             return effects + self._finish_match(
                 None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning, now_ns
             )

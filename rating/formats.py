@@ -417,9 +417,9 @@ class KnockoutFormat:
     def __post_init__(self) -> None:
         check_entrants(self.bots, self.start_position_count)
         self._seed = {bot: place for place, bot in enumerate(self.bots)}
-        self._add_encounters(list(_make_bracket_seeds(len(self.bots))), None, 0, 0)
+        self._add_bracket_part(list(_make_bracket_seeds(len(self.bots))), None, 0, 0)
 
-    def _add_encounters(self, seeds: list[int], parent: int | None, parent_slot: int, depth: int) -> None:
+    def _add_bracket_part(self, seeds: list[int], parent: int | None, parent_slot: int, depth: int) -> None:
         """Create the part of the bracket that one of the bots with these seeds wins: its last encounter and all earlier ones.
 
         seeds        seeds of the bots, from 0; a seed that is not lower than the number of bots is a bye
@@ -434,7 +434,7 @@ class KnockoutFormat:
         for side, half_seeds in enumerate((seeds[:half_count], seeds[half_count:])):
             seeds_present = [seed for seed in half_seeds if seed < len(self.bots)]
             if len(seeds_present) > 1:
-                self._add_encounters(half_seeds, index, side, depth + 1)
+                self._add_bracket_part(half_seeds, index, side, depth + 1)
             else:  # a bot alone in its part of the bracket advances without playing
                 node.bots[side] = self.bots[seeds_present[0]]
         if None not in node.bots:

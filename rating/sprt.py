@@ -146,7 +146,9 @@ def _find_likeliest_distribution(shares: Sequence[float], mean: float) -> list[f
     There is one solution, because the sum falls from +∞ to -∞ between the poles of the extreme scores 0 and 1.
     """
     max_index = len(shares) - 1
-    return _tilt_distribution(shares, [i / max_index - mean for i in range(len(shares))])
+    return _find_likeliest_constrained_distribution(
+        shares, [i / max_index - mean for i in range(len(shares))]
+    )
 
 
 def _find_likeliest_normalised_distribution(shares: Sequence[float], normalised_mean: float) -> list[float]:
@@ -164,13 +166,18 @@ def _find_likeliest_normalised_distribution(shares: Sequence[float], normalised_
         offsets = [
             a - 0.5 - normalised_mean * deviation / 2 * (1 + ((a - mean) / deviation) ** 2) for a in scores
         ]
-        earlier_distribution, distribution = distribution, _tilt_distribution(shares, offsets)
+        earlier_distribution, distribution = (
+            distribution,
+            _find_likeliest_constrained_distribution(shares, offsets),
+        )
         if max(abs(p - q) for p, q in zip(distribution, earlier_distribution, strict=True)) < 1e-9:
             break
     return distribution
 
 
-def _tilt_distribution(shares: Sequence[float], offsets: Sequence[float]) -> list[float]:
+def _find_likeliest_constrained_distribution(
+    shares: Sequence[float], offsets: Sequence[float]
+) -> list[float]:
     """Return the distribution of scores that makes the observed `shares` most likely, if Σ p_i offset_i must be 0.
 
     shares   observed share of each score

@@ -87,8 +87,8 @@ class SolvedTable:
             raise BadTable(self._describe_damage(block_number, f"{len(codes):,} bytes instead of {size:,}"))
         return codes
 
-    def _describe_damage(self, block: int, reason: str) -> str:
-        return f"{self.path} is damaged in block {block} of {self.header.block_count} ({reason}); solve the map again"
+    def _describe_damage(self, block_number: int, reason: str) -> str:
+        return f"{self.path} is damaged in block {block_number} of {self.header.block_count} ({reason}); solve the map again"
 
 
 def write_table(path: Path, header: TableHeader, blocks: Sequence[bytes]) -> None:

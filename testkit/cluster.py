@@ -14,7 +14,13 @@ import asyncpg
 
 from testkit.forwarder import ForwarderProcess
 from testkit.nats_server import NatsServer
-from testkit.server_process import POLL_SECONDS, SHARD_NAME, START_TIMEOUT_SECONDS, Role, ServerProcess
+from testkit.server_process import (
+    POLL_INTERVAL_SECONDS,
+    SHARD_NAME,
+    START_TIMEOUT_SECONDS,
+    Role,
+    ServerProcess,
+)
 
 POSTGRESQL_SOCKET_NAME = ".s.PGSQL.5432"
 """Name of PostgreSQL's Unix socket in its folder."""
@@ -88,7 +94,7 @@ class Cluster:
         """Wait until a core other than `excluded` leads, and return that core. Raises TimeoutError after `seconds`."""
         async with asyncio.timeout(seconds):
             while (leader := await self.find_leader()) is None or leader is excluded:  # noqa: ASYNC110  the store tells nobody
-                await asyncio.sleep(POLL_SECONDS)
+                await asyncio.sleep(POLL_INTERVAL_SECONDS)
         return leader
 
     def list_logs(self) -> list[Path]:

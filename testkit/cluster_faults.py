@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import asyncpg
 
 from testkit.cluster import Cluster
-from testkit.crash import CrashResult, compare_with_store
+from testkit.crash import CrashResult, compare_received_with_store
 from testkit.nats_server import NatsServer
 from testkit.players import RandomPlayer
 from testkit.server_process import ServerProcess
@@ -36,7 +36,7 @@ EDGE_FAULTS = ("edge kill", "edge freeze", "edge bus", "edge split")
 OTHER_FAULTS = ("nats kill", "nats freeze", "postgresql freeze")
 FAULT_KINDS = (*CORE_FAULTS, *EDGE_FAULTS, *OTHER_FAULTS)
 """All kinds of failure, each as "TARGET FAULT", such as `core kill`. The module's docstring describes them."""
-POLL_SECONDS = 0.02
+POLL_INTERVAL_SECONDS = 0.02
 """Seconds between two checks of a condition that this module waits for."""
 MAX_RECOVERY_SECONDS = 150.0
 """Seconds after a failure within which a match must continue. Otherwise, it counts as stuck."""
@@ -247,7 +247,7 @@ async def inject_faults(
             task.cancel()
     await finish_matches(players, cluster.database)
     await stop_cluster(cluster, report.result)
-    await compare_with_store(cluster.database, list(players), set(), report.result)
+    await compare_received_with_store(cluster.database, list(players), set(), report.result)
     return report
 
 
@@ -280,9 +280,9 @@ async def _measure_recovery(
                 if match_id in player.last_message_times
             ]
             is_over = any(match_id in player.ends for player in players)
-            if is_over or (message_times and max(message_times) > fault_time + POLL_SECONDS):
+            if is_over or (message_times and max(message_times) > fault_time + POLL_INTERVAL_SECONDS):
                 seconds[match_id] = max(max(message_times, default=time.monotonic()) - fault_time, 0.0)
-        await asyncio.sleep(POLL_SECONDS)
+        await asyncio.sleep(POLL_INTERVAL_SECONDS)
     return list(seconds.values())
 
 
@@ -299,7 +299,7 @@ async def wait_until_playing(players: Sequence[RandomPlayer], report: FaultRepor
                 + "\n".join(log.read_text()[-1000:] for log in cluster.list_logs())
             )
             return
-        await asyncio.sleep(POLL_SECONDS)
+        await asyncio.sleep(POLL_INTERVAL_SECONDS)
 
 
 async def finish_matches(players: Sequence[RandomPlayer], database: str) -> None:

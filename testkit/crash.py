@@ -27,7 +27,7 @@ from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.packing import unpack_record
 from testkit.players import RandomPlayer
-from testkit.server_process import DRAIN_SECONDS, START_TIMEOUT_SECONDS, ServerProcess
+from testkit.server_process import MAX_DRAIN_SECONDS, START_TIMEOUT_SECONDS, ServerProcess
 
 
 @dataclass
@@ -56,7 +56,7 @@ class KillableServer(ServerProcess):
             "--set=pool.openings=none",
             f"--set=pool.concurrency={max_matches}",
         )
-        drain = f"--set=server.drain_seconds={DRAIN_SECONDS}"
+        drain = f"--set=server.drain_seconds={MAX_DRAIN_SECONDS}"
         super().__init__(
             "all",
             "the server",
@@ -104,7 +104,7 @@ async def kill_repeatedly(
             result.faults.append(
                 f"after SIGTERM the server ended with {exit_code}: {server.log.read_text()[-2000:]}"
             )
-        await compare_with_store(server.database, players, interrupted, result)
+        await compare_received_with_store(server.database, players, interrupted, result)
     finally:
         server.close()
     return result
@@ -133,7 +133,7 @@ async def _list_matches_in_progress(database: str) -> set[str]:
         return {past.terms.match for past in (await load_restart_state(engine, "", "serve")).matches}
 
 
-async def compare_with_store(
+async def compare_received_with_store(
     database: str, players: list[RandomPlayer], interrupted: set[str], result: CrashResult
 ) -> None:
     """Compare the messages that the bots received with the store, and add every difference to `result.faults`.

@@ -150,8 +150,8 @@ def _decode_frame(frame: bytes, result: FuzzResult) -> None:
                 result.faults.append(f"decoding an encoded message changes it: {message!r:.200}")
 
 
-async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
-    """Send `count` frames of `source` to the server, as a bot that reconnects whenever it is disconnected."""
+async def _send_frames(host: Host, frames: Iterator[bytes], count: int) -> None:
+    """Send `count` of these frames to the server, as a bot that reconnects whenever it is disconnected."""
     frame_count = 0
     name = f"fuzz {uuid.uuid4().hex}"
     while frame_count < count:
@@ -167,7 +167,7 @@ async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
                     await connection.send(encode(Hello(name)))
                 while frame_count < count:
                     frame_count += 1
-                    await connection.send(next(source))
+                    await connection.send(next(frames))
                     with suppress(TimeoutError):
                         await asyncio.wait_for(connection.recv(), 0.002)
 

@@ -137,12 +137,12 @@ async def flood_with_frames(connection: AttackerConnection, host: str) -> None:
     await send_repeatedly(connection, make_masked_frame(b"", 0, 0) * FRAMES_PER_WRITE)
 
 
-async def send_repeatedly(connection: AttackerConnection, block: bytes) -> None:
-    """Send the bytes of `block` again and again until the server closes the connection."""
+async def send_repeatedly(connection: AttackerConnection, data: bytes) -> None:
+    """Send the bytes of `data` again and again until the server closes the connection."""
     reading_task = asyncio.create_task(connection.read_to_end())
     try:
         while not reading_task.done():
-            await connection.send(block)
+            await connection.send(data)
     finally:
         reading_task.cancel()
 
@@ -172,12 +172,12 @@ ATTACK_BY_KIND: dict[str, Callable[[AttackerConnection, str], Awaitable[None]]] 
 }
 
 
-async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCounts) -> None:
+async def run_attacker(kind: str, url: str, source_address: str, counts: ConnectionCounts) -> None:
     """Attack until cancelled, and reconnect whenever the server closes the connection.
 
     kind: name in ATTACK_BY_KIND
     url: URL of the server
-    source: local address to connect from
+    source_address: local address to connect from
     counts: counts to which the traffic is added
     """
     address, loop = urlsplit(url), asyncio.get_running_loop()
@@ -187,7 +187,7 @@ async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCount
         with socket.socket() as plain:
             plain.setblocking(False)
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            plain.bind((source, 0))
+            plain.bind((source_address, 0))
             try:
                 with suppress(OSError, EOFError):
                     await loop.sock_connect(plain, (address.hostname or "", address.port or 0))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-POLL_SECONDS = 0.005
+POLL_INTERVAL_SECONDS = 0.005
 """Seconds between two queries of the store while this module waits for the next finished match."""
 START_TIMEOUT_SECONDS = 200
 """Maximum time for the ladder to start or to finish a match, in seconds."""
@@ -28,22 +28,22 @@ class LadderRunner:
     folder: Path
     options: tuple[str, ...]
 
-    def make_command(self, name: str) -> list[str]:
+    def make_command(self, file_stem: str) -> list[str]:
         """Return the command that plays the event, or continues it if it has begun.
 
-        name: name of the files without suffix; a different name plays the event anew
+        file_stem: name of the files without suffix; a different name plays the event anew
         """
         files = {
-            "--db": f"sqlite:///{self.folder / name}.db",
-            "--record": f"{name}.jsonl",
-            "--json": f"{name}.json",
+            "--db": f"sqlite:///{self.folder / file_stem}.db",
+            "--record": f"{file_stem}.jsonl",
+            "--json": f"{file_stem}.json",
         }
         file_options = [word for pair in files.items() for word in pair]
         return [sys.executable, "-P", "-m", "arena", "ladder", *self.options, *file_options]
 
-    def load_finished_matches(self, name: str) -> set[str]:
+    def load_finished_matches(self, file_stem: str) -> set[str]:
         """Return the ids of the finished matches in the store `NAME.db`; none if there is no store yet."""
-        database = self.folder / f"{name}.db"
+        database = self.folder / f"{file_stem}.db"
         if not database.exists():
             return set()
         with closing(sqlite3.connect(database)) as store:
@@ -53,34 +53,37 @@ class LadderRunner:
                 return set()
         return {match for (match,) in rows}
 
-    def play_to_end(self, name: str) -> dict[str, Any]:
+    def play_to_end(self, file_stem: str) -> dict[str, Any]:
         """Play the event to its end with `arena ladder`, and return the content of the file `NAME.json` that it writes.
 
         Raises RuntimeError with the command's error output if it fails.
         """
         result = subprocess.run(
-            self.make_command(name), capture_output=True, text=True, check=False, cwd=self.folder
+            self.make_command(file_stem), capture_output=True, text=True, check=False, cwd=self.folder
         )
         if result.returncode:
             raise RuntimeError(f"`arena ladder` failed: {result.stderr[-2000:]}")
-        data: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
+        data: dict[str, Any] = json.loads((self.folder / f"{file_stem}.json").read_text(encoding="utf-8"))
         return data
 
-    def resume_and_kill(self, name: str, delay_seconds: float, *, from_start: bool = False) -> None:
+    def resume_and_kill(self, file_stem: str, delay_seconds: float, *, from_start: bool = False) -> None:
         """Resume the event in a process, and kill that process after a while.
 
-        name: name of the files without suffix, as for `make_command`
+        file_stem: name of the files without suffix, as for `make_command`
         delay_seconds: seconds until the kill, counted from the next finished match
         from_start: True to count from the start of the process, so that the kill may come before the event has continued
         """
-        count_before = len(self.load_finished_matches(name))
+        count_before = len(self.load_finished_matches(file_stem))
         with subprocess.Popen(
-            self.make_command(name), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            self.make_command(file_stem),
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         ) as process:
             deadline = time.monotonic() + START_TIMEOUT_SECONDS
-            while not from_start and len(self.load_finished_matches(name)) == count_before:
+            while not from_start and len(self.load_finished_matches(file_stem)) == count_before:
                 if process.poll() is not None or time.monotonic() > deadline:
                     break
-                time.sleep(POLL_SECONDS)
+                time.sleep(POLL_INTERVAL_SECONDS)
             time.sleep(delay_seconds)
             process.kill()

@@ -21,11 +21,11 @@ from testkit.forwarder import ForwarderProcess
 ROOT = Path(__file__).parents[1]
 START_TIMEOUT_SECONDS = 200
 """Maximum time for a process to become ready, in seconds."""
-DRAIN_SECONDS = 200
+MAX_DRAIN_SECONDS = 200
 """Maximum time for which a stopped server waits for its matches in progress to end, in seconds."""
-STOP_SECONDS = DRAIN_SECONDS + 30
+STOP_TIMEOUT_SECONDS = MAX_DRAIN_SECONDS + 30
 """Maximum time from the signal to stop to the end of the process, in seconds."""
-POLL_SECONDS = 0.02
+POLL_INTERVAL_SECONDS = 0.02
 """Seconds between two checks whether a process is ready."""
 SHARD_NAME = "shard"
 """Server name that all edges and cores of a test cluster share."""
@@ -163,14 +163,14 @@ class ServerProcess:
                 raise RuntimeError(
                     f"{self.name} did not become ready; end of its log:\n{self.log.read_text()[-3000:]}"
                 )
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(POLL_INTERVAL_SECONDS)
 
     async def stop(self, signal_number: signal.Signals = signal.SIGTERM) -> int:
         """Send the process a signal, wait for its end, and return its exit code; -N if signal N ended it."""
         if self.process is None:
             raise RuntimeError(f"{self.name} was never started")
         self.process.send_signal(signal_number)
-        return await asyncio.to_thread(self.process.wait, STOP_SECONDS)
+        return await asyncio.to_thread(self.process.wait, STOP_TIMEOUT_SECONDS)
 
     def close(self) -> None:
         """Kill the process, and close its forwarders."""

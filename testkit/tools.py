@@ -53,16 +53,16 @@ def find_browser() -> Path | None:
     return next((path for path in (HEADLESS_SHELL, CHROMIUM_PROGRAM) if os.access(path, os.X_OK)), None)
 
 
-def _has_programs(*names: str) -> Callable[[], bool]:
+def _make_program_check(*names: str) -> Callable[[], bool]:
     return lambda: all(find_program(name) for name in names)
 
 
-def _has_modules(*names: str) -> Callable[[], bool]:
+def _make_module_check(*names: str) -> Callable[[], bool]:
     return lambda: all(find_spec(name) for name in names)
 
 
 TOOL_REQUIREMENTS = {
-    "bash": ToolRequirement("completion in a shell", "install the package bash", _has_programs("bash")),
+    "bash": ToolRequirement("completion in a shell", "install the package bash", _make_program_check("bash")),
     "chromium": ToolRequirement(
         "the page in a browser",
         "install the package chromium-headless-shell, or chromium",
@@ -74,53 +74,55 @@ TOOL_REQUIREMENTS = {
         lambda: "DOCKER_HOST" in os.environ,
     ),
     "gcc": ToolRequirement(
-        "the example in C, and the engine against C", "install the package gcc", _has_programs("gcc")
+        "the example in C, and the engine against C", "install the package gcc", _make_program_check("gcc")
     ),
     "namespaces": ToolRequirement(
         "broken networks",
         "run the tests as root, with the package iproute2",
-        lambda: os.geteuid() == 0 and _has_programs("ip", "ss")(),
+        lambda: os.geteuid() == 0 and _make_program_check("ip", "ss")(),
     ),
     "nats": ToolRequirement(
         "several servers that are one arena",
         "install the package nats-server, and the extra bus",
-        lambda: _has_programs("nats-server")() and _has_modules("nats")(),
+        lambda: _make_program_check("nats-server")() and _make_module_check("nats")(),
     ),
-    "nginx": ToolRequirement("a server behind a proxy", "install the package nginx", _has_programs("nginx")),
+    "nginx": ToolRequirement(
+        "a server behind a proxy", "install the package nginx", _make_program_check("nginx")
+    ),
     "node": ToolRequirement(
         "the example in JavaScript, and the page's rules outside a browser",
         "install the packages nodejs and npm",
-        _has_programs("node", "npm"),
+        _make_program_check("node", "npm"),
     ),
     "pettingzoo": ToolRequirement(
         "the adapter for PettingZoo",
         "pip install pettingzoo==1.27.0",
-        _has_modules("pettingzoo", "gymnasium"),
+        _make_module_check("pettingzoo", "gymnasium"),
     ),
-    "numba": ToolRequirement("the compiled engine", "install the extra engine", _has_modules("numba")),
+    "numba": ToolRequirement("the compiled engine", "install the extra engine", _make_module_check("numba")),
     "learn": ToolRequirement(
         "training a network, and exporting it",
         "install the extra learn",
-        _has_modules("jax", "onnx", "optax"),
+        _make_module_check("jax", "onnx", "optax"),
     ),
-    "openssl": ToolRequirement("TLS", "install the package openssl", _has_programs("openssl")),
-    "perl": ToolRequirement("the example in Perl", "install the package perl", _has_programs("perl")),
-    "podman": ToolRequirement("boxes of Podman", "install the package podman", _has_programs("podman")),
+    "openssl": ToolRequirement("TLS", "install the package openssl", _make_program_check("openssl")),
+    "perl": ToolRequirement("the example in Perl", "install the package perl", _make_program_check("perl")),
+    "podman": ToolRequirement("boxes of Podman", "install the package podman", _make_program_check("podman")),
     "postgresql": ToolRequirement(
         "the store on PostgreSQL",
         "install the package postgresql",
         lambda: find_postgresql_folder() is not None,
     ),
     "easyai": ToolRequirement(
-        "the example with easyAI", "pip install easyAI==2.0.12", _has_modules("easyAI")
+        "the example with easyAI", "pip install easyAI==2.0.12", _make_module_check("easyAI")
     ),
     "openspiel": ToolRequirement(
         "the example with OpenSpiel, and the adapter for it",
         "pip install open_spiel==2.0.2",
-        _has_modules("open_spiel", "pyspiel"),
+        _make_module_check("open_spiel", "pyspiel"),
     ),
     "distributed": ToolRequirement(
-        "ladders on a Dask cluster", "install the extra cluster", _has_modules("distributed")
+        "ladders on a Dask cluster", "install the extra cluster", _make_module_check("distributed")
     ),
 }
 

@@ -26,7 +26,7 @@ class NoTimerSet(Exception):
     """Raised when all tasks wait and no timer is set, so that a real loop would wait forever."""
 
 
-class _Selector(selectors.DefaultSelector):
+class _VirtualTimeSelector(selectors.DefaultSelector):
     """Selector that never waits: where a real one would wait for a timer, this one advances the clock of its loop."""
 
     loop: VirtualLoop
@@ -45,7 +45,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def __init__(self) -> None:
         self._now = 1_000.0
-        selector = _Selector()
+        selector = _VirtualTimeSelector()
         selector.loop = self
         super().__init__(selector)
 

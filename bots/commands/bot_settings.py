@@ -146,7 +146,7 @@ def check_settings(
     Raises BadBotSettings if a setting is invalid.
     """
     try:
-        games = tuple(CATALOGUE.register(spec) for spec in settings.games)
+        games = tuple(CATALOGUE.register_game(spec) for spec in settings.games)
     except GameError as error:
         raise BadBotSettings(f"{format_setting_name('game')}: {error}") from None
     try:

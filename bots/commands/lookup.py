@@ -79,7 +79,7 @@ def _make_game(game_spec: str, map_name: str) -> AnyGame:
     if game_spec.startswith(f"{Hexapawn.name}:"):
         size_spec = parse_spec(game_spec, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
         return cast("AnyGame", Hexapawn(size_spec.values["width"], size_spec.values["height"]))
-    return make_game_on_map(CATALOGUE.register(game_spec), map_name)
+    return make_game_on_map(CATALOGUE.register_game(game_spec), map_name)
 
 
 def load_engine(spec: str) -> Engine:

@@ -201,7 +201,7 @@ def make(game: str = Riskless.name, *, map: str = DEFAULT_MAP, opening: int = 0)
 
     Raises GameError if the game is unknown or invalid, and MapError if the map is.
     """
-    return Environment(make_game_on_map(CATALOGUE.register(game), map), opening)
+    return Environment(make_game_on_map(CATALOGUE.register_game(game), map), opening)
 
 
 def batch(

@@ -68,7 +68,7 @@ def _check_game(game_spec: str, match_count: int, seed: int) -> list[RuleFinding
     match_lengths: list[int] = []
     violations = check_rules(game, Random(seed).randrange, match_count, match_lengths.append)
     violations_by_rule = {violation.rule: violation for violation in violations}
-    if game.is_too_long(max(match_lengths, default=0)):
+    if game.is_ply_limit_reached(max(match_lengths, default=0)):
         err.print(
             f"{game_spec}: warning: a random match took {max(match_lengths):,} plies, but a match is a draw after {game.ply_limit:,}:"
             " raise ply_limit, or let the rules end matches sooner"

@@ -90,7 +90,7 @@ def make_classification_kernel() -> Any:
     """Return the compiled function `classify_boards`, which makes the first pass over all boards."""
 
     @inlined
-    def status(rules: Any, scratch: Any, armies_start: Any) -> Any:
+    def find_outcome(rules: Any, scratch: Any, armies_start: Any) -> Any:
         own_armies = 0
         opponent_armies = 0
         for territory in range(rules[TERRITORIES]):
@@ -137,7 +137,7 @@ def make_classification_kernel() -> Any:
         decode_board(rules, scratch, armies_start, first)
         eight_bits = 0
         for board_number in range(first, last):
-            outcome = status(rules, scratch, armies_start)
+            outcome = find_outcome(rules, scratch, armies_start)
             if outcome == PLAYING:
                 counts[0] += 1
                 if is_representative(rules, scratch, armies_start, board_number):

@@ -196,14 +196,14 @@ class Solver:
         restore = make_checkpoint_restore_kernel()
         undecided_starts = [0, *map(int, self._ends[:-1])]
 
-        def restore_range(index: int) -> tuple[int, int]:
-            undecided_start, scratch = undecided_starts[index], np.zeros(self._words, np.int64)
-            layer = codes[undecided_start : int(self._ends[index])]
+        def restore_range(range_index: int) -> tuple[int, int]:
+            undecided_start, scratch = undecided_starts[range_index], np.zeros(self._words, np.int64)
+            layer = codes[undecided_start : int(self._ends[range_index])]
             undecided_numbers = self._analysis.undecided_numbers
             return undecided_start, restore(
                 self._rules,
                 scratch,
-                self._list_representatives_of_range(index),
+                self._list_representatives_of_range(range_index),
                 layer,
                 self._codes,
                 undecided_numbers,

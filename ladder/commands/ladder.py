@@ -164,7 +164,7 @@ def ladder_command(
     try:
         plan = read_ladder_file(file) if file else LadderPlan(plan_engine_bots(DEFAULT_ENGINES))
         if file and not is_option_given(context, "game"):
-            CATALOGUE.register(plan.game)
+            CATALOGUE.register_game(plan.game)
     except BadLadder as error:
         raise UsageError(str(error)) from None
     except GameError as error:

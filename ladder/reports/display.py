@@ -51,7 +51,7 @@ class ProgressDisplay:
         self._task = self._bar.add_task("matches", total=ladder.total_matches)
         self._rows: list[StandingsRow] = []
 
-    def attach(self, live: Live) -> None:
+    def attach_live(self, live: Live) -> None:
         """Draw on the terminal through `live` from now on."""
         self._live = live
 
@@ -114,5 +114,5 @@ def open_display(
         yield display
         return
     with Live(display.render(), console=console, refresh_per_second=4, transient=True) as live:
-        display.attach(live)
+        display.attach_live(live)
         yield display

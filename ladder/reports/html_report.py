@@ -10,7 +10,7 @@ from pathlib import Path
 from arena.games.catalogue import make_game
 from arena.games.core import GameError
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import LadderPlan, list_own_time_controls
+from arena.ladder.plan import LadderPlan, list_bot_time_controls
 from arena.ladder.reports.blunders import BlunderReport, count_blunders
 from arena.ladder.reports.plots import (
     assign_bot_colours,
@@ -119,7 +119,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
 def describe_time_controls(ladder: Ladder) -> str:
     """Return the ladder's time control, followed by each bot that has another one."""
     bot_time_controls = "".join(
-        f", {bot} {time}" for bot, time in list_own_time_controls(ladder.plan.bots).items()
+        f", {bot} {time}" for bot, time in list_bot_time_controls(ladder.plan.bots).items()
     )
     return f"{ladder.plan.time_control}{bot_time_controls}"
 

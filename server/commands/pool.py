@@ -48,7 +48,7 @@ def make_pool(pool: PoolSettings) -> Pool:
 def _make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
     """Return each game of the pool on each map with each time control. Raises BadSetting if a setting is invalid."""
     time_controls = _parse_each_text("pool.time_controls", pool.time_controls, TimeControl.parse)
-    games = _parse_each_text("pool.games", pool.games, CATALOGUE.register)
+    games = _parse_each_text("pool.games", pool.games, CATALOGUE.register_game)
     starts = [start for game in games for start in _make_games_by_map(game, pool)]
     return tuple(
         PoolGame(game, time_control, tuple(openings))

@@ -173,7 +173,7 @@ async def serve() -> None:
     if not isinstance(config, PageProcessConfig):
         raise TypeError(f"the first frame must be PageProcessConfig, not {type(config).__name__}")
     for game in config.games:
-        CATALOGUE.register(game)
+        CATALOGUE.register_game(game)
 
     async def answer_request(request: PageRequest) -> None:
         writer.write(page_messages.encode_frame(await handler.handle_request(request)))

@@ -293,7 +293,7 @@ class ScriptedBot(SimulatedBot):
             self.send(Browse())
             self._call_later(self.rng.uniform(2, 20), self._pause_reading)
         if self.habit == "flood":
-            self._call_later(self.rng.uniform(5, 60), self._flood)
+            self._call_later(self.rng.uniform(5, 60), self._flood_with_pings)
 
     def _subtract_match_from_quota(self, match_id: str) -> None:
         """Reduce the quota (matches that the bot still accepts) by a match that starts, once for each match.
@@ -363,9 +363,9 @@ class ScriptedBot(SimulatedBot):
         else:
             self.send(answer)
 
-    def _flood(self) -> None:
+    def _flood_with_pings(self) -> None:
         self.send(*(Ping() for _ in range(300)))
-        self._call_later(self.rng.uniform(20, 200), self._flood)
+        self._call_later(self.rng.uniform(20, 200), self._flood_with_pings)
 
     def _pause_reading(self) -> None:
         """Stop reading from the connection for 1 to 30 s."""

@@ -187,7 +187,7 @@ class InvariantMonitor:
         journal = self.arena.journals.get(process)
         if journal is None:
             return  # the process has not acquired the name yet
-        current_token = self.arena.store.fencing_token(journal.lease.name)
+        current_token = self.arena.store.load_fencing_token(journal.lease.name)
         held_token = journal.lease.number + fencing_token_increase
         self.require_true(
             current_token == held_token,
@@ -338,7 +338,7 @@ class InvariantMonitor:
                 for name in (effect.terms.players.maxie, effect.terms.players.minnie):
                     reason = suspensions.find_suspension_reason(name, now_ns)
                     self.require_true(not reason, f"{name} got a match while it was suspended: {reason}")
-                    core.pairing.record_match(name)
+                    core.pairing.record_match_start(name)
             elif type(effect) is CloseMatch:
                 suspensions.record_result(effect.record, now_ns)
             elif type(effect) is SaveSession:

@@ -84,7 +84,7 @@ class PairingModel:
     def __init__(self) -> None:
         self._free_since: dict[str, int] = {}
 
-    def record_match(self, name: str) -> None:
+    def record_match_start(self, name: str) -> None:
         """Record that a bot got a match. If it is still free for another one, its waiting time starts again at 0."""
         self._free_since.pop(name, None)
 

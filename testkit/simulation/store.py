@@ -122,9 +122,9 @@ class SimulatedStore:
         if self.is_away or process.is_store_cut:
             raise sqlite3.OperationalError("unable to open database file")
 
-    def fencing_token(self, name: str) -> int:
+    def load_fencing_token(self, server_name: str) -> int:
         """Return the current fencing token of the lease on a server's name; 0 if no server has taken it."""
-        row = self.raw.execute("SELECT number FROM servers WHERE name = ?", (name,)).fetchone()
+        row = self.raw.execute("SELECT number FROM servers WHERE name = ?", (server_name,)).fetchone()
         return 0 if row is None else int(row[0])
 
     def make_writer_thread(self, _name: str) -> SimulatedWriterThread:

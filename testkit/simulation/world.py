@@ -197,10 +197,6 @@ class SimulatedProcess:
 
     # life
 
-    @property
-    def frozen(self) -> bool:
-        return self._frozen is not None
-
     def start(self, main: Coroutine[Any, Any, None]) -> None:
         """Start the main task of the process. An exception of the task fails the run."""
 

@@ -195,7 +195,7 @@ def test_the_guide_has_every_path_and_its_parameters() -> None:
 
 @pytest.mark.slow
 async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
-    guide, game = Guide(text_of(PAGE)), CATALOGUE.register(str(EXAMPLES / "connect4.py"))
+    guide, game = Guide(text_of(PAGE)), CATALOGUE.register_game(str(EXAMPLES / "connect4.py"))
     async with open_host(
         make_private_host_settings(), find_event_progress=lambda event: LIVE if event == "live" else None
     ) as host:

@@ -26,7 +26,7 @@ from testkit.cluster_faults import (
     make_players,
     stop_cluster,
 )
-from testkit.crash import CrashResult, compare_with_store
+from testkit.crash import CrashResult, compare_received_with_store
 from testkit.nats_server import NatsServer, run_nats
 from testkit.node import copy_program_with_node_packages
 from testkit.players import RandomPlayer
@@ -121,7 +121,7 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
         outcome = CrashResult()
         await finish_matches(players, made.database)
         await stop_cluster(made, outcome)
-    await compare_with_store(postgresql_database, players, set(), outcome)
+    await compare_received_with_store(postgresql_database, players, set(), outcome)
     assert outcome.faults == [], await trails(postgresql_database, outcome.faults, made.list_logs())
 
 

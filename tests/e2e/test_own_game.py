@@ -115,7 +115,7 @@ def test_a_person_plays_it_at_the_terminal(tmp_path: Path) -> None:
 
 def job(**changes: object) -> PairJob:
     spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
-    game = make_game_on_map(CATALOGUE.register(spec))
+    game = make_game_on_map(CATALOGUE.register_game(spec))
     matches = tuple(
         MatchTerms(
             match=uuid4().hex, event="e", game=game, players=players, time_control=TimeControl(60_000, per_move=True),

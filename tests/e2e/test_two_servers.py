@@ -13,7 +13,7 @@ import pytest
 
 from arena.protocol.record import format_record_line
 from arena.server.store.database import open_store
-from testkit.crash import CrashResult, KillableServer, compare_with_store
+from testkit.crash import CrashResult, KillableServer, compare_received_with_store
 from testkit.forked import ForkedCommand
 from testkit.players import RandomPlayer
 from testkit.stored import load_records
@@ -92,7 +92,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
             for task in playing:
                 task.cancel()
         assert codes == [0, 0]
-        await compare_with_store(database, players, set(), outcome)
+        await compare_received_with_store(database, players, set(), outcome)
     assert not outcome.faults
     assert outcome.acknowledged > 100
 

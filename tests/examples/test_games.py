@@ -223,7 +223,7 @@ def test_named_capitals_are_those_of_one_map(name: str, capitals: list[str]) -> 
 
 def test_capitals_is_played_on_the_map_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_games(monkeypatch)
-    name = CATALOGUE.register(str(EXAMPLES / "capitals.py"))
+    name = CATALOGUE.register_game(str(EXAMPLES / "capitals.py"))
     assert has_maps(name)
     game = make_game_on_map(name, "world")
     assert (type(game), game.setup()["map"]) == (CATALOGUE.find_game_class(name), "world")

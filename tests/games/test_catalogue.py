@@ -49,8 +49,8 @@ def test_a_registered_class_of_a_file_is_found_by_its_name(tmp_path: Path) -> No
     file = nim(tmp_path)
     with pytest.raises(UnknownGame):
         catalogue.find_game_class("nim")
-    assert catalogue.register(f"{file}:Nim") == "nim"
-    assert catalogue.register("nim") == "nim"
+    assert catalogue.register_game(f"{file}:Nim") == "nim"
+    assert catalogue.register_game("nim") == "nim"
     assert catalogue.find_game_class("nim").name == "nim"
     assert "nim" in catalogue.list_game_names()
     assert catalogue.get_game_spec("nim") == f"{file}:Nim"
@@ -71,14 +71,14 @@ def test_a_name_from_the_network_registers_no_game(tmp_path: Path) -> None:
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     taken = nim(tmp_path, ('"nim"', '"riskless"'))
     with pytest.raises(BadGame, match="a game of the project is also called 'riskless'"):
-        Catalogue().register(str(taken))
+        Catalogue().register_game(str(taken))
     folder = tmp_path / "other"
     folder.mkdir()
     catalogue = Catalogue()
-    catalogue.register(str(nim(folder)))
+    catalogue.register_game(str(nim(folder)))
     (tmp_path / "again").mkdir()
     with pytest.raises(BadGame, match=f"the game of {folder}.* is also called"):
-        catalogue.register(str(nim(tmp_path / "again")))
+        catalogue.register_game(str(nim(tmp_path / "again")))
 
 
 def test_rules_that_cannot_be_played_are_refused(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_rules_that_cannot_be_played_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         BadGame, match=r"rules are faulty .*AttributeError.*nim.py, line 26.*arena check --game"
     ) as told:
-        Catalogue().register(str(file))
+        Catalogue().register_game(str(file))
     assert "\n" not in str(told.value)
 
 
@@ -106,14 +106,16 @@ def test_a_game_that_no_match_can_be_played_of_is_refused_by_words(
 ) -> None:
     monkeypatch.setattr(rule_check, "MAX_RANDOM_MATCH_PLIES", 300)
     with pytest.raises(BadGame, match=why):
-        Catalogue().register(str(nim(tmp_path, change)))
+        Catalogue().register_game(str(nim(tmp_path, change)))
 
 
 def test_two_sides_with_other_rules_differ_and_with_the_same_do_not(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     ours, theirs = Catalogue(), Catalogue()
-    ours.register(str(nim(tmp_path)))
-    theirs.register(str(nim(tmp_path / "other", ("min(3,", "min(2,"), ("size = 9", "size = 9  # as many"))))
+    ours.register_game(str(nim(tmp_path)))
+    theirs.register_game(
+        str(nim(tmp_path / "other", ("min(3,", "min(2,"), ("size = 9", "size = 9  # as many")))
+    )
     assert ours.find_digest_mismatch_reason(ours.get_default_digests()) is None
     assert ours.find_digest_mismatch_reason({"another": "0"}) is None
     told = ours.find_digest_mismatch_reason(theirs.get_default_digests())

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, list_own_time_controls
+from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, list_bot_time_controls
 from arena.ladder.plan_file import read_ladder_file
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication
 from arena.protocol.timecontrol import TimeControl
@@ -189,7 +189,7 @@ def test_a_program_by_lines_and_a_time_of_its_own(tmp_path: Path) -> None:
     first, second = read_ladder_file(file).bots
     assert (first.name, first.engine, first.command) == ("my_bot", "exec:perl my_bot.pl --hard", ())
     assert (first.time_control, second.time_control) == (TimeControl(5000, 50), None)
-    assert list_own_time_controls([first, second]) == {"my_bot": "5+0.05"}
+    assert list_bot_time_controls([first, second]) == {"my_bot": "5+0.05"}
 
 
 def test_bots_in_boxes(tmp_path: Path) -> None:

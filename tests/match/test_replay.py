@@ -179,7 +179,7 @@ def test_a_no_show_has_moves_of_the_opening_only() -> None:
 def test_the_moves_of_a_game_whose_player_moves_again_are_those_of_that_player(seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         forget_games(patch)
-        game = make_game(CATALOGUE.register(str(EXAMPLES / "dots.py")), {"columns": 2, "rows": 2})
+        game = make_game(CATALOGUE.register_game(str(EXAMPLES / "dots.py")), {"columns": 2, "rows": 2})
         played, positions = random_record(game, seed)
         seats = [game.player(position) for position in positions[:-1]]
         assert list_movers(played) == seats

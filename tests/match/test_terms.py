@@ -73,7 +73,7 @@ def test_a_record_has_the_terms_and_the_rules_digest_of_a_custom_game() -> None:
     own = MatchTerms(
         match="m",
         event="e",
-        game=make_game_on_map(CATALOGUE.register(f"{EXAMPLES / 'connect4.py'}:ConnectFour")),
+        game=make_game_on_map(CATALOGUE.register_game(f"{EXAMPLES / 'connect4.py'}:ConnectFour")),
         players=Players("a", "b"),
         time_control=TimeControl(1000),
         time_odds=TimeOdds(minnie="2+0"),

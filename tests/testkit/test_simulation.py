@@ -49,7 +49,7 @@ def test_two_free_bots_are_unpaired_once_both_have_waited_for_too_long() -> None
     assert pairing.find_unpaired({"ada-1": "ada", "ada-2": "ada"}, late) == [], "they have the same owner"
     assert pairing.find_unpaired(free, late) == [], "bob-1 was not free meanwhile"
     assert pairing.find_unpaired(free, 2 * late) == list(free)
-    pairing.record_match("bob-1")
+    pairing.record_match_start("bob-1")
     assert pairing.find_unpaired(free, 2 * late) == [], "bob-1 has just got a match"
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from testkit.cluster_faults import finish_matches
-from testkit.crash import CrashResult, compare_with_store
+from testkit.crash import CrashResult, compare_received_with_store
 from testkit.players import RandomPlayer
 from testkit.tools import mark_requires
 from tests.bots.command_line import environment
@@ -108,7 +108,7 @@ async def test_a_killed_process_is_started_again_and_matches_continue(
         await asyncio.to_thread(held.__exit__, None, None, None)
     assert "Traceback" not in server.said
     outcome = CrashResult()
-    await compare_with_store(postgresql_database, players, set(), outcome)
+    await compare_received_with_store(postgresql_database, players, set(), outcome)
     assert outcome.faults == []
 
 

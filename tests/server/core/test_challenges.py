@@ -170,7 +170,7 @@ def test_a_challenge_that_cannot_be_played_is_refused_with_the_reason(
 ) -> None:
     if challenge.game == "capitals":
         forget_games(monkeypatch)
-        CATALOGUE.register(str(EXAMPLES / "capitals.py"))
+        CATALOGUE.register_game(str(EXAMPLES / "capitals.py"))
     arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
     anna = arena.connect("anna")
     bert = arena.connect(Hello("bert", games=["riskless"], maps=["m1"], time_controls=["1+0"]))

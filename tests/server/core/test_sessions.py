@@ -117,7 +117,7 @@ class Nim(TicTacToe):
     name = "nim-of-a-test"
 """
     )
-    name = CATALOGUE.register(f"{tmp_path / 'nim.py'}:Nim")
+    name = CATALOGUE.register_game(f"{tmp_path / 'nim.py'}:Nim")
     peer = Arena().connect(Hello("anna", rules={name: "0" * 16}))
     assert peer.closed is not None
     assert peer.closed.code is ErrorCode.OTHER_RULES

@@ -243,7 +243,7 @@ async def test_an_engine_with_other_rules_of_a_game_is_refused_in_one_line(
     file = nim(tmp_path, ('name = "nim"', 'name = "nim-of-the-house"'))
     # Otherwise, this process would also tell the bots of later tests about the game.
     forget_games(monkeypatch)
-    CATALOGUE.register(str(file))
+    CATALOGUE.register_game(str(file))
     file.write_text(file.read_text().replace("size = 9", "size = 10"))
     notices: list[str] = []
     plan = HouseEnginePlan(

@@ -164,7 +164,7 @@ def test_moves_are_reviewed_as_a_record(
 
 def test_a_custom_game_and_a_custom_map_are_reviewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forget_games(monkeypatch)
-    CATALOGUE.register(str(nim(tmp_path)))
+    CATALOGUE.register_game(str(nim(tmp_path)))
     moves = [each.move for each in random_record(make_game_on_map("riskless", "path4"), 3, 2)[0].moves]
     for parameters in (
         {"game": "nim", "moves": "[1,2]"},

@@ -16,7 +16,7 @@ from arena.server.web.routes import BadRequest, NotFound
 from tests.games.own import EXAMPLES
 from tests.games.setups import random_match
 
-FOUR: Game[Any, Any] = make_game(CATALOGUE.register(str(EXAMPLES / "connect4.py")), {})
+FOUR: Game[Any, Any] = make_game(CATALOGUE.register_game(str(EXAMPLES / "connect4.py")), {})
 
 
 async def ask(moves: list[Any]) -> Any:

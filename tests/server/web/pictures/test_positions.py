@@ -62,7 +62,9 @@ def test_the_last_move_is_drawn_as_an_arrow() -> None:
 
 @pytest.mark.parametrize("name", ["tictactoe", "hexapawn", "connect4"])
 def test_the_number_of_drawn_pieces_is_that_of_the_board(name: str) -> None:
-    game = make_game(CATALOGUE.register(str(EXAMPLES / "connect4.py")) if name == "connect4" else name, {})
+    game = make_game(
+        CATALOGUE.register_game(str(EXAMPLES / "connect4.py")) if name == "connect4" else name, {}
+    )
     for position in random_match(game, 5).positions:
         piece = draw_position(game, position, BOX)
         parse_svg(piece.svg)
