@@ -1,12 +1,13 @@
 """Maps for learning and measuring weights: any map with another cap or goal, and random planar maps.
 
     world                   the map that `maps.loader` finds under this name
-    world:cap=20            the same map with another cap; the goal stays the same share of the map's capacity
+    world:cap=20            the same map with another cap; the goal stays the same share of all armies that fit on the map
     world:cap=20,goal=150   the same map with another cap and another goal
     planar:24:7             the 7th random planar map of 24 territories; :cap=N,goal=N can follow
 
-`arena tune` learns weights from matches on TRAINING_MAPS by default. The strength of weights is measured on HELD_OUT_MAPS,
-none of which is a training map: half of the built-in maps, and rings, grids and planar maps of other sizes with three caps.
+`arena tune` learns weights from matches on TRAINING_MAPS by default. The strength of weights is measured on
+HELD_OUT_MAPS. None of these is a training map: they are half of the built-in maps, and rings, grids and planar maps of
+other sizes with three caps.
 """
 
 from __future__ import annotations
@@ -110,16 +111,16 @@ PLANAR_MAP_SIZES = range(5, 65)
 WIDTH, HEIGHT = 100, 60
 """Size of the rectangle in which the territories of a random planar map lie, in units of map coordinates."""
 RANDOM_STARTS_PER_PLANAR_MAP = 100
-"""Number of random starts tried for a random planar map; the fairest is used."""
+"""Number of random starts that are tried for a random planar map. The fairest of them is used."""
 
 
 def make_planar_map(territory_count: int, map_number: int) -> RisklessMap:
     """Return random planar map number `map_number` of `territory_count` territories (5 to 64).
 
-    The map is a Gabriel graph of random points: two points are joined if the disc whose diameter is the line between them
-    contains no third point (Gabriel and Sokal 1969). Such a graph is planar and connected, and each territory has about 3.5
-    roads. Servers do not offer these maps to clients, since generating one takes O(size³) time. Raises ValueError for
-    another size.
+    The map is a Gabriel graph of random points: two points are joined if the disc whose diameter is the line between
+    them contains no third point (Gabriel and Sokal 1969). Such a graph is planar and connected, and each territory has
+    about 3.5 roads. Servers do not offer these maps to clients, because it takes O(n³) time to generate n territories.
+    Raises ValueError for another number of territories.
     """
     if territory_count not in PLANAR_MAP_SIZES:
         raise ValueError(

@@ -10,7 +10,9 @@ class BotNotStarted(Exception):
 
 
 class BotPool(Protocol):
-    """Bots of an event: started on this machine (`ladder.bot_processes.BotProcesses`), or connecting by themselves
+    """Bots of an event.
+
+    They are processes on this machine (`ladder.bot_processes.BotProcesses`), or connect by themselves
     (`ladder.external_bots.ExternalBots`).
     """
 
@@ -26,8 +28,8 @@ class BotPool(Protocol):
         """Release the bot's connection after a match.
 
         connection_name  name that `reserve_connection` returned
-        made_move        True if the bot made a move, False if it made none and lost on time or by not getting ready,
-                         otherwise None
+        made_move        True if the bot made a move. False if it made none, and lost on time or by not getting ready. None if
+                         the match ended in another way before the bot moved.
         loss_verb        `resigned` or `crashed` if the bot lost the match in this way; otherwise empty
         """
 
@@ -35,10 +37,10 @@ class BotPool(Protocol):
         """Return the number of search threads that the bot reported to the server; 0 if it reported none."""
 
     def has_dropped_out(self, bot: str) -> bool:
-        """Return True if the bot will never play again."""
+        """Return True if the bot plays no more matches in this event."""
 
     async def wait_for_change(self) -> None:
-        """Wait until a bot becomes free, connects, returns, or drops out."""
+        """Wait until a bot becomes free, connects, reconnects, or drops out."""
 
     def raise_if_bot_not_started(self) -> None:
-        """Raise BotNotStarted if a bot cannot be started, which ends the event."""
+        """Raise BotNotStarted if a bot cannot be started. The error ends the event."""

@@ -25,7 +25,10 @@ from arena.processes.tasks import open_background_tasks
 from arena.server.host import Host
 
 RECONNECT_GRACE_MS = 2_000
-"""Milliseconds within which a disconnected bot must reconnect. On one machine, a lost connection usually means a crash."""
+"""Milliseconds within which a disconnected bot must reconnect, or else lose its match.
+
+The time is short, because on one machine a lost connection usually means a crash.
+"""
 
 
 class BotProcesses:
@@ -92,7 +95,7 @@ class BotProcesses:
                     raise BotNotStarted(f"bot {bot} cannot play: {process.refusal}")
 
     async def wait_until_connected(self) -> None:
-        """Wait until every process has connected or failed, but no longer than the restart policy's `settle_seconds`.
+        """Wait until each bot process has connected or been given up, at most the restart policy's `settle_seconds`.
 
         Raises BotNotStarted if a bot cannot be started.
         """
@@ -120,12 +123,12 @@ async def open_bot_processes(
     """Start the processes of all bots, and end them at the end of the block.
 
     host            server to which the bots connect
-    process_count   returns the number of processes of a bot
+    process_count   function that returns the number of processes of a bot
     folder          working folder of the bots; None for the current folder
     restart_policy  limits for the bots' processes, such as the number of restarts
     games           custom games that the bots need, as FILE.py:Class
-    on_notice       called with a text for each crash or hang, each bot that drops out, and the first resignations of each
-                    process; the text names the bot and ends with the last lines of its output
+    on_notice       function that is called with a message about a crash, a hang, a bot that drops out, or one of the first
+                    resignations of a process. The message names the bot, and ends with the last lines of its output.
 
     The processes may still be starting when the block begins; see `BotProcesses.wait_until_connected`.
     """
@@ -156,6 +159,6 @@ def make_start_command(bot: BotPlan, url: str, connection_name: str, games: Sequ
     connection_name  name under which the bot connects
     games            custom games that the bot needs, as FILE.py:Class
 
-    The command does not contain the bot's token, because other users can see command lines.
+    The bot's token is not in the command, because other users of the machine can see command lines.
     """
     return bot.command if bot.engine is None else make_engine_command(bot.engine, url, connection_name, games)

@@ -1,8 +1,8 @@
-"""Distribution of a ladder's pairs over the workers of a running Dask cluster (needs the extra `cluster`).
+"""Distribution of a ladder's pairs of matches over the workers of a running Dask cluster (needs the extra `cluster`).
 
 A worker plays a pair on a server of its own (ladder.dask_worker) and returns the records. This process checks each
-record against the rules, and it alone writes to the store. If a worker dies, the cluster gives its pair to another
-worker. If no worker completes a pair, its matches are void, and are played again like any void match.
+record against the rules, and only this process writes to the store. If a worker dies, the cluster gives its pair to
+another worker. If no worker completes a pair, its matches are void: they do not count, and are played again.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ WORKER_CHECK_INTERVAL_SECONDS = 2.0
 """Interval, in seconds, at which the cluster's workers are counted while the ladder waits for a pair of matches to end."""
 
 MAX_SECONDS_WITHOUT_WORKER = 60
-"""Maximum number of seconds that an event goes on while the cluster has no worker."""
+"""Maximum number of seconds that an event waits for a new worker if the cluster has none. Then the event ends with an error."""
 
 MAX_WORKERS_PER_PAIR = 4
-"""Number of workers to which the cluster gives a pair, one after another, if each of them dies.
+"""Maximum number of workers that try a pair of matches one after another, because the earlier ones died.
 
-The number is Dask's default of 3 for `allowed-failures`, which does not count the first worker, plus 1.
+It is 1 plus Dask's default of 3 for `allowed-failures`, which does not count the first worker.
 """
 
 
@@ -123,13 +123,16 @@ class ClusterRunner:
         self._running_pair_count = 0
         self._changed = anyio.Event()
         self._problem: BotNotStarted | ClusterUnavailable | None = None
-        """Error that stops the event, or None. The matches in play are dropped, and played again if the event is resumed."""
+        """Error that stops the event; None if there is none.
+
+        The matches in play are dropped. They are played again if the event is resumed.
+        """
 
     async def run(self, schedule: Schedule, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Play the matches of the schedule until all are played or `should_stop` returns True.
 
-        Cancellation drops the matches in play. Raises BotNotStarted if a bot cannot be started, and ClusterUnavailable if there
-        is no worker for too long or the scheduler is lost.
+        Cancellation drops the matches in play. Raises BotNotStarted if a bot cannot be started, and ClusterUnavailable
+        if the cluster has no worker for MAX_SECONDS_WITHOUT_WORKER, or the scheduler is lost.
         """
         no_workers_since: float | None = None
         async with open_background_tasks() as tasks:
@@ -219,9 +222,10 @@ class ClusterRunner:
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Let a worker play a pair. Return its result, and the reason to give in the records of the pair's missing matches.
+        """Let a worker play a pair of matches. Return its result, and a reason why matches are missing in the result.
 
-        If no worker completes the pair, the result is empty: both matches are missing.
+        If no worker completes the pair, the result is empty: both matches are missing. The reason goes into their
+        records.
         """
         # A new key each time: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)
@@ -244,7 +248,7 @@ class ClusterRunner:
 def take_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
     """Mark the next match of the schedule, and the other match of its pair, as started. Return them with their ids.
 
-    The list has two matches, one if the other is already played, or none if no match can start.
+    The list has one match if the other one of the pair is already played, and no match if none can start.
     """
     pairs: list[tuple[str, Pairing]] = []
     while next_pairings := [
@@ -258,7 +262,7 @@ def take_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
 
 
 def parse_worker_record(record_line: str, terms: MatchTerms) -> Record:
-    """Return the record in a worker's answer. Raises BadRecord if it belongs to another match or breaks the rules."""
+    """Parse and return the record in a worker's answer. Raises BadRecord if it is not of this match, or breaks the rules."""
     record = parse_record_line(record_line)
     expected = {
         "match": terms.match,

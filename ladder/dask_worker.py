@@ -34,7 +34,7 @@ from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 
 _SERVER_START_LOCK = Lock()
-"""Lock held while a server is opened, because the migration library handles one store at a time per process."""
+"""Lock held while a server is opened, because the migration library can handle only one store at a time in a process."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ def play_pair(job: PairJob) -> PairResult:
 
 
 def _resolve_game_file(spec: str) -> str:
-    """Return the game's spec with the path of its file on this machine.
+    """Return the game's spec with a path of its file that exists on this machine.
 
-    The path stays as given if the file exists there; otherwise it is the same file name in the worker's current folder.
+    A path that exists is kept. Otherwise, the path is replaced by the same file name in the worker's current folder.
     """
     file, name = split_file_spec(spec)
     return spec if Path(file).is_file() else f"{Path(file).name}:{name}"

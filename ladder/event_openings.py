@@ -1,8 +1,8 @@
-"""Openings of an event: the first moves of its matches, which the referee plays. Pure.
+"""Openings of an event: the first moves of its matches, which the referee plays. Pure: no I/O.
 
 Without openings, deterministic bots would play the same match again and again. An opening comes from a list, which many
-maps have, or consists of random moves chosen by the seed. Each round has a different opening. All pairs of a round on
-the same map share it, so that no pair has an easier one.
+maps have, or consists of random moves chosen by the seed. Each round has a different opening. All pairs of matches of a
+round on the same map begin with it, so that the conditions are the same for all bots.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ SHIPPED_OPENINGS: Final = "shipped"
 """Value of `--openings`, and of `openings` in a ladder file, that selects the openings shipped with each map."""
 
 MAX_OPENING_ATTEMPTS = 64
-"""Number of random openings tried to find a new one for a start position.
+"""Maximum number of random openings that are tried to find a new one for a start position.
 
-After each search without success, the number is halved for this position, because small games have few openings.
+Small games have few openings. So if no new one is found, the number is halved for the next search at this position.
 """
 
 
 class RandomOpenings:
-    """Openings (first moves, which the referee plays) of `plies` random moves; fewer if any further move would end the game."""
+    """Random openings (first moves, which the referee plays) of `plies` moves, or fewer if every further move ends the game."""
 
     def __init__(self, games: Sequence[AnyGame], plies: int, seed: int) -> None:
         self._games = games
@@ -65,7 +65,7 @@ class ListedOpenings:
 
     def __init__(self, openings: Sequence[Sequence[Opening]] = ()) -> None:
         self.listed = openings
-        """Lists of openings in the order of rounds, one list for each start position; empty for no openings."""
+        """For each start position, its openings in the order of the rounds. An empty list means no openings."""
 
     def get_opening(self, round: int, start_position_index: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start_position_index`."""
@@ -81,8 +81,8 @@ def load_shipped_openings(maps: Sequence[str], games: Sequence[AnyGame], seed: i
 
     games  game that is played on each map, in the order of `maps`
 
-    A map without shipped openings gets an empty opening, and so does a game other than Riskless. Raises BadOpenings if
-    a file of openings was made for another version of its map.
+    A map without shipped openings gets an empty opening, and so does each map if the game is not Riskless. Raises
+    BadOpenings if a file of openings was made for another version of its map.
     """
     return ListedOpenings(
         [_load_shipped_map_openings(name, game, seed) for name, game in zip(maps, games, strict=True)]

@@ -23,13 +23,13 @@ COMPOSE_NEW_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begi
 MISSING_BOTS_NOTICE_SECONDS = 30
 """Seconds without a new bot after which a ladder that waits for bots reports which ones are missing."""
 MIN_EXTERNAL_BOTS = 2
-"""Minimum number of bots with which a ladder begins after the waiting time."""
+"""Minimum number of connected bots with which a ladder begins once `ExternalBotSettings.wait_seconds` have passed."""
 MIN_SECONDS_WITHOUT_NEW_BOT = 5
-"""Number of seconds without a new bot after which a ladder begins, once enough bots are connected."""
+"""Seconds that a ladder waits for a further bot once enough bots are connected. It begins when none comes in this time."""
 MAX_DISCONNECTED_SECONDS = 30
-"""Maximum time, in seconds, for which a bot may be disconnected or take no match. Then it plays no more in the event."""
+"""Maximum time, in seconds, for which a bot may be disconnected or accept no matches. A bot that is away longer drops out."""
 MAX_MATCHES_WITHOUT_MOVE = 2
-"""Number of matches in a row without a move by a bot after which the bot plays no more in the event."""
+"""Number of matches in a row in which a bot makes no move. After so many, the bot plays no more in the event."""
 
 
 class TooFewBots(Exception):
@@ -43,7 +43,7 @@ class ExternalBotSettings:
     host: str
     port: int
     min_bots: int
-    """Number of bots for which the ladder waits. The ladder also accepts more."""
+    """Number of bots for which the ladder waits. More bots may connect."""
     wait_seconds: float = 60
     """Maximum number of seconds to wait for the bots."""
 
@@ -53,7 +53,7 @@ class ExternalBot:
     """State of a bot that connects by itself: away or not, playing or not, dropped out or not."""
 
     has_dropped_out: bool = False
-    """True if the bot plays no more matches: it made no move in several, or was away for too long."""
+    """True if the bot plays no more matches: it made no move in MAX_MATCHES_WITHOUT_MOVE of them, or was away for too long."""
     is_playing: bool = False
     """True from the start of a match until the match is over."""
     _away_since: float | None = None
@@ -70,7 +70,7 @@ class ExternalBot:
         self.has_dropped_out = self.has_dropped_out or self._silent_matches >= MAX_MATCHES_WITHOUT_MOVE
 
     def record_presence(self, now_seconds: float, *, is_present: bool) -> None:
-        """Record whether the bot is present, that is not away, at time `now_seconds` (monotonic, in seconds)."""
+        """Record whether the bot is present (connected and accepting matches) at time `now_seconds` (monotonic, in seconds)."""
         if is_present:
             self._away_since = None
         elif self._away_since is None:
@@ -164,10 +164,10 @@ async def wait_for_external_bots(
     on_notice: Callable[[str], None] = lambda _text: None,
     clock: TimeSource = MONOTONIC_CLOCK,
 ) -> ExternalBots:
-    """Wait for bots that play `game`, and return them. Given `expected_names`, wait only for these bots.
+    """Wait for bots that play `game`, and return them.
 
-    If some bots are missing after the waiting time, go on without them. Missing bots of `expected_names` are returned
-    as away. Raises TooFewBots if fewer than two connected.
+    If `expected_names` is not empty, wait only for these bots. If some of them are missing after the waiting time, they
+    are returned too, as away. Raises TooFewBots if fewer than two bots connected.
 
     on_notice: function that is called during the wait with a message that says which bots are missing
     """
@@ -212,7 +212,10 @@ async def wait_for_external_bots(
 def _are_enough_bots_connected(
     connected_bots: set[str], settings: ExternalBotSettings, expected_names: Sequence[str]
 ) -> bool:
-    """Return True if all bots of `expected_names` are connected, or without names, as many bots as the settings require."""
+    """Return True if all bots of `expected_names` are connected.
+
+    If `expected_names` is empty, return True if as many bots are connected as the settings require.
+    """
     return (
         connected_bots >= set(expected_names) if expected_names else len(connected_bots) >= settings.min_bots
     )
@@ -224,9 +227,9 @@ def _describe_missing_bots(
     expected_names: Sequence[str],
     waited_seconds: float,
 ) -> str:
-    """Return a message that says which bots did not connect within `waited_seconds`. Called if too few bots connected.
+    """Return a message that says which bots did not connect within `waited_seconds`, for use if too few bots connected.
 
-    Without `expected_names`, the names of the missing bots are unknown. The text then lists the connected bots.
+    Without `expected_names`, the names of the missing bots are unknown. The message then lists the connected bots.
     """
     if expected_names:
         missing_text = ", ".join(sorted(set(expected_names) - connected_bots))
@@ -236,9 +239,9 @@ def _describe_missing_bots(
 
 
 async def wait_for_bots_of_finished_event(host: Host, game: str, settings: ExternalBotSettings) -> None:
-    """Wait for the bots of an event that has no match left, so that they learn that the event is over.
+    """Wait for the bots of an event that has no match left, so that the server can tell them that the event is over.
 
-    The server tells the connected bots when it closes. Without a server, they would keep trying to connect.
+    The server tells the connected bots when it closes. Bots that find no server would keep trying to connect.
     """
     with suppress(TooFewBots):
         await wait_for_external_bots(host, game, settings)
@@ -252,7 +255,10 @@ async def _wait_until_bots_change(host: Host, game: str, known_bots: set[str]) -
 
 
 async def _wait_briefly_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
-    """Wait MIN_SECONDS_WITHOUT_NEW_BOT for bots that play `game` and are not in `known_bots`, and return those that connect."""
+    """Wait for bots that play `game` and are not in `known_bots`, and return them as soon as one connects.
+
+    Return an empty set if none connects within MIN_SECONDS_WITHOUT_NEW_BOT.
+    """
     with anyio.move_on_after(MIN_SECONDS_WITHOUT_NEW_BOT):
         while not (new_bots := host.list_available_bots(game) - known_bots):
             await host.wait_for_change()

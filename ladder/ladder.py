@@ -69,7 +69,7 @@ class Ladder:
     schedule: Schedule | None = None
     """Schedule of the matches; None before `begin_event`."""
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
-    """Finished matches that count, in the order in which they finished."""
+    """Finished matches without the void ones, in the order in which they finished."""
     resumed_count: int = 0
     """Number of matches in `played` that an earlier run of the ladder played."""
     other_events_line_count: int = 0
@@ -82,11 +82,11 @@ class Ladder:
             self.begin_event(uuid.uuid4())
 
     def set_event_name(self, event_name: str) -> None:
-        """Set the name of the event, which the store determines if the user named none (`is_named`)."""
+        """Set the name of the event. If the user gave none (`is_named`), the store chooses the name."""
         self.plan = replace(self.plan, event=event_name)
 
     def choose_record_file(self, started_at: str) -> Path:
-        """Return the file `record_file`. If `record_file` is None, first set it to a file named after the start of the event.
+        """Return `record_file`. If it is None, set it first, to a file that is named after the start of the event.
 
         started_at  time of the start of the event, ISO 8601
 
@@ -142,7 +142,10 @@ class Ladder:
         return [record for _, record in self.played]
 
     def make_standings_rows(self) -> list[StandingsRow]:
-        """Return the table of the bots, in the order of the format. In a match of two bots, Elo comes from the pairs."""
+        """Return the rows of the table, one for each bot, ordered by the rules of the tournament format.
+
+        In a match of two bots, Elo is computed from the scores of the pairs.
+        """
         rows = make_standings(self.bots, self.records)
         if self.schedule is not None and self.plan.format in FORMATS_WITHOUT_ELO:
             rows = rank_by_format(rows, self.schedule.format)
@@ -161,7 +164,7 @@ class Ladder:
         return count_pair_scores(compute_pair_scores(self.bots[0], self.played))
 
     def is_sprt_decided(self) -> bool:
-        """Return True if the sequential test has ended, so that no further match is needed."""
+        """Return True if the sequential test has decided between its two hypotheses, so that no further match is needed."""
         return self.test is not None and self.test.decide(self.count_pair_scores()) is not Verdict.OPEN
 
     @property
@@ -176,7 +179,10 @@ class Ladder:
 
     @property
     def cores(self) -> list[int]:
-        """Numbers of the cores on which the bots search: the usable ones, without the server's if the bots are pinned."""
+        """Numbers of the cores on which the bots search: the usable cores.
+
+        If the bots are pinned and there are more than two cores, one of them is left to the server.
+        """
         return choose_cores_for_bots(list(self.usable_cores)) if self.plan.pin else list(self.usable_cores)
 
     @property
@@ -214,7 +220,7 @@ class Ladder:
         }
 
     def _identify_openings(self) -> int | str:
-        """Return data that differs if the event's openings do: their number of random plies, or a digest of their files."""
+        """Return what identifies the openings of the event: their number of random plies, or a digest of their files."""
         plan = self.plan
         if isinstance(plan.openings, int):
             return plan.openings

@@ -54,10 +54,13 @@ from arena.server.store.ladders import (
 from arena.server.web.event_progress import EventProgress
 
 EXTERNAL_RECONNECT_GRACE_MS = 10_000
-"""Milliseconds within which a disconnected external bot must reconnect."""
+"""Milliseconds within which a disconnected external bot must reconnect, or else lose its match."""
 
 BOT_READY_TIMEOUT_MS = 120_000
-"""Milliseconds within which a bot must get ready for a match. On a busy machine, loading a compiled search takes long."""
+"""Milliseconds within which a bot must get ready for a match, or else lose it.
+
+The time is long, because a compiled search takes long to load on a busy machine.
+"""
 
 SCHEDULER_TIMEOUT_SECONDS = 10
 """Maximum number of seconds to wait for the answer of a cluster's scheduler."""
@@ -67,7 +70,11 @@ class ProgressObserver(Protocol):
     """Observer of a ladder's progress."""
 
     def show_address(self, ladder: Ladder, url: str) -> None:
-        """Report the server's URL. Called before external bots connect, or else once the bots or the cluster are connected."""
+        """Report the server's URL.
+
+        Called before external bots connect. Otherwise called once the bots that the ladder started, or the cluster, are
+        connected.
+        """
 
     def show_match(self, ladder: Ladder, record: Record) -> None:
         """Report a finished match, which `ladder` already contains."""
@@ -143,9 +150,10 @@ def _open_server(
 
 
 async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> StoredLadder:
-    """Claim a new or a resumed event, so that no other process plays it while the host runs, and return it.
+    """Reserve a new or a resumed event for this process while the host runs, and return the event.
 
-    can_resume  True if the event can be resumed later; the store then gets digests of the bots' files, to detect changes
+    can_resume  True if the event can be resumed later. The store then gets digests of the bots' files, so that an event with
+                changed bots is not resumed.
     """
     default_name = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     name = ladder.plan.event if ladder.is_named else None
@@ -188,7 +196,7 @@ class _LadderRun:
         self._stored_ladder = stored_ladder
         self._file = file
         self._write_error: OSError | None = None
-        """Error that a match's task met when it wrote the record; the run raises it. None if all records are written."""
+        """Error that occurred when a match's record was written; None if there was none. `_should_stop` raises it."""
 
     async def play_event(self, external: ExternalBotSettings | None, scheduler_address: str | None) -> None:
         """Play the ladder to its end.
@@ -300,7 +308,7 @@ class _LadderRun:
         return ladder.schedule
 
     def _is_finished(self, schedule: Schedule) -> bool:
-        """Return True if no match or no time is left, or if the ladder's test is decided."""
+        """Return True if no match or no time is left, or if the ladder's sequential test is decided."""
         ladder = self._ladder
         return (
             not schedule
@@ -361,8 +369,9 @@ class _LadderRun:
     def _append_to_record_file(self, record: Record) -> bool:
         """Append a record to the file. Return False if that fails.
 
-        The run then ends and drops the matches in play. `_should_stop` raises the error: if the task of a match raised it, it
-        would be wrapped in an ExceptionGroup.
+        After a failure, the run ends, and the matches in play are dropped. This method does not raise the error, because
+        it is called in the task of a match, whose errors would reach the caller in an ExceptionGroup. `_should_stop`
+        raises it instead.
         """
         try:
             self._file.append_record(record)

@@ -22,7 +22,7 @@ def choose_cores_for_bots(all_cores: list[int]) -> list[int]:
 
 
 def can_pin_processes() -> bool:
-    """Return True if this system can pin processes to cores, and can list their threads."""
+    """Return True if this system can pin processes to cores, and lists the threads of a process."""
     return (
         hasattr(os, "sched_setaffinity")
         and Path("/proc/self/task").is_dir()
@@ -38,8 +38,8 @@ class CorePinning:
     ) -> None:
         """Prepare to pin bots to `cores`, given by their numbers.
 
-        max_threads   maximum number of threads that all running matches use together
-        find_process  returns the process id of the bot that is connected under a name; None if it has no process
+        max_threads   maximum total number of threads of the matches that run at the same time
+        find_process  function that returns the process id of the bot that is connected under a name; None if it has no process
         """
         self._load = dict.fromkeys(cores, 0)
         self._has_cores_for_each_bot = len(cores) >= 2 * max_threads

@@ -26,7 +26,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.rating.formats import FORMATS
 
 MAX_BOT_NAME_LENGTH = 56
-"""Maximum length of a bot's name: the protocol's maximum of 64, less the suffix of a further process, such as `#2`."""
+"""Maximum length of a bot's name. The protocol allows 64; the rest is for the suffix of a further process, such as `#2`."""
 
 MAX_EVENT_NAME_LENGTH = 100
 
@@ -58,7 +58,7 @@ class BotPlan:
     command: tuple[str, ...] = ()
     """Program and arguments. The program reads ARENA_URL, ARENA_NAME and ARENA_TOKEN from its environment."""
     threads: int = 0
-    """Number of search threads; 0 if the engine chooses. With more than one, fewer matches run in parallel."""
+    """Number of search threads; 0 if the engine chooses. The more threads the bots have, the fewer matches run in parallel."""
 
     time_control: TimeControl | None = None
     """Time control of this bot if it differs from the ladder's (time odds)."""
@@ -69,7 +69,7 @@ class BotPlan:
         return self.engine if self.engine is not None else " ".join(self.command)
 
     def count_required_threads(self, core_count: int) -> int:
-        """Return the number of threads that the bot needs on `core_count` cores; 0 if only the bot itself knows the number."""
+        """Return the number of threads that the bot needs on `core_count` cores; 0 if the plan does not tell the number."""
         if self.threads or self.engine is None:
             return self.threads
         try:
@@ -93,7 +93,7 @@ class LadderPlan:
     rounds: int | None = DEFAULT_ROUNDS
     """Number of pairs that every two bots play on each map; None to play until `seconds` have passed."""
     seconds: float = math.inf
-    """Seconds of play after which no more matches begin. The pause before an interrupted event is resumed does not count."""
+    """Seconds of play after which no more matches begin. The time between an interruption and a resumption does not count."""
     openings: int | Path | Literal["shipped"] = SHIPPED_OPENINGS
     """Openings: a number of random plies, a file, or `shipped`, the openings shipped with each map."""
     adjudication: Adjudication | None = DEFAULT_ADJUDICATION
@@ -103,7 +103,7 @@ class LadderPlan:
     """True to pin the bots of each running match to cores of their own."""
     seed: int = 1
     folder: Path | None = None
-    """Working folder of the bots, which is the folder of the ladder file; None for the current folder."""
+    """Working folder of the bots: the folder of the ladder file, or None for the current folder."""
 
 
 def list_bot_time_controls(bots: Iterable[BotPlan]) -> dict[str, str]:
@@ -172,7 +172,7 @@ def make_valid_bot_name(name: str) -> str:
 def _choose_name_for_command(command: Sequence[str]) -> str:
     """Return a bot's name for a command line, such as `bot` for `node src/bot.js`.
 
-    The name is from the first argument that has a file suffix, or else from the program.
+    The name is that of the first argument with a file suffix, or else that of the program.
     """
     if not command:
         return "?"
@@ -180,7 +180,7 @@ def _choose_name_for_command(command: Sequence[str]) -> str:
 
 
 def _parse_thread_count(engine_options: str) -> int:
-    """Return the option `threads` of an engine; 0 if it is missing, or if it is invalid (the engine itself reports that)."""
+    """Return the option `threads` of an engine; 0 if it is missing or invalid. The engine itself reports an invalid option."""
     values = dict(option.partition("=")[::2] for option in engine_options.split(","))
     threads_text = values.get("threads", "")
     return (

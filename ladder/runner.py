@@ -1,8 +1,9 @@
 """Runner of an event: it plays the matches of a schedule on a server, several in parallel.
 
 Rounds do not wait for each other: the first match in the schedule whose bots are free starts. A match that a fault of
-the server makes void is played again, a few times. A bot that is lost, because it does not start even after some
-restarts, forfeits its matches (no_show). Each match has a time limit in addition to its clocks, so no wait is endless.
+the server makes void is played again, a few times. A bot that drops out, because it does not start even after some
+restarts, forfeits its matches, with the reason `no_show`. Each match has a time limit in addition to its clocks, so no
+wait is endless.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 
 MAX_OVERTAKING_MATCHES = 8
-"""Maximum number of later matches that may start while the earliest match of the schedule waits for free threads."""
+"""Maximum number of matches that may start ahead of an earlier match of the schedule that waits for free threads."""
 
 LOSS_VERB_BY_END_REASON = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
-"""Verb that tells how a bot lost a match, for the end reasons before which the bot has usually printed an explanation."""
+"""Verbs for two ways in which a bot loses a match. A bot that resigns or crashes has usually printed the cause."""
 
 
 class MatchHost(Protocol):
@@ -51,9 +52,9 @@ class MatchHost(Protocol):
     async def play_match(self, terms: MatchTerms) -> Record:
         """Play one match to its end, and return its record.
 
-        Raise nothing: an absent player loses with the reason `no_show`, and a fault of the server makes the match void,
-        with the reason `server_fault`. The match begins once both bots have capacity for another match. From then on, the
-        deadlines in `terms` limit its duration. Cancellation withdraws a match that has not begun.
+        The method raises no errors: an absent player loses with the reason `no_show`, and a fault of the server makes
+        the match void, with the reason `server_fault`. The match begins once both bots have capacity for another match.
+        From then on, the deadlines in `terms` limit its duration. Cancellation withdraws a match that has not begun.
         """
         ...
 
@@ -160,7 +161,7 @@ class MatchRunner:
         return any_started
 
     def _count_overtaking(self, pairing: Pairing) -> None:
-        """Count a match that starts ahead of `_delayed_pairing`, or end the count if the delayed match itself starts.
+        """Count `pairing` as a match that starts ahead of `_delayed_pairing`. If it is the delayed match itself, end the count.
 
         After MAX_OVERTAKING_MATCHES matches, no further one starts ahead of the delayed match.
         """
@@ -249,5 +250,5 @@ def report_match_to_pool(record: Record, pool: BotPool, bots: Players) -> None:
 
 
 def replace_connection_names(pairing: Pairing, record: Record) -> Record:
-    """Return the record with the names of the bots instead of the names of their connections, such as `greedy#2`."""
+    """Return the record with the names of the bots instead of those of their connections: `greedy` instead of `greedy#2`."""
     return msgspec.structs.replace(record, players=Players(pairing.maxie, pairing.minnie))

@@ -32,12 +32,15 @@ class ThreadAllocation:
 
     @property
     def max_total_load(self) -> int:
-        """Maximum sum of `compute_match_load` over the parallel matches: `fixed_concurrency`, or else the number of cores."""
+        """Maximum sum of the loads of the parallel matches (`compute_match_load`), in threads: the number of cores.
+
+        If `fixed_concurrency` is set, each match has the load 1, and the maximum is `fixed_concurrency`.
+        """
         return self.fixed_concurrency or self.core_count
 
     @property
     def max_threads_per_match(self) -> int:
-        """Largest number of threads that a match needs by the plan. A bot whose number is unknown counts as 1."""
+        """Largest number of threads that a match of the plan needs. A bot whose number of threads is unknown counts as 1."""
         return max((self._count_threads_by_plan(bot) for bot in self.bots), default=1)
 
     @property
@@ -80,7 +83,7 @@ class ThreadAllocation:
         )
 
     def compute_match_load(self, maxie: str, minnie: str) -> int:
-        """Return the share of `max_total_load` that a match takes: its threads, or 1 if `fixed_concurrency` is set."""
+        """Return the load of a match: the number of threads that it needs, or 1 if `fixed_concurrency` is set."""
         return (
             1
             if self.fixed_concurrency
@@ -110,7 +113,7 @@ class ThreadAllocation:
         return bot.count_required_threads(self.core_count) or 1
 
     def _count_planned_or_reported_threads(self, bot_name: str) -> int:
-        """Return the number of threads of a bot by its plan, or else as the bot reported it."""
+        """Return the number of threads of a bot: the number in its plan, or else the number that the bot reported."""
         planned = next(
             (bot.count_required_threads(self.core_count) for bot in self.bots if bot.name == bot_name), 0
         )

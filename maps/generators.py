@@ -5,8 +5,8 @@ The limits and the start of such a map follow these rules:
 - A player wins with a quarter of all armies that the map can hold.
 - A match is a draw after 10 plies per territory, or after 1,000 if that is more.
 - About two fifths of the territories are held at the start, half of them by each side, with 2 armies each.
-- Minnie, who moves second, has extra armies: on a grid, one on her first territory; on a ring, one on every second of
-  her territories, at least on the first and at most on half of them. MINNIE_EXTRA_ARMIES_BY_MAP lists exceptions.
+- Minnie, who moves second, has extra armies. On a grid, this is one army on her first territory. On a ring, it is one army
+  on her first, third, fifth … territory, but on at most half of them. MINNIE_EXTRA_ARMIES_BY_MAP lists exceptions.
 
 The rules were chosen with `arena maps measure`, so that most matches between equals are decided and neither seat has an
 advantage. The built-in maps `m1` and `m2`, a ring and a grid, have other numbers: those of their source.
@@ -42,12 +42,15 @@ MINNIE_EXTRA_ARMIES_BY_MAP = {
     "grid:8x6": (1, 1),
     "grid:8x8": (1, 0, 1),
 }
-"""Extra armies on each of Minnie's first territories, for maps on which the usual number would favour Maxie."""
+"""Extra armies on Minnie's first territories, one number for each, by the name of the map.
+
+On other maps, she has the extra armies that the module's docstring describes. On these maps, they would favour Maxie.
+"""
 MINNIE_START_COLOUR_BY_GRID_SIZE = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Colour, as a number from 0, of the cells that Minnie holds at the start, by width and height of the grid.
 
-`make_grid_map` colours the cells so that those of one colour are a knight's move apart, and chooses a colour for Minnie by
-default. On the grids listed here, that colour would give one player an advantage.
+`make_grid_map` colours the cells so that those of one colour are a knight's move apart, and usually chooses the colour
+itself. On the grids listed here, that colour would give one player an advantage.
 """
 
 
@@ -80,12 +83,12 @@ def make_ring_map(territory_count: int) -> RisklessMap:
 
 
 def make_grid_map(width: int, height: int) -> RisklessMap:
-    """Return a grid of `width` × `height` territories, 2 to 1,000, row by row. Roads lead up, left, right and down.
+    """Return a grid of `width` × `height` territories, row by row. Roads lead up, left, right and down.
 
-    Territories are named as in a spreadsheet, by the letters of the column and the number of the row: a1 is the top
-    left. The cells are coloured with MAP_TERRITORIES_PER_START_TERRITORY colours, so that cells of one colour are a
-    knight's move apart. Minnie starts on the cells of one colour. Maxie starts on the cells that these become if the
-    grid is turned by 180°, so that both sides are equal.
+    There must be 2 to 1,000 territories. They are named as in a spreadsheet, by the letters of the column and the number
+    of the row: a1 is the top left. The cells are coloured with MAP_TERRITORIES_PER_START_TERRITORY colours, so that
+    cells of one colour are a knight's move apart. Minnie starts on the cells of one colour. Maxie starts on the cells
+    that these become if the grid is turned by 180°, so that both sides are equal.
     """
     cells = [(x, y) for y in range(height) for x in range(width)]
     directions = ((0, -1), (-1, 0), (1, 0), (0, 1))

@@ -17,7 +17,7 @@ from arena.maps.map_file import MapError
 LAND_FOLDER = MAPS_FOLDER / "cells"
 
 Ring = list[tuple[float, float]]
-"""Corners of an area, in the units of the places of the map. The last corner is joined to the first."""
+"""Corners of an area, in the unit of the map's coordinates. The last corner is joined to the first."""
 
 
 class LandGeometry(Struct, frozen=True):

@@ -35,14 +35,17 @@ class Extent:
 
 
 def compute_map_extent(file: MapFile) -> Extent:
-    """Return the smallest rectangle that holds all territories, and the ends of roads that leave the picture at its sides."""
+    """Return the smallest rectangle with all territories, and with the ends of those roads that leave the picture at a side."""
     xs, ys = zip(*file.map.places, strict=True)
     overhang = WRAPPED_ROAD_OVERHANG_SHARE * (max(xs) - min(xs)) if file.wraps else 0.0
     return Extent(min(xs) - overhang, min(ys), max(xs) + overhang, max(ys))
 
 
 def compute_road_lines(file: MapFile, source: int, target: int) -> list[Line]:
-    """Return the road between two territories as one straight line, or as two if it wraps around the picture."""
+    """Return the road between two territories: one straight line, or two if the road wraps around the picture.
+
+    A road that wraps around leaves the picture on one side and enters on the other.
+    """
     west, east = sorted((file.map.places[source], file.map.places[target]))
     if not file.wraps:
         return [(west, east)]

@@ -23,7 +23,7 @@ from arena.maps.map_file import MapFile
 
 # Lengths in pixels, the same as in `page/js/boards/geometry.js` and `page/js/boards/land.js`.
 PX_BETWEEN_CLOSEST_TERRITORIES = 62.0
-"""Distance between the two closest territories, in pixels; smaller if the map would be wider than MAX_MAP_WIDTH_PX."""
+"""Distance between the two closest territories, in pixels; less for a map that would exceed MAX_MAP_WIDTH_PX."""
 MAX_MAP_WIDTH_PX = 1500.0
 """Maximum width of the map without its margins, in pixels."""
 MIN_PICTURE_WIDTH_PX = 300.0
@@ -35,12 +35,12 @@ MARGIN_AROUND_LAND_PX = 16.0
 ARMY_MARK_RADIUS_PX = 13.0
 """Radius of a territory's mark, in pixels."""
 MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX = 20.0
-"""Minimum length of a common border, in pixels, for which no road is drawn between the two territories."""
+"""Minimum length of a common border, in pixels, with which no road is drawn between the two territories."""
 
 EMPTY_TERRITORY_MARK_SHARE = 0.3
 """Radius of the mark of a territory without armies, relative to ARMY_MARK_RADIUS_PX."""
 MAXIE, MINNIE = "#1d47c2", "#f59b38"
-"""Colours of the players' marks."""
+"""Colours of Maxie's and Minnie's marks."""
 PICTURE_STYLE = f"""<style>
 .sea {{ fill: #c6dcea }} .coast {{ fill: #ece3cd; stroke: #6f91a8; stroke-width: 4; stroke-linejoin: round }}
 .area-of {{ fill: #ece3cd; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3a5dc4 }}
@@ -158,7 +158,7 @@ class MapPicture:
         """Return all areas in the colours of their owners, with the roads above them, as SVG.
 
         armies  armies of each territory, as in `render_svg`
-        scale   distance between the hatching lines on the areas of Minnie, the second player; 1.0 is as on the web page
+        scale   distance between the hatching lines on Minnie's areas, relative to that on the web page
         """
         return f"{_render_hatch_pattern(scale)}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}"
 
@@ -194,7 +194,7 @@ class MapPicture:
 
     @property
     def _coast_and_ferries_svg(self) -> str:
-        """Return the ferries, and above them the land without the colours of its owners, as SVG; empty without land."""
+        """Return the ferries, and above them the land in a neutral colour, as SVG. Empty if the map has no land."""
         if not self._area_outlines:
             return ""
         return f'{self._render_roads(ferries=True)}<path class="coast" d="{"".join(self._area_outlines)}"/>'

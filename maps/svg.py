@@ -104,11 +104,11 @@ def _list_label_boxes(mark_centre: Point, label_width: float) -> list[Extent]:
 def _compute_label_cost(
     box: Extent, occupied_boxes: Sequence[Extent], road_lines: Sequence[Line], picture_width: float
 ) -> float:
-    """Return the cost of the place `box` for a name; the cheapest place is the best.
+    """Return the cost of the place `box` for a name. A low cost is good.
 
     occupied_boxes  boxes of marks and other names; inside the picture, overlaps with them cost most
     road_lines      roads, which a name may cross at a low cost
-    picture_width   width of the picture; a name that reaches beyond the margin around it costs more than any overlap
+    picture_width   width of the picture; a name that reaches beyond the margin around the picture costs more than any overlap
     """
     is_outside = box.left < 2 - NAMES_MARGIN_PX or box.right > picture_width + NAMES_MARGIN_PX - 2
     covered_area = sum(_measure_overlap_area(box, other) for other in occupied_boxes)
@@ -126,7 +126,7 @@ def _find_enclosing_box(boxes: Sequence[Extent]) -> Extent:
 
 
 def _measure_overlap_area(a: Extent, b: Extent) -> float:
-    """Return 0 if two rectangles are disjoint, otherwise 1 plus the share of `a` that `b` covers."""
+    """Return 0 if two rectangles are disjoint. Otherwise return 1 plus the share of `a` that `b` covers."""
     overlap_width = min(a.right, b.right) - max(a.left, b.left)
     overlap_height = min(a.bottom, b.bottom) - max(a.top, b.top)
     if overlap_width <= 0 or overlap_height <= 0:
@@ -135,7 +135,7 @@ def _measure_overlap_area(a: Extent, b: Extent) -> float:
 
 
 def _crosses_box(line: Line, box: Extent) -> bool:
-    """Return True if the line touches the box. The line is clipped to the width, then to the height of the box."""
+    """Return True if the line touches the box. The part of the line within the box is computed, first by x, then by y."""
     (x1, y1), (x2, y2) = line
     low, high = 0.0, 1.0
     for start, step, least, most in (

@@ -13,7 +13,7 @@ from arena.maps.picture import find_built_in_map
 from arena.maps.text_map import draw_text_map
 
 TERMINAL_LINES_AROUND_MAP = 6
-"""Number of terminal lines that stay free for the text around the map."""
+"""Number of lines of the terminal that the map leaves free for the text around it."""
 
 
 def print_position(game: Game[Any, Any], position: Any, console: Console) -> None:

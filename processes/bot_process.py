@@ -20,7 +20,7 @@ from arena.processes import supervisor
 from arena.processes.child import STOP_TIMEOUT_SECONDS, BotProgram, ChildProcess
 
 MAX_REPORTED_RESIGNATIONS = 3
-"""Maximum number of resignations and crashes for which a bot's output is reported. Later ones show only the result."""
+"""Maximum number of a bot's resignations and crashes that are reported with its output. Later ones are reported without it."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,16 @@ class RestartPolicy:
     """Limits that decide when a bot's process is restarted, killed or given up."""
 
     start_seconds: float = 60
-    """Time within which a started process must connect to the server, in seconds. Otherwise it counts as hung."""
+    """Time within which a started process must connect to the server, in seconds. A process that does not counts as hung."""
     settle_seconds: float = 20
     """Maximum time that the first matches wait for all bots to connect, in seconds.
 
     After that, the matches begin without the missing bots.
     """
     max_restarts: int = 3
-    """Maximum number of consecutive restarts without a move by the bot. If the bot fails once more after these, it is lost."""
+    """Maximum number of restarts in a row without a move by the bot in between. If the bot then fails again, it is lost."""
     max_silent_matches: int = 2
-    """Number of consecutive matches lost without a move (on time, or not ready) after which the bot counts as hung."""
+    """Number of matches in a row that a bot loses without a move, on time or by not getting ready. Then it counts as hung."""
     backoff_seconds: float = 0.25
     """Pause before the first of several consecutive restarts, in seconds. The pause doubles with each further one."""
     max_backoff_seconds: float = 5
@@ -47,7 +47,7 @@ class RestartPolicy:
 
 
 class BotServer(Protocol):
-    """Interface of a server to which bots connect, as far as the bots' processes use it."""
+    """Functions of a server to which bots connect, as a bot's process needs them."""
 
     def issue_token(self, name: str) -> str:
         """Return a token with which only a bot of this name can connect."""
@@ -98,7 +98,7 @@ class BotProcess:
         self.refusal: str | None = None
         """Last output line of a bot that ended with exit code 2 before it ever connected; None for all other bots.
 
-        Such a bot could not start, so it is lost without a restart.
+        Such a bot could not start, and would fail again, so it is not restarted.
         """
         self.process_id: int | None = None
         """Process id of the supervisor, the parent of all the bot's processes; None if it is not running."""
@@ -115,8 +115,8 @@ class BotProcess:
         self._has_ended = False
         """True from the end of the process to its restart.
 
-        The end of the process is reported with the bot's output. If it also makes the bot resign a match, the resignation
-        is not reported again.
+        The end of the process is reported with the bot's output. If the bot resigns a match because its process ended,
+        the output is not reported again.
         """
         self._output_tail: deque[str] = deque()
         self._hang_report: str | None = None
@@ -132,7 +132,7 @@ class BotProcess:
         self._output_tail.clear()
 
     def report_output_after_loss(self, loss_verb: str) -> None:
-        """Report what the bot printed in the match that it just gave up: usually a traceback, for the bot's author.
+        """Report what the bot printed in the match that it has just lost by resigning or crashing: usually a traceback.
 
         Report nothing if there is no output, or after the first MAX_REPORTED_RESIGNATIONS calls.
 
@@ -257,7 +257,8 @@ def _describe_exit_code(exit_code: int) -> str:
 def make_engine_command(engine_name: str, url: str, name: str, games: Sequence[str]) -> tuple[str, ...]:
     """Return the command that starts `arena bot` with an engine, under a bot's `name`.
 
-    The bot's token must be passed in the environment: other users of the machine can see a command line.
+    The bot's token is not in the command, because other users of the machine can see command lines. Pass it in the
+    environment.
 
     engine_name  engine as `arena bot` accepts it
     games        values of the option `--game`, one for each additional game; empty for the built-in games only

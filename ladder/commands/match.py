@@ -147,7 +147,10 @@ def match_command(
 def _apply_names_and_time_control(
     bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str
 ) -> tuple[BotPlan, ...]:
-    """Return the two bots with the names and B's time control from the options. Raises UsageError for an invalid option."""
+    """Return the two bots with the names and the time control of the second bot that the options set.
+
+    Raises UsageError for an invalid option.
+    """
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
         if name and name != make_valid_bot_name(name):
             raise UsageError(
@@ -165,7 +168,7 @@ def _apply_names_and_time_control(
 
 
 def _format_progress_line(ladder: Ladder) -> str:
-    """Return the result of the finished pairs in one line; empty before the first pair has finished."""
+    """Return the result of the finished pairs of matches in one line; empty before the first pair has finished."""
     pairs, test = ladder.count_pair_scores(), ladder.test
     elo = estimate_elo_difference(pairs)
     if elo is None:

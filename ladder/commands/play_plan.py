@@ -55,13 +55,13 @@ def play_plan(
     """Play the plan and return the ladder with its results. Raises CommandError or UsageError if it cannot be played.
 
     event_kind         `ladder` or `match`
-    record_file        file for finished matches; None to choose one
+    record_file        file to which finished matches are appended; None for a file named after the start of the event
     database_url       URL of a store, in which an interrupted event is resumed; None for a temporary store
     external           settings for bots that connect by themselves; None to start the bots of the plan
     scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
     port               port of the web page on this machine, if `external` is None; 0 for any free port
-    format_status      returns the result so far in one line, for the progress display
-    sprt               sequential test of two bots, which ends the match when it is decided
+    format_status      function that returns the result so far in one line, for the progress display
+    sprt               sequential test of two bots, which ends the match when it is decided; None to play all matches
     """
     if plan.pin and not can_pin_processes():
         raise UsageError("--pin works only on Linux: this system cannot pin processes to cores")
@@ -118,7 +118,7 @@ def play_plan(
 def _check_engines(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
     """Raise UsageError if an engine does not exist, or cannot play one of `games`, for example because of an option.
 
-    Without this check, a bot's process would report the error, after a missing store had been created.
+    Otherwise, the bot's process would report the error, but only after this program has created the store of the event.
     """
     for bot in plan.bots:
         if bot.engine is None:
@@ -134,7 +134,7 @@ def _check_engines(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
 
 
 def _check_solved_tables(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
-    """Raise UsageError if the adjudication rule `table` is on, but one of `games` has no solved table here."""
+    """Raise UsageError if the adjudication rule `table` is on, but one of `games` has no solved table on this machine."""
     for game in games:
         reason = find_missing_tablebase_reason(plan.adjudication, game)
         if reason is not None:
@@ -144,7 +144,8 @@ def _check_solved_tables(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
 def _make_openings(plan: LadderPlan, maps: Sequence[str], games: Sequence[AnyGame]) -> Openings:
     """Return the openings of the plan. Raises BadOpenings if their file is unusable.
 
-    maps, games  name of the map of each start position, and game whose matches begin there
+    maps   name of the map of each start position
+    games  game whose matches begin at each start position, in the same order
     """
     if plan.openings == SHIPPED_OPENINGS:
         return load_shipped_openings(maps, games, plan.seed)

@@ -24,7 +24,7 @@ INTERRUPTED_EXIT_CODE = 130
 
 
 def make_summary_fields(ladder: Ladder) -> dict[str, object]:
-    """Return the fields of the `--json` output that describe the whole ladder, not single bots."""
+    """Return the fields of the `--json` output that describe the ladder as a whole."""
     bracket = ladder.make_bracket()
     return {
         "event": ladder.plan.event,
@@ -98,7 +98,7 @@ def report_results(
 
 
 def _print_record_path(ladder: Ladder) -> None:
-    """Print the number of matches and the record file's path."""
+    """Print how many matches were played, and the path of the file with their records."""
     count = len(ladder.played)
     if ladder.is_stopped and not ladder.records:
         err.print("stopped before a match ended: no match is recorded")

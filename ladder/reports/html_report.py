@@ -1,4 +1,4 @@
-"""Report of a ladder as one self-contained HTML page: it loads nothing from the network or from other files."""
+"""Report of a ladder as one HTML page that loads nothing from the network or from other files."""
 
 from __future__ import annotations
 
