@@ -31,7 +31,7 @@ from arena.games.basics import (
     UnknownGame,
     require_integer,
 )
-from arena.games.boards import Board, make_text_marks
+from arena.games.boards import Board, format_cell_marks
 
 __all__ = [
     "MAXIE",
@@ -196,7 +196,7 @@ class Game(ABC, Generic[P, M]):
         """Return a position as lines of text for the terminal. Default: the board, or one line if there is no board."""
         if self.board is None:
             return self.position_to_text(position)
-        return self.board.draw_text(make_text_marks(self.marks(position)))
+        return self.board.draw_text(format_cell_marks(self.marks(position)))
 
     # conversions
 

@@ -275,7 +275,7 @@ def fit_weights(
     new_weights = old_weights
     for number in range(MAX_NEWTON_ITERATIONS):
         if number or old_weights.any():
-            slopes, tempos = _fit_slopes_and_tempos(samples, ~held_out, new_weights)
+            slopes, tempos = _fit_slope_and_tempo_by_game(samples, ~held_out, new_weights)
             # A falling curve would keep weights that prefer the worse position: their product with it predicts as well.
             slopes = np.abs(slopes)
         else:
@@ -293,7 +293,7 @@ def fit_weights(
     rounded_vector = np.array([float(rounded_weights[name]) for name in names])
 
     def compute_losses(weight_vector: FloatArray) -> list[float]:
-        slopes, tempos = _fit_slopes_and_tempos(samples, ~held_out, weight_vector)
+        slopes, tempos = _fit_slope_and_tempo_by_game(samples, ~held_out, weight_vector)
         values = samples.features @ weight_vector * slopes[samples.game_indexes] + tempo_columns @ tempos
         return [_compute_mean_loss(values[part], samples.targets[part]) for part in (~held_out, held_out)]
 
@@ -310,7 +310,7 @@ def fit_weights(
     )
 
 
-def _fit_slopes_and_tempos(
+def _fit_slope_and_tempo_by_game(
     samples: TrainingSamples, sample_mask: npt.NDArray[np.bool_], weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the slope and the tempo of each game.

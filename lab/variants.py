@@ -21,7 +21,7 @@ from arena.lab.balance import StartBalancer
 from arena.maps.generators import GRID_TERRITORY_CAP, MAP_TERRITORIES_PER_START_TERRITORY, assemble_map
 from arena.maps.loader import MapError, load_map
 
-VARIANT_NAME_FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
+MAP_VARIANT_NAME_FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
 """Form of the name of a map with another cap or goal, for error messages."""
 PLANAR_MAP_NAME_PREFIX = "planar:"
 
@@ -51,7 +51,7 @@ HELD_OUT_MAPS = (
 )
 
 
-def load_variant(variant_name: str) -> RisklessMap:
+def load_map_variant(variant_name: str) -> RisklessMap:
     """Return the map that `variant_name` describes, in a form that the module docstring lists.
 
     Raises MapError if `variant_name` describes no map.
@@ -60,13 +60,13 @@ def load_variant(variant_name: str) -> RisklessMap:
     if "=" not in numbers or numbers.endswith(".toml"):
         return _load_base_map(variant_name)
     if not colon:
-        raise MapError(f"{variant_name:.60}: no such map; the form of a variant is {VARIANT_NAME_FORM}")
+        raise MapError(f"{variant_name:.60}: no such map; the form of a variant is {MAP_VARIANT_NAME_FORM}")
     new_values = {}
     for part in numbers.split(","):
         key, _, number = part.partition("=")
         if key not in ("cap", "goal") or key in new_values or not (number.isascii() and number.isdecimal()):
             raise MapError(
-                f"{variant_name:.60}: {part:.20} is not cap=N or goal=N, or is given twice; the form is {VARIANT_NAME_FORM}"
+                f"{variant_name:.60}: {part:.20} is not cap=N or goal=N, or is given twice; the form is {MAP_VARIANT_NAME_FORM}"
             )
         new_values[key] = int(number)
     try:

@@ -209,7 +209,7 @@ def parse_openings(openings_text: str, folder: Path | None = None) -> int | Path
     return int(openings_text)
 
 
-def check_format(format_name: str) -> str:
+def check_ladder_format(format_name: str) -> str:
     """Return `format_name` if it is the name of a tournament format. Raises ValueError for any other name."""
     if format_name not in FORMATS:
         raise ValueError(f"must be one of {', '.join(FORMATS)}, not {format_name!r:.40}")

@@ -21,7 +21,7 @@ from arena.ladder.plan import (
     BotPlan,
     LadderPlan,
     check_event_name,
-    check_format,
+    check_ladder_format,
     make_names_unique,
     make_valid_bot_name,
     parse_openings,
@@ -87,11 +87,11 @@ def _make_plan(file: TomlFile, table: LadderTable, folder: Path) -> LadderPlan:
         game=str(folder / table.game) if is_file_spec(table.game) else table.game,
         maps=tuple(
             str(folder / name) if name.endswith(".toml") else name
-            for name in file.parse_value_at(["maps"], _check_maps, table.maps)
+            for name in file.parse_value_at(["maps"], _check_map_names, table.maps)
         ),
         time_control=file.parse_value_at(["time_control"], TimeControl.parse, table.time_control),
         margin_ms=table.margin,
-        format=file.parse_value_at(["format"], check_format, table.format),
+        format=file.parse_value_at(["format"], check_ladder_format, table.format),
         rounds=table.rounds or default_rounds,
         seconds=file.parse_value_at(["for"], parse_duration, "ever" if table.for_ is None else table.for_),
         openings=file.parse_value_at(
@@ -105,7 +105,7 @@ def _make_plan(file: TomlFile, table: LadderTable, folder: Path) -> LadderPlan:
     )
 
 
-def _check_maps(maps: Sequence[str]) -> Sequence[str]:
+def _check_map_names(maps: Sequence[str]) -> Sequence[str]:
     if len(set(maps)) < len(maps):
         raise ValueError("must list each map once; for more matches, raise `rounds`")
     return maps

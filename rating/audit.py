@@ -26,9 +26,9 @@ SIGNIFICANCE_LEVEL = 0.01
 """Significance level: a result is reported if chance alone would produce one as extreme in less than this share of audits."""
 MIN_MATCHES_BETWEEN_BOTS = 6
 """Minimum number of matches between two bots for a check of their results."""
-MIN_COMPARED_PLIES = 20
+MIN_MOVES_TO_COMPARE = 20
 """Minimum number of moves after the opening for comparing two matches. Shorter ones can be identical by chance."""
-MIN_IDENTICAL_MATCHES = 2
+MIN_IDENTICAL_MATCHES_TO_REPORT = 2
 """Minimum number of matches with the same moves for reporting that two bots play identically."""
 
 BotPair = tuple[str, str]
@@ -63,7 +63,7 @@ class _AuditedMatch(NamedTuple):
     maxie: str
     minnie: str
     digest: bytes
-    """Digest of the setup and the moves; empty if the match has fewer than MIN_COMPARED_PLIES moves after its opening."""
+    """Digest of the setup and the moves; empty if the match has fewer than MIN_MOVES_TO_COMPARE moves after its opening."""
 
 
 class Audit:
@@ -95,7 +95,7 @@ class Audit:
         maxie, minnie = record.players.maxie, record.players.minnie
         moves = [move.move for move in record.moves]
         digest = b""
-        if sum(not move.opening for move in record.moves) >= MIN_COMPARED_PLIES:
+        if sum(not move.opening for move in record.moves) >= MIN_MOVES_TO_COMPARE:
             digest = sha256(msgspec.json.encode([record.setup, moves], order="deterministic")).digest()[:16]
         self._audited_matches[record.game].append(_AuditedMatch(maxie, minnie, digest))
         if not is_rated:
@@ -206,7 +206,7 @@ class Audit:
                 if not have_same_owner(*pair)
             )
             for (bot, opponent), count in sorted(identical_match_counts.items()):
-                if count >= MIN_IDENTICAL_MATCHES:
+                if count >= MIN_IDENTICAL_MATCHES_TO_REPORT:
                     detail = f"{count} matches move by move alike, against the same opponents"
                     yield AuditFinding(
                         "identical", game, bot, opponent, min(matches[bot], matches[opponent]), detail, None

@@ -518,7 +518,7 @@ class KnockoutFormat:
         """Return the encounters of each round, in the order of the rounds; within a round, from the top of the bracket."""
         depth = max(node.depth for node in self._nodes)
         return [
-            [_to_encounter(node) for node in self._nodes if node.depth == level]
+            [_make_encounter(node) for node in self._nodes if node.depth == level]
             for level in range(depth, -1, -1)
         ]
 
@@ -531,7 +531,7 @@ def _format_round_name(depth: int) -> str:
     return ("final", "semifinal")[depth] if depth < 2 else f"last {2 ** (depth + 1)}"
 
 
-def _to_encounter(node: _BracketNode) -> Encounter:
+def _make_encounter(node: _BracketNode) -> Encounter:
     first, second = node.bots
     points = [node.points.get(bot, 0.0) if bot is not None else 0.0 for bot in node.bots]
     return Encounter(first, second, points[0], points[1], node.winner)
@@ -555,7 +555,7 @@ def make_format(
     rounds: int | None,
     start_position_count: int,
     seed: int,
-    changes: Iterable[RosterChange] = (),
+    roster_changes: Iterable[RosterChange] = (),
 ) -> EventFormat:
     """Return the format called `format_name`: one of `FORMATS`, or ARENA_FORMAT. Raises ValueError for any other name.
 
@@ -563,7 +563,7 @@ def make_format(
     rounds                number of rounds; None for an endless event
     start_position_count  number of start positions
     seed                  random seed; the same seed gives the same order of the pairings
-    changes               bots that join or leave a Swiss; unused by the other formats
+    roster_changes        bots that join or leave a Swiss; unused by the other formats
     """
     makers: dict[str, Callable[[], EventFormat]] = {
         "round-robin": lambda: RoundRobinFormat(bots, rounds, start_position_count, seed),
@@ -576,5 +576,5 @@ def make_format(
         raise ValueError(f"no format is called {format_name!r:.40}: choose from {', '.join(FORMATS)}")
     format = makers[format_name]()
     if isinstance(format, SwissFormat):
-        format.change_roster(*changes)
+        format.change_roster(*roster_changes)
     return format

@@ -39,7 +39,7 @@ MAX_HEADER_BYTES = 1 << 16
 """Maximum size of a solved table's JSON header, in bytes. A file with a longer header counts as damaged."""
 MAX_TABLE_BLOCKS = 1 << 24
 """Maximum number of blocks of a solved table. A file with more counts as damaged."""
-LENGTH_FIELD_BYTES = 4
+UINT32_BYTES = 4
 """Size of each length and each CRC-32 in a solved table's file, in bytes."""
 SHA256_BYTES = 32
 """Size of the SHA-256 checksum of a solved table's header, in bytes."""
@@ -111,11 +111,10 @@ def encode_header(header: TableHeader, blocks: Iterable[bytes]) -> bytes:
     """
     data = msgspec.json.encode(header)
     index = b"".join(
-        len(block).to_bytes(LENGTH_FIELD_BYTES, "little")
-        + crc32(block).to_bytes(LENGTH_FIELD_BYTES, "little")
+        len(block).to_bytes(UINT32_BYTES, "little") + crc32(block).to_bytes(UINT32_BYTES, "little")
         for block in blocks
     )
-    header_bytes = FILE_SIGNATURE + len(data).to_bytes(LENGTH_FIELD_BYTES, "little") + data + index
+    header_bytes = FILE_SIGNATURE + len(data).to_bytes(UINT32_BYTES, "little") + data + index
     return header_bytes + hashlib.sha256(header_bytes).digest()
 
 
@@ -130,7 +129,7 @@ class BlockIndex(NamedTuple):
 
 def decode_header(data: memoryview, file_name: str) -> tuple[TableHeader, BlockIndex]:
     """Return the header and the index in `data`, the bytes of the file `file_name`. Raises BadTable for a damaged file."""
-    start = len(FILE_SIGNATURE) + LENGTH_FIELD_BYTES
+    start = len(FILE_SIGNATURE) + UINT32_BYTES
     if bytes(data[: len(FILE_SIGNATURE)]) != FILE_SIGNATURE:
         raise BadTable(f"{file_name} is not a solved table: create one with `arena solve MAP`")
     header_length = int.from_bytes(data[len(FILE_SIGNATURE) : start], "little")
@@ -140,15 +139,15 @@ def decode_header(data: memoryview, file_name: str) -> tuple[TableHeader, BlockI
         )
     header = _parse_header(bytes(data[start : start + header_length]), file_name)
     index_start = start + header_length
-    index_end = index_start + 2 * LENGTH_FIELD_BYTES * header.block_count
+    index_end = index_start + 2 * UINT32_BYTES * header.block_count
     if bytes(data[index_end : index_end + SHA256_BYTES]) != hashlib.sha256(data[:index_end]).digest():
         raise BadTable(f"{file_name} is damaged: the checksum of its header is wrong; solve the map again")
     offsets = [index_end + SHA256_BYTES]
     checksums = []
-    for entry in range(index_start, index_end, 2 * LENGTH_FIELD_BYTES):
-        checksum = entry + LENGTH_FIELD_BYTES
+    for entry in range(index_start, index_end, 2 * UINT32_BYTES):
+        checksum = entry + UINT32_BYTES
         offsets.append(offsets[-1] + int.from_bytes(data[entry:checksum], "little"))
-        checksums.append(int.from_bytes(data[checksum : checksum + LENGTH_FIELD_BYTES], "little"))
+        checksums.append(int.from_bytes(data[checksum : checksum + UINT32_BYTES], "little"))
     if len(data) != offsets[-1]:
         raise BadTable(
             f"{file_name} is damaged: it has {len(data):,} bytes instead of {offsets[-1]:,}; solve the map again"

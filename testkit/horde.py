@@ -198,7 +198,7 @@ async def run_attacker(kind: str, url: str, source_address: str, counts: Connect
         await asyncio.sleep(RECONNECT_PAUSE_SECONDS)
 
 
-async def run_attack(
+async def run_attackers(
     kind: str, url: str, source_address: str, client_count: int, seconds: float
 ) -> ConnectionCounts:
     """Attack a server with `client_count` parallel attackers for `seconds`, and return counts of their connections.

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.games.riskless_map import RisklessMap
-from arena.lab.variants import HELD_OUT_MAPS, load_variant
+from arena.lab.variants import HELD_OUT_MAPS, load_map_variant
 from arena.ladder.reports.standings import FORFEIT_FIELD_BY_COLUMN
 from arena.maps.loader import list_map_names
 from arena.maps.openings_file import find_shipped_openings_file
@@ -102,7 +102,7 @@ def play_match_pairs(
         map_name, table = map, Path(folder) / "table.json"
         if map not in list_map_names():
             path = Path(folder) / "variant.toml"
-            path.write_text(format_map_as_toml(load_variant(map)), encoding="utf-8")
+            path.write_text(format_map_as_toml(load_map_variant(map)), encoding="utf-8")
             map_name = str(path)
         openings = "shipped"
         if find_shipped_openings_file(map) is None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from arena.games.core import Game
 from arena.games.riskless import Riskless
-from arena.lab.variants import load_variant
+from arena.lab.variants import load_map_variant
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def format_markdown_table(headings: Sequence[str], rows: Iterable[Sequence[objec
 
 def make_riskless_game(map: str) -> Riskless:
     """Return the game Riskless on the map of this name."""
-    return Riskless(load_variant(map))
+    return Riskless(load_map_variant(map))
 
 
 def make_midgame_position(game: Game[Any, Any], plies: int, seed: int) -> Any:

@@ -93,10 +93,10 @@ def make_kernel() -> Kernel:
         return (get(mem, side + (territory >> 2)) >> (16 * (territory & 3))) & MAX_ARMIES
 
     @inlined
-    def put_armies(mem: Any, side: Any, territory: Any, number: Any) -> None:
+    def put_armies(mem: Any, side: Any, territory: Any, armies: Any) -> None:
         shift = 16 * (territory & 3)
         rest = get(mem, side + (territory >> 2)) & ~(MAX_ARMIES << shift)
-        put(mem, side + (territory >> 2), rest | (number << shift))
+        put(mem, side + (territory >> 2), rest | (armies << shift))
 
     @inlined
     def get_occupied_mask(packed_armies: Any) -> Any:

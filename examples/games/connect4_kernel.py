@@ -77,9 +77,9 @@ def make_kernel() -> Kernel:
         put(mem, out, get(mem, pos + 1))
 
     @inlined
-    def has_four_in_row(discs: Any, step: Any) -> Any:
-        two = discs & (discs >> step)
-        return two & (two >> 2 * step)
+    def has_four_in_row(discs: Any, direction_stride: Any) -> Any:
+        two = discs & (discs >> direction_stride)
+        return two & (two >> 2 * direction_stride)
 
     @inlined
     def status(_rules: Any, mem: Any, pos: Any) -> Any:
@@ -95,12 +95,12 @@ def make_kernel() -> Kernel:
         return DRAW if get(mem, pos) | other == ALL_CELLS else PLAYING
 
     @inlined
-    def score_lines(rules: Any, own: Any, other: Any) -> Any:
+    def score_lines(rules: Any, own_discs: Any, other_discs: Any) -> Any:
         value = 0
         for line in range(69):
             mask = get(rules, line)
-            mine = popcount(own & mask)
-            theirs = popcount(other & mask)
+            mine = popcount(own_discs & mask)
+            theirs = popcount(other_discs & mask)
             if theirs == 0:
                 value += mine * mine
             elif mine == 0:

@@ -6,7 +6,7 @@ from arena.bots.compiled.availability import MAX_CAP, MAX_TERRITORIES, has_compi
 from arena.console import UsageError
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
-from arena.lab.variants import load_variant
+from arena.lab.variants import load_map_variant
 from arena.maps.loader import MapError
 
 
@@ -16,7 +16,7 @@ def load_map_for_compiled_search(name: str) -> RisklessMap:
     Raises UsageError if there is no such map, or if it is too large for the compiled engines.
     """
     try:
-        map = load_variant(name)
+        map = load_map_variant(name)
     except MapError as error:
         raise UsageError(str(error)) from None
     if not has_compiled_search(Riskless(map)):

@@ -18,7 +18,7 @@ from arena.atomic_file import require_writable
 from arena.console import CommandError, JsonOption, UsageError, err, get_progress_console, out, write_json
 from arena.cores import list_usable_cores
 from arena.games.riskless_map import RisklessMap
-from arena.lab.variants import load_variant
+from arena.lab.variants import load_map_variant
 from arena.maps.loader import MapError
 from arena.solved.board_numbers import BoardNumbering
 from arena.solved.folders import find_table, get_output_folder, make_table_file_name, require_matching_table
@@ -77,7 +77,7 @@ def solve_command(
     Example: arena solve ring:7:cap=9,goal=47 --json -
     """
     try:
-        variant_map = load_variant(map)
+        variant_map = load_map_variant(map)
     except MapError as error:
         raise UsageError(str(error)) from None
     threads = len(list_usable_cores())
@@ -98,7 +98,7 @@ def solve_command(
         write_json(row, json)
     if str(json) != "-":
         _print_solution(solved)
-    _raise_if_corrupt(solved)
+    _raise_if_table_corrupt(solved)
 
 
 def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
@@ -249,7 +249,7 @@ def _describe_start_value(start: SolvedValue) -> str:
     return f"{'Maxie' if start.result.sign > 0 else 'Minnie'} wins in {start.plies} plies"
 
 
-def _raise_if_corrupt(solved: SolvedMap) -> None:
+def _raise_if_table_corrupt(solved: SolvedMap) -> None:
     """Raise CommandError if the verification found an error in the table."""
     if solved.verification is not None and solved.verification.errors:
         raise CommandError(

@@ -33,13 +33,13 @@ from arena.lab.variants import TRAINING_MAPS
 if TYPE_CHECKING:
     from arena.lab.tuning import FitResult
 
-WEIGHT_UNITS_COMMENTS = {
+WEIGHT_UNITS_COMMENT_BY_GAME = {
     Riskless.name: "Hundredths of an army per unit of each feature. bots/evaluators/riskless.py defines the features and their "
     "units on a map.",
     TicTacToe.name: "Hundredths of an open line per unit of each feature. bots/evaluators/tictactoe.py defines the features.",
 }
 """Comment for the top of a weights file, by the game's name. It explains the unit of the weights."""
-OUTCOMES_COMMENT = "Wins, draws and losses of the player to move, by category of positions. bots/evaluators/outcomes.py defines the categories."
+OUTCOMES_FILE_COMMENT = "Wins, draws and losses of the player to move, by category of positions. bots/evaluators/outcomes.py defines the categories."
 
 AddProgressBar = Callable[[str, int], Callable[[], None]]
 """Function that adds a progress bar with a title and a number of steps. It returns a function to call after each step."""
@@ -136,9 +136,9 @@ def tune_command(
     """
     from arena.lab.tuning import count_outcomes_by_category  # noqa: PLC0415 - an extra, and slow to load
 
-    if game not in WEIGHT_UNITS_COMMENTS:
+    if game not in WEIGHT_UNITS_COMMENT_BY_GAME:
         raise UsageError(
-            f"--game: {game} has no features to tune; choose {' or '.join(WEIGHT_UNITS_COMMENTS)}"
+            f"--game: {game} has no features to tune; choose {' or '.join(WEIGHT_UNITS_COMMENT_BY_GAME)}"
         )
     if game != Riskless.name and maps:
         raise UsageError(f"--map applies only to riskless: {game} has no maps")
@@ -188,7 +188,7 @@ def tune_command(
                 seed=seed,
                 on_progress=add_progress_bar("matches", matches * len(games)),
             )
-            comments = [OUTCOMES_COMMENT, *describe_tuning_run(generations)]
+            comments = [OUTCOMES_FILE_COMMENT, *describe_tuning_run(generations)]
             comments.append(f"in matches of {format_weights(initial_weights)}")
             write_text(format_outcomes(comments, outcomes_by_category), output)
         else:
@@ -207,7 +207,7 @@ def tune_command(
                 steps.append(_describe_generation(generation, fit))
                 # Written after each generation, because Ctrl-C may end the command before the last one.
                 comments = [
-                    WEIGHT_UNITS_COMMENTS[game],
+                    WEIGHT_UNITS_COMMENT_BY_GAME[game],
                     *describe_tuning_run(generation),
                     f"from {format_weights(initial_weights) if any(initial_weights.values()) else 'nothing: all 0'}",
                     *steps,

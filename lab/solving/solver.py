@@ -232,10 +232,10 @@ class Solver:
             width=1 if max_code < 256 else 2,
             totals=BoardCounts(self._open, won, lost, self._open - won - lost),
             longest=longest,
-            longest_board=self._find_first_board(2 * longest + 3) if longest else 0,
+            longest_board=self._find_first_board_with_code(2 * longest + 3) if longest else 0,
         )
 
-    def _find_first_board(self, code: int) -> int:
+    def _find_first_board_with_code(self, code: int) -> int:
         """Return the lowest number of a board with this code (encoded value)."""
         for first, last in self._ranges:
             indices = np.flatnonzero(self._codes[first:last] == code)

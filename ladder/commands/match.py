@@ -236,14 +236,14 @@ def describe_crashes(ladder: Ladder) -> str:
     return ", ".join(f"{row.bot} crashed in {row.crashes} of {row.games} matches" for row in rows)
 
 
-def _make_sprt_report(test: Sprt | None, pairs: PairCounts, crashes: str) -> dict[str, object] | None:
-    if test is None:
+def _make_sprt_report(sprt: Sprt | None, pairs: PairCounts, crash_text: str) -> dict[str, object] | None:
+    if sprt is None:
         return None
     return {
-        **dataclasses.asdict(test),
-        "llr": test.compute_llr(pairs),
-        "lower": test.lower_llr_bound,
-        "upper": test.upper_llr_bound,
-        "verdict": test.decide(pairs).value,
-        "crashes": crashes,
+        **dataclasses.asdict(sprt),
+        "llr": sprt.compute_llr(pairs),
+        "lower": sprt.lower_llr_bound,
+        "upper": sprt.upper_llr_bound,
+        "verdict": sprt.decide(pairs).value,
+        "crashes": crash_text,
     }

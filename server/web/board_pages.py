@@ -15,7 +15,7 @@ from typing import Any
 import anyio.to_thread
 import msgspec
 
-from arena.games.boards import make_text_marks
+from arena.games.boards import format_cell_marks
 from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import Game, GameError
 from arena.server.edge import responses
@@ -99,5 +99,5 @@ def _describe_position(game: Game[Any, Any], position: Any) -> dict[str, Any]:
         return view | {"picture": game.picture(position)}
     marks = game.marks(position)
     owners = [str(mark) if mark in ("maxie", "minnie") else "" for mark in marks]
-    texts = ["" if owner else text for owner, text in zip(owners, make_text_marks(marks), strict=True)]
+    texts = ["" if owner else text for owner, text in zip(owners, format_cell_marks(marks), strict=True)]
     return view | {"owners": owners, "texts": texts if any(texts) else []}

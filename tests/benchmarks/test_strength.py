@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from arena.lab.variants import HELD_OUT_MAPS, load_variant
+from arena.lab.variants import HELD_OUT_MAPS, load_map_variant
 from arena.maps.map_file import read_map_file
 from benchmarks.engine.strength import (
     REPOSITORY_FOLDER,
@@ -23,7 +23,7 @@ skip_without("numba")
 def test_a_map_that_is_written_is_read_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "variant.toml"
     for name in HELD_OUT_MAPS:
-        map = load_variant(name)
+        map = load_map_variant(name)
         file.write_text(format_map_as_toml(map), encoding="utf-8")
         assert read_map_file(file).map == replace(map, name="variant"), name
 

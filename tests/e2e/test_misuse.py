@@ -13,7 +13,7 @@ from arena.server.core.limits import HostLimits
 from arena.server.edge import admission
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
-from testkit.horde import run_attack
+from testkit.horde import run_attackers
 from testkit.players import RandomPlayer
 from tests.server.matches import spec
 
@@ -55,7 +55,7 @@ async def attack_until_refused(kind: str, url: str) -> None:
     """Let eight clients of one address come back until they were cut off more often than once each, and are refused."""
     cut = 0
     while cut <= 8 or not await is_refused(url):
-        cut += (await run_attack(kind, url, "127.0.0.2", 8, 3.5)).lost
+        cut += (await run_attackers(kind, url, "127.0.0.2", 8, 3.5)).lost
 
 
 async def is_refused(url: str) -> bool:

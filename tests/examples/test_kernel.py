@@ -18,7 +18,7 @@ from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
 from arena.games.core import BadGame, Game  # noqa: E402
 from arena.games.hexapawn import Hexapawn  # noqa: E402
 from arena.games.loading import load_game_class  # noqa: E402
-from arena.lab.variants import load_variant  # noqa: E402
+from arena.lab.variants import load_map_variant  # noqa: E402
 from arena.maps.loader import load_map  # noqa: E402
 from tests.bots.compiled.positions import minimax  # noqa: E402
 from tests.games.own import EXAMPLES, nim  # noqa: E402
@@ -66,7 +66,7 @@ def test_connect_four(threads: int) -> None:
 @pytest.mark.parametrize(("name", "depth"), [("m1", 3), ("italy", 2), ("world:cap=1000", 2)])
 def test_capitals(name: str, depth: int) -> None:
     """The value and the move of the readable minimax, at each depth, from positions of random matches."""
-    game = CAPITALS(load_variant(name))
+    game = CAPITALS(load_map_variant(name))
     evaluate = evaluator_for(game)
     searcher = Searcher(game, weights_for(game, "plain"), Settings(**EXACT))
     for seed in range(4):

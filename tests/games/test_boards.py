@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.basics import MAXIE, MINNIE
-from arena.games.boards import Grid, Points, make_text_marks
+from arena.games.boards import Grid, Points, format_cell_marks
 
 grids = st.builds(Grid, st.integers(1, 26), st.integers(1, 38), st.booleans(), st.booleans())
 
@@ -18,7 +18,7 @@ def test_every_cell_has_a_name_of_its_own(grid: Grid) -> None:
 
 
 def test_a_grid_is_drawn_from_the_side_of_its_first_row() -> None:
-    marks = make_text_marks([MAXIE, "", "", MINNIE, "", "*"])
+    marks = format_cell_marks([MAXIE, "", "", MINNIE, "", "*"])
     assert Grid(3, 2).draw_text(marks).splitlines() == ["   a b c", " 1 X . .", " 2 O . *"]
     assert Grid(3, 2, a1_below=True).draw_text(marks).splitlines() == [" 2 O . *", " 1 X . .", "   a b c"]
 

@@ -14,7 +14,7 @@ from arena.lab.selfplay import (
     play_match,
     play_random_plies,
 )
-from arena.lab.variants import load_variant
+from arena.lab.variants import load_map_variant
 from arena.maps.loader import load_map
 from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX
 
@@ -36,7 +36,7 @@ def test_random_starts_are_unfinished_positions(plies: int) -> None:
 
 
 def test_a_random_start_is_shorter_if_all_matches_end_sooner() -> None:
-    game = Riskless(load_variant("path4:cap=3,goal=5"))
+    game = Riskless(load_map_variant("path4:cap=3,goal=5"))
     for seed in range(5):
         position = play_random_plies(game, random.Random(seed), 40)
         assert game.outcome(position) is None

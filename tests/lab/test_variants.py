@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from arena.bots.compiled.availability import has_compiled_search
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless import Riskless
-from arena.lab.variants import HELD_OUT_MAPS, TRAINING_MAPS, load_variant, make_planar_map
+from arena.lab.variants import HELD_OUT_MAPS, TRAINING_MAPS, load_map_variant, make_planar_map
 from arena.maps.loader import MapError, list_map_names, load_map
 from tests.maps.test_generators import check_numbers
 from tests.properties import examples
@@ -17,14 +17,14 @@ from tests.properties import examples
 
 def test_a_map_with_another_cap_or_goal() -> None:
     world = load_map("world")
-    assert load_variant("world") is world
-    small = load_variant("world:cap=25")
+    assert load_map_variant("world") is world
+    small = load_map_variant("world:cap=25")
     assert (small.name, small.territory_cap, small.armies_to_win) == ("world:cap=25", 25, 225)
     assert small.neighbours == world.neighbours
-    assert load_variant("world:goal=300").armies_to_win == 300
-    ring = load_variant("ring:12:cap=40,goal=99")
+    assert load_map_variant("world:goal=300").armies_to_win == 300
+    ring = load_map_variant("ring:12:cap=40,goal=99")
     assert (ring.territory_count, ring.territory_cap, ring.armies_to_win) == (12, 40, 99)
-    assert load_variant("planar:12:3:cap=20").neighbours == load_variant("planar:12:3").neighbours
+    assert load_map_variant("planar:12:3:cap=20").neighbours == load_map_variant("planar:12:3").neighbours
 
 
 @pytest.mark.parametrize(
@@ -42,19 +42,21 @@ def test_a_map_with_another_cap_or_goal() -> None:
 )
 def test_a_mistake_gives_an_error_that_says_why(name: str, why: str) -> None:
     with pytest.raises(MapError, match=why):
-        load_variant(name)
+        load_map_variant(name)
 
 
 def test_no_map_is_both_learned_from_and_held_out() -> None:
     learned, held = (
-        {load_variant(name).neighbours for name in names} for names in (TRAINING_MAPS, HELD_OUT_MAPS)
+        {load_map_variant(name).neighbours for name in names} for names in (TRAINING_MAPS, HELD_OUT_MAPS)
     )
     assert not learned & held
-    assert all(has_compiled_search(Riskless(load_variant(name))) for name in (*TRAINING_MAPS, *HELD_OUT_MAPS))
+    assert all(
+        has_compiled_search(Riskless(load_map_variant(name))) for name in (*TRAINING_MAPS, *HELD_OUT_MAPS)
+    )
     shipped = set(list_map_names()) & set(HELD_OUT_MAPS)
     assert len(shipped) >= len(list_map_names()) // 2
     for kind in ("ring", "grid", "planar"):
-        graphs = [load_variant(name).neighbours for name in HELD_OUT_MAPS if name.startswith(kind)]
+        graphs = [load_map_variant(name).neighbours for name in HELD_OUT_MAPS if name.startswith(kind)]
         assert all(graphs.count(each) == 3 for each in graphs), "with three caps each"
 
 

@@ -18,7 +18,7 @@ from arena.bots.search.search_values import count_plies_to_end
 from arena.games.core import MAXIE
 from arena.games.riskless import Move, Riskless, RisklessPosition
 from arena.games.riskless_map import MAX_PLY_LIMIT, RisklessMap
-from arena.lab.variants import load_variant
+from arena.lab.variants import load_map_variant
 from arena.solved.header import encode_header
 from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedResult, SolvedValue
@@ -70,7 +70,9 @@ def find_reference_value(
 def test_the_reference_search_agrees_within_its_depth(
     map: str, boards: int, depth: int, tmp_path: Path
 ) -> None:
-    decided, differ = compare(load_variant(map), solve_to_table(load_variant(map), tmp_path), boards, depth)
+    decided, differ = compare(
+        load_map_variant(map), solve_to_table(load_map_variant(map), tmp_path), boards, depth
+    )
     assert differ == 0
     assert 0 < decided < boards
 

@@ -17,7 +17,7 @@ from arena.games.core import MAXIE
 from arena.games.riskless import RisklessPosition
 from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.solver import Solver
-from arena.lab.variants import load_variant
+from arena.lab.variants import load_map_variant
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import BoardNumbering
 from tests.lab.solving.graph_space import solve_game
@@ -84,17 +84,17 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from arena.lab.solving.solver import Solver
-from arena.lab.variants import load_variant
+from arena.lab.variants import load_map_variant
 from arena.solved.board_numbers import BoardNumbering
 print("begun", flush=True)
-Solver(BoardNumbering.from_map(load_variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda *_: None, 0).solve(Path(sys.argv[1]))
+Solver(BoardNumbering.from_map(load_map_variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda *_: None, 0).solve(Path(sys.argv[1]))
 """
 
 
 def test_a_solver_killed_at_random_moments_writes_the_same_file(tmp_path: Path) -> None:
     map, kills = "m1:cap=6", 3
     began = time.monotonic()
-    whole = solve_to_table(load_variant(map), tmp_path).path.read_bytes()
+    whole = solve_to_table(load_map_variant(map), tmp_path).path.read_bytes()
     span = max(0.5, time.monotonic() - began)
     path = tmp_path / "killed.solved"
     rng = Random(kills)
