@@ -13,7 +13,6 @@ from arena.protocol.engines import EngineInfo
 from arena.protocol.messages import ListedBot
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import GlickoRating
-from arena.server.core.bounded_dict import BoundedDict
 from arena.server.core.inputs import ClientAdmitted
 from arena.server.core.settings import PoolGame
 
@@ -108,10 +107,8 @@ class LobbyBot:
     """
     matches: dict[str, Player] = field(default_factory=dict)
     """Seat of the bot in each of its matches in progress, by match id."""
-    recent_matches: BoundedDict[str, int] = field(
-        default_factory=lambda: BoundedDict(MAX_REMEMBERED_RECENT_MATCHES)
-    )
-    """End time of each recently finished match in ns, by match id, oldest first."""
+    recent_matches: list[tuple[int, str]] = field(default_factory=list)
+    """Recently finished matches, oldest first: the end time of each in ns, and its id."""
     disconnect_time: int = 0
     """Time at which the bot last disconnected, or at which its session was restored, in ns."""
     answer_period_start: int | None = None
@@ -178,8 +175,7 @@ class LobbyBot:
     def begin_session(self, session_secret: str) -> None:
         """Start a new session with this secret, and forget the recent matches of an earlier session."""
         self.session = hash_secret(session_secret)
-        self.recent_matches.clear()
-        self.keeps_session = False
+        self.recent_matches, self.keeps_session = [], False
 
     def restore_session(self, session_hash: bytes, now_ns: int) -> None:
         """Restore the session whose secret has the hash `session_hash`. The bot counts as disconnected since `now_ns`."""
@@ -193,19 +189,19 @@ class LobbyBot:
     def move_match_to_recent(self, match_id: str, now_ns: int) -> None:
         """Remove a match that ended at `now_ns` from the matches in progress, and remember it as recently finished."""
         self.matches.pop(match_id, None)
-        self.recent_matches[match_id] = now_ns
+        self.recent_matches = [*self.recent_matches[1 - MAX_REMEMBERED_RECENT_MATCHES :], (now_ns, match_id)]
 
     def list_recent_match_ids(self, now_ns: int) -> list[str]:
         """Return the ids of matches whose results the bot may have missed: ended at most `MAX_RESENT_RESULT_AGE_NS` ago."""
         return [
-            match
-            for match, end_time in self.recent_matches.items()
-            if now_ns - end_time <= MAX_RESENT_RESULT_AGE_NS
+            match for end_time, match in self.recent_matches if now_ns - end_time <= MAX_RESENT_RESULT_AGE_NS
         ]
 
     def was_end_sent_after(self, match_id: str, time_ns: int) -> bool:
         """Return True if the bot's match `match_id` has finished recently, and its `end` message was sent after `time_ns`."""
-        return match_id in self.recent_matches and time_ns < self.recent_matches[match_id]
+        return any(
+            match_id == recent_id and time_ns < end_time for end_time, recent_id in self.recent_matches
+        )
 
     def begin_challenge_answer_period(self, now_ns: int) -> None:
         """Keep the matchmaker from pairing the bot for `CHALLENGE_ANSWER_PERIOD_NS`, so that the bot can answer challenges.
