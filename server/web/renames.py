@@ -106,26 +106,21 @@ class RenameQueue:
         job = msgspec.json.encode(_RenameJob(self._store_url, change)).decode()
         # The priority is normal. With a lower one, the child could keep the store locked while other processes run.
         command = make_supervised_command(sys.executable, "-P", "-m", CHILD_MODULE, niceness=0)
-        pipe = subprocess.PIPE
         try:
-            process = await anyio.open_process(
+            process = await anyio.run_process(
                 command,
-                stdin=pipe,
-                stdout=pipe,
+                stdin=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
+                check=False,
                 env={**os.environ, RENAME_JOB_VARIABLE: job},
             )
         except OSError as error:
             log.error("the rename of %r failed: %s", change.name, error)  # noqa: TRY400  one line, no stack
             return FAILURE_REASON
-        async with process:
-            if process.stdout is None:
-                raise ValueError("the rename process was started without a pipe for its output")
-            output = b"".join([chunk async for chunk in process.stdout]).decode(errors="replace").strip()
-            exit_code = await process.wait()
-        if exit_code in (0, REFUSED_EXIT_CODE):
+        output = process.stdout.decode(errors="replace").strip()
+        if process.returncode in (0, REFUSED_EXIT_CODE):
             return output
-        log.error("the rename of %r failed (exit code %d): %s", change.name, exit_code, output)
+        log.error("the rename of %r failed (exit code %d): %s", change.name, process.returncode, output)
         return FAILURE_REASON
 
 
