@@ -244,12 +244,12 @@ class Matchmaker:
             return False
         if pool.rated and self._waiting_bots[bot_name_a].has_same_owner_as(self._waiting_bots[bot_name_b]):
             return False
-        last_match_end = (
-            self._history.find_last_match_end_ns(bot_name_a, bot_name_b) if pool.pause_ms else None
-        )
-        if last_match_end is None or last_match_end + pool.pause_ms * NS_PER_MS <= self._lobby.now:
+        last_match_end = self._history.find_last_match_end_ns(bot_name_a, bot_name_b)
+        if last_match_end is None:
             return True
         rematch_time = last_match_end + pool.pause_ms * NS_PER_MS
+        if rematch_time <= self._lobby.now:
+            return True
         self._lobby.deadlines.schedule_check(("matchmaker", ""), rematch_time)
         return False
 
