@@ -65,6 +65,11 @@ class EventPlan(Struct, frozen=True, kw_only=True):
         return self.format == ARENA_FORMAT
 
     @property
+    def end_time(self) -> int:
+        """End of an event of the format `arena`, as Unix time in seconds."""
+        return self.start_time + 60 * self.minutes
+
+    @property
     def game(self) -> str:
         return self.games[0].game.name
 

@@ -45,7 +45,7 @@ from arena.server.core.inputs import (
     HostCommand,
     RenameEntry,
 )
-from arena.server.core.lobby import Lobby
+from arena.server.core.lobby import NS_PER_SECOND, Lobby
 from arena.server.core.matches import CurrentMatches
 from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX
 
@@ -60,7 +60,6 @@ It is shorter than `matchmaker.DELAY_FROM_CHANGE_TO_PAIRING_NS`, so that events 
 """
 MAX_LISTED_EVENTS = 100
 """Maximum number of events in a `listing` message."""
-NS_PER_SECOND = 1_000_000_000
 
 
 class HostedEvent(Event):
@@ -113,7 +112,7 @@ class HostedEvents:
 
     def is_reserved(self, bot_name: str) -> bool:
         """Return True if an event keeps a bot for its own matches, so that the matchmaker must not pair the bot."""
-        now = self._lobby.now_unix_ns() // NS_PER_SECOND
+        now = self._lobby.now_unix_s()
         return any(
             bot_name in event.waiting_bots
             or (event.plan.hold_pool and event.state.has_entered(bot_name) and now >= event.plan.closing_time)
@@ -264,10 +263,7 @@ class HostedEvents:
 
     def _find_event_for_bot(self, name: str, action: EventAction, bot: LobbyBot) -> Event:
         event = self._find_event(name, action, bot.name)
-        if (
-            event.state.phase == "open"
-            and self._lobby.now_unix_ns() >= event.plan.closing_time * NS_PER_SECOND
-        ):
+        if event.state.phase == "open" and self._lobby.now_unix_s() >= event.plan.closing_time:
             raise EventRefused(f"the entries of {event.name} are closed: it is about to begin")
         return event
 
@@ -420,7 +416,7 @@ class HostedEvents:
 
     def _begin_event_if_due(self, event: HostedEvent) -> None:
         lobby, plan = self._lobby, event.plan
-        now = lobby.now_unix_ns() / NS_PER_SECOND
+        now = lobby.now_unix_s()
         if now >= plan.closing_time and not event.are_entries_closed:
             event.are_entries_closed = True
             self._mark_bots_changed(event)
@@ -451,7 +447,7 @@ class HostedEvents:
 
     def _announce_next_of_series(self, event: Event) -> None:
         """Announce the next event of the series, with the same entries; do nothing if the event does not repeat."""
-        plan = plan_next_event(event.plan, self._lobby.now_unix_ns() // NS_PER_SECOND)
+        plan = plan_next_event(event.plan, self._lobby.now_unix_s())
         if plan is not None and plan.event not in self._events:
             self._add_event(EventState(plan, bots=event.state.bots))
             self._schedule_check_at_unix(plan.closing_time)
@@ -466,8 +462,8 @@ class HostedEvents:
         In an event of the format `arena`, free bots are paired at once, so no match has to wait.
         """
         if event.plan.is_arena:
-            if self._lobby.now_unix_ns() < self._compute_end_unix_s(event) * NS_PER_SECOND:
-                self._schedule_check_at_unix(self._compute_end_unix_s(event))
+            if self._lobby.now_unix_s() < event.plan.end_time:
+                self._schedule_check_at_unix(event.plan.end_time)
                 free_bots = [
                     bot.name
                     for bot in self._lobby.list_connected_bots()
@@ -489,10 +485,6 @@ class HostedEvents:
             if has_changed:
                 due_pairings = event.list_due_matches()
         return due_pairings
-
-    @staticmethod
-    def _compute_end_unix_s(event: Event) -> int:
-        return event.plan.start_time + 60 * event.plan.minutes
 
     def _start_or_forfeit_match(self, event: HostedEvent, pairing: Pairing) -> bool:
         """Begin a due match, or decide it by forfeit if a bot stays away or takes no more matches.
@@ -592,13 +584,8 @@ class HostedEvents:
         self._lobby.mark_listing_changed()
 
     def _end_event_if_finished(self, event: Event) -> None:
-        is_finished = event.is_finished
-        if event.plan.is_arena:
-            is_finished = (
-                self._lobby.now_unix_ns() >= self._compute_end_unix_s(event) * NS_PER_SECOND
-                and not event.matches_in_progress
-            )
-        if is_finished:
+        is_time_over = event.plan.is_arena and self._lobby.now_unix_s() >= event.plan.end_time
+        if event.is_finished or (is_time_over and not event.matches_in_progress):
             event.mark_over()
             self._lobby.effects.append(LogLine("info", f"event {event.name} is over"))
             self._save_event(event)

@@ -21,6 +21,7 @@ from arena.server.core.effects import CloseClient, DeleteSession, Effect, SaveSe
 from arena.server.core.inputs import ClientAdmitted, get_edge_number
 from arena.server.core.settings import CoreSettings
 
+NS_PER_SECOND = 1_000_000_000
 DRAINING_REFUSAL_REASON = "the server is stopping and begins no new matches"
 """Reason for refusing a match while the server is stopping."""
 
@@ -113,9 +114,12 @@ class Lobby:
     def now_unix_ns(self) -> int:
         return self.settings.epoch_ns + self.now
 
+    def now_unix_s(self) -> int:
+        return (self.settings.epoch_ns + self.now) // NS_PER_SECOND
+
     def format_current_utc(self) -> str:
         """Return the current time in UTC, in ISO 8601, as written in records."""
-        return format_unix_time_as_utc(self.now_unix_ns() // 1_000_000_000)
+        return format_unix_time_as_utc(self.now_unix_s())
 
     def start_collecting_effects(self, now_ns: int) -> list[Effect]:
         """Set the time to `now_ns` for the next input, and return the new list that will collect the effects of that input."""
