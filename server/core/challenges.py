@@ -201,12 +201,16 @@ class ChallengeHandler:
 
     def decline_challenge(self, bot: LobbyBot, decline: Decline) -> None:
         """Close a challenge to `bot`. Raises RequestRefused if there is no such challenge."""
-        challenge = self._open_challenges.close_as_declined(bot.name, decline.challenge)
+        challenge = self._open_challenges.close_if(
+            decline.challenge, lambda challenge: challenge.request.opponent == bot.name
+        )
         self._send_challenge_outcome(challenge, "declined", decline.reason)
 
     def withdraw_challenge(self, bot: LobbyBot, withdraw: Withdraw) -> None:
         """Close a challenge of `bot`. Raises RequestRefused if there is no such challenge."""
-        challenge = self._open_challenges.close_as_withdrawn(bot.name, withdraw.challenge)
+        challenge = self._open_challenges.close_if(
+            withdraw.challenge, lambda challenge: challenge.challenger == bot.name
+        )
         self._send_challenge_outcome(challenge, "withdrawn")
 
     def accept_challenge(self, bot: LobbyBot, accept: Accept) -> None:
@@ -217,7 +221,12 @@ class ChallengeHandler:
             )
         if self._lobby.is_draining:
             raise RequestRefused(ErrorCode.SHUTTING_DOWN, DRAINING_REFUSAL_REASON)
-        challenge = self._open_challenges.close_as_accepted(bot.name, accept.challenge)
+        challenge = self._open_challenges.close_if(
+            accept.challenge,
+            lambda challenge: (
+                challenge.challenger != bot.name and challenge.request.opponent in ("", bot.name)
+            ),
+        )
         # The challenger is still connected, because the challenges of a bot are closed when the bot disconnects.
         challenger = self._lobby.bots[challenge.challenger]
         busy_bot = next(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -125,33 +126,17 @@ class OpenChallenges:
             for id in {**self._ids_by_challenger.get(bot_name, {}), **self._ids_by_opponent.get(bot_name, {})}
         ]
 
-    def close_as_accepted(self, accepter_name: str, challenge_id: str) -> OpenChallenge:
-        """Close the challenge that a bot accepts, and return it. Raises RequestRefused if the bot may not accept it."""
-        challenge = self._require_challenge(challenge_id)
-        if challenge.challenger == accepter_name or challenge.request.opponent not in ("", accepter_name):
-            raise _make_unknown_challenge_refusal(challenge_id)
-        return self.close_challenge(challenge_id)
+    def close_if(self, challenge_id: str, may_close: Callable[[OpenChallenge], bool]) -> OpenChallenge:
+        """Close a challenge that a bot accepts, declines or withdraws, and return it.
 
-    def close_as_declined(self, opponent_name: str, challenge_id: str) -> OpenChallenge:
-        """Close the challenge that a bot declines, and return it. Raises RequestRefused if it is not addressed to the bot."""
-        if self._require_challenge(challenge_id).request.opponent != opponent_name:
-            raise _make_unknown_challenge_refusal(challenge_id)
-        return self.close_challenge(challenge_id)
+        may_close  function that returns True if the challenge is one that the bot may close in this way
 
-    def close_as_withdrawn(self, challenger_name: str, challenge_id: str) -> OpenChallenge:
-        """Close the challenge that a bot withdraws, and return it. Raises RequestRefused if another bot opened it."""
-        if self._require_challenge(challenge_id).challenger != challenger_name:
-            raise _make_unknown_challenge_refusal(challenge_id)
-        return self.close_challenge(challenge_id)
-
-    def _require_challenge(self, challenge_id: str) -> OpenChallenge:
+        Raises RequestRefused if there is no such challenge, or if the bot may not close it.
+        """
         challenge = self._challenges.get(challenge_id)
-        if challenge is None:
-            raise _make_unknown_challenge_refusal(challenge_id)
-        return challenge
-
-
-def _make_unknown_challenge_refusal(id: str) -> RequestRefused:
-    return RequestRefused(
-        ErrorCode.NO_SUCH_CHALLENGE, f"challenge {id!r:.40} does not exist, is over, or is not yours"
-    )
+        if challenge is None or not may_close(challenge):
+            raise RequestRefused(
+                ErrorCode.NO_SUCH_CHALLENGE,
+                f"challenge {challenge_id!r:.40} does not exist, is over, or is not yours",
+            )
+        return self.close_challenge(challenge_id)
