@@ -156,7 +156,8 @@ class Event:
                 f"{self.name} is open to ratings of {bounds_text}, but {bot_name!r:.70} is rated {rating:.0f}"
             )
         if bot_name in state.withdrawn:
-            self._rejoin_after_withdrawal(bot_name)
+            self.state = replace(state, withdrawn=_remove_bot(state.withdrawn, bot_name))
+            self._schedule_roster_change(bot_name, joins=True)
             return
         if len(state.bots) >= MAX_ENTRIES_PER_EVENT:
             raise EventRefused(f"{self.name} already has {MAX_ENTRIES_PER_EVENT} entries, the maximum")
@@ -193,10 +194,6 @@ class Event:
     def _swiss_format(self) -> SwissFormat | None:
         format = self.schedule.format if self.schedule is not None else None
         return format if isinstance(format, SwissFormat) else None
-
-    def _rejoin_after_withdrawal(self, bot_name: str) -> None:
-        self.state = replace(self.state, withdrawn=_remove_bot(self.state.withdrawn, bot_name))
-        self._schedule_roster_change(bot_name, joins=True)
 
     def _join_late(self, bot_name: str) -> None:
         self.state = replace(self.state, bots=(*self.state.bots, bot_name))
@@ -247,14 +244,13 @@ class Event:
         cancel_reason  reason for the action `cancel`
         """
         phase = self.state.phase
-        allowed_phases = {
-            "pause": ("running",),
-            "resume": ("paused",),
-            "cancel": ("open", "running", "paused"),
+        allowed_phases, new_phase = {
+            "pause": (("running",), "paused"),
+            "resume": (("paused",), "running"),
+            "cancel": (("open", "running", "paused"), "cancelled"),
         }[phase_action]
         if phase not in allowed_phases:
             raise EventRefused(f"cannot {phase_action} {self.name}: it is {phase}")
-        new_phase = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[phase_action]
         cancel_reason = cancel_reason if new_phase == "cancelled" else ""
         self.state = replace(self.state, phase=new_phase, cancel_reason=cancel_reason)
 
