@@ -163,11 +163,11 @@ class IllegalMove(GameError):
         super().__init__(f"illegal move {move}: {why}; legal: {first_moves or 'none'}{hidden_text}")
 
 
-def require_integer(data: object, name: str, low: int, high: int) -> int:
+def require_integer(data: object, value_name: str, low: int, high: int) -> int:
     """Return `data` if it is an int from `low` to `high`, both included.
 
-    Raises BadData for anything else, even for a bool. The message calls the value `name`.
+    Raises BadData for anything else, even for a bool. The message calls the value `value_name`.
     """
     if isinstance(data, bool) or not isinstance(data, int) or not low <= data <= high:
-        raise BadData(f"{name} must be a whole number from {low} to {high}, not {data!r:.40}")
+        raise BadData(f"{value_name} must be a whole number from {low} to {high}, not {data!r:.40}")
     return data

@@ -130,14 +130,14 @@ def list_installed_games() -> Mapping[str, EntryPoint]:
 
 
 @cache
-def load_installed_game(name: str) -> GameClass:
-    """Run the module of the game that an installed package provides under `name`, and return the game's class.
+def load_installed_game(game_name: str) -> GameClass:
+    """Run the module of the game that an installed package provides under `game_name`, and return the game's class.
 
     Raises BadGame if the module cannot be loaded or its class is not a valid game, and KeyError if no package provides
     it.
     """
-    entry_point = list_installed_games()[name]
-    source = f"the game {name} of {entry_point.dist.name if entry_point.dist else 'an installed package'} ({entry_point.value})"
+    entry_point = list_installed_games()[game_name]
+    source = f"the game {game_name} of {entry_point.dist.name if entry_point.dist else 'an installed package'} ({entry_point.value})"
     try:
         loaded_object = entry_point.load()
     except Exception as error:
@@ -146,9 +146,9 @@ def load_installed_game(name: str) -> GameClass:
         ) from error
     if not inspect.isclass(loaded_object) or not issubclass(loaded_object, Game):
         raise BadGame(f"{source} must be a subclass of Game")
-    if check_game_class(loaded_object, source).name != name:
+    if check_game_class(loaded_object, source).name != game_name:
         raise BadGame(
-            f"{source} is called {loaded_object.name!r}, but its entry point is called {name!r}: give both the same name"
+            f"{source} is called {loaded_object.name!r}, but its entry point is called {game_name!r}: give both the same name"
         )
     return loaded_object
 

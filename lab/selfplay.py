@@ -97,12 +97,12 @@ def draw_training_start(game: Game[Any, Any], rng: random.Random) -> Any:
 
 def play_match(
     game: Game[Any, Any],
-    start: Any,
+    start_position: Any,
     searcher_by_player: Mapping[Player, DeepeningSearcher],
     nodes_per_move: int | Mapping[Player, int],
     max_plies: int = 1 << 30,
 ) -> PlayedMatch:
-    """Play one match from the position `start`.
+    """Play one match from the position `start_position`.
 
     searcher_by_player  searcher of each player
     nodes_per_move      number of nodes searched for each move: one number for both players, or one for each
@@ -110,7 +110,7 @@ def play_match(
 
     The match is a draw when a position occurs for the third time, as under the server's default rules.
     """
-    position = start
+    position = start_position
     repetitions = RepetitionCounter(game)
     nodes_by_player = (
         dict.fromkeys(Player, nodes_per_move) if isinstance(nodes_per_move, int) else nodes_per_move

@@ -92,18 +92,18 @@ def _replace_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -
     return replace(map, territory_cap=cap, armies_to_win=scaled_goal if goal is None else goal)
 
 
-def _load_base_map(name: str) -> RisklessMap:
-    if not name.startswith(PLANAR_MAP_NAME_PREFIX):
-        return load_map(name)
-    size, _, number = name.removeprefix(PLANAR_MAP_NAME_PREFIX).partition(":")
+def _load_base_map(map_name: str) -> RisklessMap:
+    if not map_name.startswith(PLANAR_MAP_NAME_PREFIX):
+        return load_map(map_name)
+    size, _, number = map_name.removeprefix(PLANAR_MAP_NAME_PREFIX).partition(":")
     if not all(text.isascii() and text.isdecimal() and len(text) <= 6 for text in (size, number)):
         raise MapError(
-            f"{name:.60}: no such map; a random planar map is planar:SIZE:NUMBER, as in planar:24:7"
+            f"{map_name:.60}: no such map; a random planar map is planar:SIZE:NUMBER, as in planar:24:7"
         )
     try:
         return make_planar_map(int(size), int(number))
     except ValueError as error:
-        raise MapError(f"{name:.60}: {error}") from None
+        raise MapError(f"{map_name:.60}: {error}") from None
 
 
 PLANAR_MAP_SIZES = range(5, 65)

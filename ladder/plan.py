@@ -163,9 +163,9 @@ def plan_command_bot(command_line: str) -> BotPlan:
     return BotPlan(make_valid_bot_name(_choose_name_for_command(words)), None, tuple(words))
 
 
-def make_valid_bot_name(name: str) -> str:
-    """Return `name`, changed as little as necessary to be valid for a bot in a ladder."""
-    printable_name = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
+def make_valid_bot_name(raw_name: str) -> str:
+    """Return `raw_name`, changed as little as necessary to be valid for a bot in a ladder."""
+    printable_name = "".join(char if char.isprintable() and char != "#" else "?" for char in raw_name)
     return printable_name[:MAX_BOT_NAME_LENGTH].strip() or "?"
 
 

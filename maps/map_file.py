@@ -182,12 +182,12 @@ def _find_neighbours(
     return tuple(territory_numbers[road.casefold()] if isinstance(road, str) else road for road in roads)
 
 
-def _parse_start_armies(start: tuple[str, int] | None) -> int:
-    """Return the number of armies in `start`, a player and a number; negative for Minnie, and 0 for None.
+def _parse_start_armies(start_entry: tuple[str, int] | None) -> int:
+    """Return the number of armies in `start_entry`, a player and a number; negative for Minnie, and 0 for None.
 
     Raises ValueError for an unknown player.
     """
-    player, armies = start or ("maxie", 0)
+    player, armies = start_entry or ("maxie", 0)
     if player not in ("maxie", "minnie"):
         raise ValueError(
             f'must be a player and armies, as in ["maxie", 2]; no player is called {player!r:.40}'

@@ -254,8 +254,8 @@ def _describe_exit_code(exit_code: int) -> str:
     return f"exit code {exit_code}"
 
 
-def make_engine_command(engine_name: str, url: str, name: str, games: Sequence[str]) -> tuple[str, ...]:
-    """Return the command that starts `arena bot` with an engine, under a bot's `name`.
+def make_engine_command(engine_name: str, url: str, bot_name: str, games: Sequence[str]) -> tuple[str, ...]:
+    """Return the command that starts `arena bot` with an engine, for the bot called `bot_name`.
 
     The bot's token is not in the command, because other users of the machine can see command lines. Pass it in the
     environment.
@@ -275,6 +275,6 @@ def make_engine_command(engine_name: str, url: str, name: str, games: Sequence[s
         "--url",
         url,
         "--name",
-        name,
+        bot_name,
         *game_options,
     )

@@ -83,18 +83,18 @@ class FaultReport:
 
 def make_players(
     edges: Sequence[ServerProcess],
-    count: int,
+    player_count: int,
     draw_think_seconds: Callable[[], float],
     keepalive_seconds: float = 2.0,
 ) -> list[RandomPlayer]:
-    """Return `count` bots for a cluster. They start at different edges; a bot that loses its edge connects to the next one.
+    """Return `player_count` bots for a cluster. They start at different edges; a bot that loses its edge connects to the next one.
 
     draw_think_seconds: function that returns the thinking time before a move, in seconds
     keepalive_seconds: seconds between two pings of a bot, and maximum wait for the answer to each
     """
     urls = [edge.url for edge in edges]
     players = []
-    for number in range(count):
+    for number in range(player_count):
         first = number % len(urls)
         others = (*urls[first + 1 :], *urls[:first])
         players.append(
@@ -119,13 +119,13 @@ class FaultInjector:
     """Function that returns the current process ids of PostgreSQL, which runs one process for each connection."""
     rng: random.Random
 
-    async def inject_fault(self, kind: str, players: Sequence[RandomPlayer]) -> ClusterFault:
+    async def inject_fault(self, fault_kind: str, players: Sequence[RandomPlayer]) -> ClusterFault:
         """Cause a failure of a kind in FAULT_KINDS, wait until all matches in progress continue, and repair the failure.
 
         A failure of NATS or PostgreSQL is repaired before the wait, because no match can continue without them. Return
         the failure, with the time until each match continued.
         """
-        target, _, fault = kind.partition(" ")
+        target, _, fault = fault_kind.partition(" ")
         duration_seconds = self.rng.uniform(*MIN_AND_MAX_FAULT_SECONDS)
         if target in ("nats", "postgresql"):
             duration_seconds = min(duration_seconds, MAX_OUTAGE_SECONDS)
@@ -135,7 +135,7 @@ class FaultInjector:
         end_fault = await asyncio.to_thread(self._begin_fault, target, fault, member)
         is_permanent = fault in ("kill", "power")
         cluster_fault = ClusterFault(
-            kind, member.name if member else target, 0.0 if is_permanent else duration_seconds
+            fault_kind, member.name if member else target, 0.0 if is_permanent else duration_seconds
         )
         if target in ("nats", "postgresql"):
             await asyncio.sleep(duration_seconds)
@@ -205,9 +205,9 @@ class FaultInjector:
                 return member.heal_network
 
 
-def _send_signal(pid: int, number: signal.Signals) -> None:
+def _send_signal(pid: int, signal_number: signal.Signals) -> None:
     with suppress(ProcessLookupError):  # a process of PostgreSQL ends with its client
-        os.kill(pid, number)
+        os.kill(pid, signal_number)
 
 
 async def inject_faults(

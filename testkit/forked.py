@@ -89,12 +89,12 @@ class ForkedCommand:
             raise TimeoutExpired(self.args, timeout or 0)
         return exit_code
 
-    def send_signal(self, number: int) -> None:
+    def send_signal(self, signal_number: int) -> None:
         """Send a signal to the command, unless it has ended."""
         if self.poll() is None:
             # the fork server learns of the end earlier
             with suppress(ProcessLookupError):
-                os.kill(self.pid, number)
+                os.kill(self.pid, signal_number)
 
     def terminate(self) -> None:
         """Send SIGTERM to the command."""

@@ -172,15 +172,17 @@ async def _send_frames(host: Host, frames: Iterator[bytes], count: int) -> None:
                         await asyncio.wait_for(connection.recv(), 0.002)
 
 
-async def run_fuzzer(count: int, *, codec_frames_per_server_frame: int = 20, seed: int = 1) -> FuzzResult:
-    """Decode `count` frames with the codec, and send further frames to a server in this process.
+async def run_fuzzer(
+    frame_count: int, *, codec_frames_per_server_frame: int = 20, seed: int = 1
+) -> FuzzResult:
+    """Decode `frame_count` frames with the codec, and send further frames to a server in this process.
 
     codec_frames_per_server_frame: number of frames that are decoded for each frame that is sent to the server
     seed: seed of the random frames
 
     Failures are not raised: `FuzzResult.faults` lists them. Raises RuntimeError if the honest bots cannot connect.
     """
-    result = FuzzResult(count, count // codec_frames_per_server_frame)
+    result = FuzzResult(frame_count, frame_count // codec_frames_per_server_frame)
     source, live = generate_frames(seed), generate_frames(seed + 1)
     async with open_host(make_private_host_settings(anyone=True)) as host, anyio.create_task_group() as tasks:
         players = [RandomPlayer(host.url, name) for name in ("anna", "bert")]
@@ -205,11 +207,11 @@ async def run_fuzzer(count: int, *, codec_frames_per_server_frame: int = 20, see
             async with anyio.create_task_group() as attackers:
                 for _ in range(4):
                     attackers.start_soon(_send_frames, host, live, result.live // 4)
-                for number in range(count):
+                for number in range(frame_count):
                     _decode_frame(next(source), result)
                     if number % 50 == 0:
                         await asyncio.sleep(0)
-                    if number == int(count * WARM_UP_FRAME_SHARE):
+                    if number == int(frame_count * WARM_UP_FRAME_SHARE):
                         result.warm_kib = _measure_peak_kib()
             result.peak_kib = _measure_peak_kib()
             is_finished = True
@@ -220,8 +222,8 @@ async def run_fuzzer(count: int, *, codec_frames_per_server_frame: int = 20, see
             f"peak memory grew from {result.warm_kib} KiB after the first tenth to {result.peak_kib} KiB"
         )
     result.faults += [
-        f"{count} matches beside ended as {reason}"
-        for reason, count in result.honest_end_reasons.items()
+        f"{match_count} matches beside ended as {reason}"
+        for reason, match_count in result.honest_end_reasons.items()
         if reason in FORFEIT_REASONS | {EndReason.SERVER_FAULT}
     ]
     return result

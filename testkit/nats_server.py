@@ -99,9 +99,9 @@ class NatsServer:
         finally:
             os.kill(self.pid, signal.SIGCONT)
 
-    def _stop_with_signal(self, number: signal.Signals) -> None:
+    def _stop_with_signal(self, signal_number: signal.Signals) -> None:
         if self._process is not None:
-            self._process.send_signal(number)
+            self._process.send_signal(signal_number)
             self._process.wait(START_TIMEOUT_SECONDS)
             self._process = None
 

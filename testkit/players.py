@@ -156,13 +156,13 @@ class RandomPlayer:
         await connection.send(encode(message))
 
 
-async def run_players(url: str, count: int, max_think_seconds: float, name: str) -> None:
-    """Play until cancelled with `count` bots, which think up to `max_think_seconds` seconds per move.
+async def run_players(url: str, player_count: int, max_think_seconds: float, name: str) -> None:
+    """Play until cancelled with `player_count` bots, which think up to `max_think_seconds` seconds per move.
 
     name: prefix of the bots' names, before the number
     """
     async with asyncio.TaskGroup() as tasks:
-        for number in range(count):
+        for number in range(player_count):
             player = RandomPlayer(url, f"{name} {number}", lambda: random.uniform(0, max_think_seconds))
             tasks.create_task(player.run())
 

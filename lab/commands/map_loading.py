@@ -10,17 +10,17 @@ from arena.lab.variants import load_map_variant
 from arena.maps.loader import MapError
 
 
-def load_map_for_compiled_search(name: str) -> RisklessMap:
-    """Return the map called `name`. The name may set another cap or number of armies to win, as in `world:cap=20,goal=240`.
+def load_map_for_compiled_search(map_name: str) -> RisklessMap:
+    """Return the map called `map_name`. The name may set another cap or number of armies to win, as in `world:cap=20,goal=240`.
 
     Raises UsageError if there is no such map, or if it is too large for the compiled engines.
     """
     try:
-        map = load_map_variant(name)
+        map = load_map_variant(map_name)
     except MapError as error:
         raise UsageError(str(error)) from None
     if not has_compiled_search(Riskless(map)):
         raise UsageError(
-            f"{name} is too large for the compiled engines: at most {MAX_TERRITORIES} territories, and a cap of at most {MAX_CAP} armies on each"
+            f"{map_name} is too large for the compiled engines: at most {MAX_TERRITORIES} territories, and a cap of at most {MAX_CAP} armies on each"
         )
     return map

@@ -162,8 +162,8 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
     return time.monotonic() - start_time
 
 
-def _format_count(count: int) -> str:
-    return f"{count:,}" if count < 10**15 else f"10^{int(log10(count))}"
+def _format_count(board_count: int) -> str:
+    return f"{board_count:,}" if board_count < 10**15 else f"10^{int(log10(board_count))}"
 
 
 def _format_bytes(byte_count: int) -> str:

@@ -13,9 +13,9 @@ from arena.bots.compiled.cache import Function, compile_kernel, compute_sources_
 SOURCES_DIGEST = compute_sources_digest(Path(__file__).parent)
 
 
-def compile_solver_kernel(function: Function, name: str) -> Function:
+def compile_solver_kernel(function: Function, kernel_name: str) -> Function:
     """Return `function` as a kernel: at its first call, it is compiled to machine code, or loaded from the cache.
 
-    name  name of the kernel in the cache
+    kernel_name  name of the kernel in the cache
     """
-    return compile_kernel(function, f"solve-{name}-{SOURCES_DIGEST}")
+    return compile_kernel(function, f"solve-{kernel_name}-{SOURCES_DIGEST}")

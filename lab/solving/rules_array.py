@@ -64,10 +64,10 @@ def count_scratch_words(boards: BoardNumbering) -> int:
 
 
 @inlined
-def decode_board(rules: Any, scratch: Any, start_index: Any, number: Any) -> None:
-    """Write the armies on the territories of board `number` to scratch[start_index], scratch[start_index + 1] …"""
+def decode_board(rules: Any, scratch: Any, start_index: Any, board_number: Any) -> None:
+    """Write the armies on the territories of board `board_number` to scratch[start_index], scratch[start_index + 1] …"""
     base = rules[BASE]
     for territory in range(rules[TERRITORIES] - 1, -1, -1):
-        quotient = number // base
-        scratch[start_index + territory] = number - quotient * base - rules[CAP]
-        number = quotient
+        quotient = board_number // base
+        scratch[start_index + territory] = board_number - quotient * base - rules[CAP]
+        board_number = quotient

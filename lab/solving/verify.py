@@ -165,10 +165,10 @@ def _make_rules_array(boards: BoardNumbering) -> npt.NDArray[np.int64]:
 
 
 @inlined
-def read_board(rules: Any, scratch: Any, number: Any) -> Any:
-    """Write the armies of board `number` to `scratch`. Return the total armies of the player to move and of the opponent."""
+def read_board(rules: Any, scratch: Any, board_number: Any) -> Any:
+    """Write the armies of board `board_number` to `scratch`. Return the total armies of the player to move and of the opponent."""
     size, cap = rules[0], rules[1]
-    remaining_number = number
+    remaining_number = board_number
     own_armies, opponent_armies = 0, 0
     for territory in range(size - 1, -1, -1):
         scratch[territory] = remaining_number % (2 * cap + 1) - cap

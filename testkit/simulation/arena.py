@@ -127,9 +127,9 @@ class SimulatedArena:
             SimulatedServer(self, f"edge{n}", "edge") for n in range(1, edges + 1)
         ]
 
-    def _make_bots(self, count: int) -> list[SimulatedBot]:
+    def _make_bots(self, bot_count: int) -> list[SimulatedBot]:
         bots: list[SimulatedBot] = []
-        for number in range(count):
+        for number in range(bot_count):
             if number % 2 == 0:
                 bots.append(RealClientBot(self, number))
             else:
@@ -142,16 +142,16 @@ class SimulatedArena:
         """Return a random thinking time of an honest bot for one move, in seconds."""
         return rng.uniform(0.005, MAX_HONEST_THINKING_SHARE * self.move_seconds)
 
-    def get_habit_from_name(self, name: str) -> str:
+    def get_habit_from_name(self, bot_name: str) -> str:
         """Return a bot's habit (way of behaving, such as `late`). The name of a bot is HABIT-NUMBER."""
-        return name.rpartition("-")[0]
+        return bot_name.rpartition("-")[0]
 
-    def find_owner(self, name: str) -> str:
+    def find_owner(self, bot_name: str) -> str:
         """Return the owner of a bot, for the rule that bots of one owner do not play each other.
 
         Every simulated bot is its own owner, because it has an IP address of its own and no token.
         """
-        return name
+        return bot_name
 
     def list_client_ids(self, process: SimulatedProcess) -> set[int]:
         """Return the ids of the clients whose connections the edges in this process hold."""

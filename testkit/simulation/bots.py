@@ -124,15 +124,15 @@ class SimulatedBot:
 
     habit = "client"
 
-    def __init__(self, arena: SimulatedArena, number: int) -> None:
+    def __init__(self, arena: SimulatedArena, bot_number: int) -> None:
         self.arena = arena
-        self.name = f"{self.habit}-{number}"
+        self.name = f"{self.habit}-{bot_number}"
         self.process: SimulatedProcess
         self.is_leaving = False
         """True once the bot accepts no more matches."""
         self.has_left = False
         """True once the bot has left for good."""
-        self._number = number
+        self._number = bot_number
 
     def start(self) -> None:
         """Start the bot in a new simulated process, with an IP address of its own."""
@@ -151,8 +151,8 @@ class SimulatedBot:
 class RealClientBot(SimulatedBot):
     """Simulated bot that uses the project's real client."""
 
-    def __init__(self, arena: SimulatedArena, number: int) -> None:
-        super().__init__(arena, number)
+    def __init__(self, arena: SimulatedArena, bot_number: int) -> None:
+        super().__init__(arena, bot_number)
         self.client: Client
 
     def make_settings(self) -> ClientSettings:
@@ -186,9 +186,9 @@ class RealClientBot(SimulatedBot):
 class ScriptedBot(SimulatedBot):
     """Bot that plays random moves, and at times misbehaves according to its habit, for example sends an illegal move."""
 
-    def __init__(self, arena: SimulatedArena, number: int, habit: str) -> None:
+    def __init__(self, arena: SimulatedArena, bot_number: int, habit: str) -> None:
         self.habit = habit
-        super().__init__(arena, number)
+        super().__init__(arena, bot_number)
         self.rng = arena.world.make_random_generator("bot", self.name)
         self.session = ""
         self.games: dict[str, Any] = {}

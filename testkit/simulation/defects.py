@@ -202,12 +202,12 @@ DEFECTS = {
 
 
 @contextmanager
-def plant_defect(name: str) -> Iterator[None]:
+def plant_defect(defect_name: str) -> Iterator[None]:
     """Plant a defect for the duration of the `with` block.
 
-    name: name in DEFECTS; empty for no defect
+    defect_name: name in DEFECTS; empty for no defect
     """
-    with DEFECTS[name]() if name else nullcontext():
+    with DEFECTS[defect_name]() if defect_name else nullcontext():
         yield
 
 
@@ -215,12 +215,12 @@ MAX_TRIED_SEEDS = 30
 """Maximum number of runs, each with another seed, in which `find_failing_seed` looks for the effect of a planted defect."""
 
 
-def find_failing_seed(name: str, first_seed: int = 1) -> SimulationResult:
+def find_failing_seed(defect_name: str, first_seed: int = 1) -> SimulationResult:
     """Plant a defect, and run up to MAX_TRIED_SEEDS consecutive seeds, from `first_seed` on, until one fails.
 
     Return the failing run. If no run fails, return the last one, whose `failure` is empty.
     """
-    with plant_defect(name):
+    with plant_defect(defect_name):
         for seed in range(first_seed, first_seed + MAX_TRIED_SEEDS):
             result = simulate(SimulationPlan(seed, 120, 16))
             if result.failure:

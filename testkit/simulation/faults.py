@@ -103,10 +103,10 @@ def _choose_server(arena: SimulatedArena, fault: SimulatedFault) -> SimulatedSer
 
 
 def _fail_server(
-    arena: SimulatedArena, server: SimulatedServer, kind: str, duration_ns: int
+    arena: SimulatedArena, server: SimulatedServer, fault_kind: str, duration_ns: int
 ) -> Callable[[], None] | None:
     process, cut = server.process, arena.broker.cut
-    match kind:
+    match fault_kind:
         case "kill":
             server.kill()
         case "stop":
@@ -142,24 +142,24 @@ def _fail_server(
     return None
 
 
-def _fail_store(arena: SimulatedArena, kind: str, duration_ns: int) -> Callable[[], None] | None:
+def _fail_store(arena: SimulatedArena, fault_kind: str, duration_ns: int) -> Callable[[], None] | None:
     store = arena.store
-    if kind == "stalled":
+    if fault_kind == "stalled":
         store.stalled_until = arena.world.now + min(duration_ns, 4 * SECOND)
         return None
-    name = {"away": "is_away", "full": "is_full", "in doubt": "is_doubtful"}[kind]
+    name = {"away": "is_away", "full": "is_full", "in doubt": "is_doubtful"}[fault_kind]
     setattr(store, name, True)
     return lambda: setattr(store, name, False)
 
 
-def _fail_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
+def _fail_bus(arena: SimulatedArena, fault_kind: str) -> Callable[[], None]:
     broker = arena.broker
-    if kind == "away":
+    if fault_kind == "away":
         broker.is_away = True
         return lambda: setattr(broker, "is_away", False)
-    broker.loss_probability = 0.0 if kind == "unordered" else MESSAGE_FAULT_PROBABILITY
+    broker.loss_probability = 0.0 if fault_kind == "unordered" else MESSAGE_FAULT_PROBABILITY
     broker.repeat_probability = broker.reorder_probability = (
-        MESSAGE_FAULT_PROBABILITY if kind == "unordered" else 0.0
+        MESSAGE_FAULT_PROBABILITY if fault_kind == "unordered" else 0.0
     )
 
     def restore_bus() -> None:
@@ -168,7 +168,9 @@ def _fail_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
     return restore_bus
 
 
-def _fail_connection(arena: SimulatedArena, fault: SimulatedFault, kind: str) -> Callable[[], None] | None:
+def _fail_connection(
+    arena: SimulatedArena, fault: SimulatedFault, fault_kind: str
+) -> Callable[[], None] | None:
     network = arena.world.network
     if not network.open:
         return None
@@ -178,9 +180,9 @@ def _fail_connection(arena: SimulatedArena, fault: SimulatedFault, kind: str) ->
     }
     for number in sorted(chosen_numbers):
         client, _ = network.open[number]
-        if kind == "reset":
+        if fault_kind == "reset":
             client.reset()
-        elif kind == "held":
+        elif fault_kind == "held":
             max_stall_ns = round(arena.move_seconds * SECOND * 0.2)
             client.stall_until(arena.world.now + min(fault.duration_ns, max_stall_ns))
         elif client.process.name not in arena.frozen:

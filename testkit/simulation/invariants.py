@@ -217,7 +217,7 @@ class InvariantMonitor:
             elif isinstance(event, DeadlinePassed):
                 match.stall_ns = event.stalled_ns
 
-    def _check_move(self, name: str, match: RecordedMatch, event: MoveReceived) -> None:
+    def _check_move(self, bot_name: str, match: RecordedMatch, event: MoveReceived) -> None:
         if event.ply == len(match.moves) and event.move in range(9):
             position = match.terms.game.start()
             for ply in range(event.ply):
@@ -364,107 +364,114 @@ class InvariantMonitor:
 
     # bots
 
-    def record_sent(self, name: str, message: Any) -> None:
-        """Record a message that the bot `name` sends."""
+    def record_sent(self, bot_name: str, message: Any) -> None:
+        """Record a message that the bot `bot_name` sends."""
         if isinstance(message, Move):
-            self._answers.setdefault((name, message.match, message.ply), []).append(message.move)
+            self._answers.setdefault((bot_name, message.match, message.ply), []).append(message.move)
         elif isinstance(message, Resign):
-            self._resigned.add((name, message.match))
+            self._resigned.add((bot_name, message.match))
         elif isinstance(message, Hello):
-            self._hello_quotas[name] = None if message.quota is UNSET else message.quota
-        elif isinstance(message, Status) and message.quota is not UNSET and name in self._remaining_quotas:
-            self._remaining_quotas[name] = max(self._remaining_quotas[name], message.quota)
+            self._hello_quotas[bot_name] = None if message.quota is UNSET else message.quota
+        elif (
+            isinstance(message, Status) and message.quota is not UNSET and bot_name in self._remaining_quotas
+        ):
+            self._remaining_quotas[bot_name] = max(self._remaining_quotas[bot_name], message.quota)
 
-    def check_received(self, name: str, message: Any) -> None:
-        """Check that a message to the bot `name` is true: moves, matches and results in it are already stored.
+    def check_received(self, bot_name: str, message: Any) -> None:
+        """Check that a message to the bot `bot_name` is true: moves, matches and results in it are already stored.
 
         Check also that an honest bot receives no unexpected error, and no match beyond its quota.
         """
         match message:
             case Accepted(match=match, ply=ply):
-                self._check_accepted_move(name, match, ply)
+                self._check_accepted_move(bot_name, match, ply)
             case Welcome():
-                self._welcomed[name] = self.arena.world.now
-                self._set_remaining_quota(name, self._hello_quotas.get(name))
+                self._welcomed[bot_name] = self.arena.world.now
+                self._set_remaining_quota(bot_name, self._hello_quotas.get(bot_name))
             case Start(match=match):
-                self._check_match_start(name, match)
+                self._check_match_start(bot_name, match)
             case Standing(quota=quota):
-                self._set_remaining_quota(name, quota)
+                self._set_remaining_quota(bot_name, quota)
             case End():
-                self._check_received_end(name, message)
+                self._check_received_end(bot_name, message)
             case Error() if (
-                self.arena.get_habit_from_name(name) in HONEST_HABITS
+                self.arena.get_habit_from_name(bot_name) in HONEST_HABITS
                 and message.code not in EXPECTED_ERROR_CODES
             ):
-                self.raise_failure(f"{name} got the unexpected error {message.code.value}: {message.detail}")
+                self.raise_failure(
+                    f"{bot_name} got the unexpected error {message.code.value}: {message.detail}"
+                )
 
-    def _set_remaining_quota(self, name: str, quota: int | None) -> None:
+    def _set_remaining_quota(self, bot_name: str, quota: int | None) -> None:
         if quota is None:
-            self._remaining_quotas.pop(name, None)
+            self._remaining_quotas.pop(bot_name, None)
         else:
-            self._remaining_quotas[name] = quota
+            self._remaining_quotas[bot_name] = quota
 
-    def _check_match_start(self, name: str, match_id: str) -> None:
+    def _check_match_start(self, bot_name: str, match_id: str) -> None:
         self.require_true(
-            match_id in self.matches, f"{name} got a message about match {match_id:.8}, which is not stored"
+            match_id in self.matches,
+            f"{bot_name} got a message about match {match_id:.8}, which is not stored",
         )
-        started = self._started.setdefault(name, {})
-        if match_id in started or (name, match_id) in self._ends:
+        started = self._started.setdefault(bot_name, {})
+        if match_id in started or (bot_name, match_id) in self._ends:
             return
         started[match_id] = None
-        remaining_quota = self._remaining_quotas.get(name)
-        if remaining_quota is not None and self.matches[match_id].opened > self._welcomed[name]:
+        remaining_quota = self._remaining_quotas.get(bot_name)
+        if remaining_quota is not None and self.matches[match_id].opened > self._welcomed[bot_name]:
             self.require_true(
-                remaining_quota > 0, f"{name} got match {match_id:.8}, although it accepts no more"
+                remaining_quota > 0, f"{bot_name} got match {match_id:.8}, although it accepts no more"
             )
-            self._remaining_quotas[name] = remaining_quota - 1
+            self._remaining_quotas[bot_name] = remaining_quota - 1
 
-    def _check_accepted_move(self, name: str, match_id: str, ply: int) -> None:
-        sent_moves = self._answers.get((name, match_id, ply))
+    def _check_accepted_move(self, bot_name: str, match_id: str, ply: int) -> None:
+        sent_moves = self._answers.get((bot_name, match_id, ply))
         stored_move = self.matches[match_id].moves.get(ply) if match_id in self.matches else None
         if sent_moves is None:
             self.raise_failure(
-                f"{name} got `accepted` for ply {ply} of match {match_id:.8}, but never sent this move"
+                f"{bot_name} got `accepted` for ply {ply} of match {match_id:.8}, but never sent this move"
             )
             return
         self.require_true(
             stored_move in sent_moves,
-            f"{name}: ply {ply} of match {match_id:.8} was acknowledged, but is not stored",
+            f"{bot_name}: ply {ply} of match {match_id:.8} was acknowledged, but is not stored",
         )
-        self._accepted[name, match_id, ply] = stored_move
+        self._accepted[bot_name, match_id, ply] = stored_move
         self.acknowledged += 1
 
-    def _check_received_end(self, name: str, end: End) -> None:
+    def _check_received_end(self, bot_name: str, end: End) -> None:
         match = self.matches.get(end.match)
         record = None if match is None else match.record
         if record is None:
-            self.raise_failure(f"{name} got the end of match {end.match:.8}, which is not stored")
+            self.raise_failure(f"{bot_name} got the end of match {end.match:.8}, which is not stored")
             return
         received_end = (end.winner, end.reason, list(end.moves))
         stored_end = (record.result.winner, record.result.reason, [move.move for move in record.moves])
         self.require_true(
-            received_end == stored_end, f"{name} got another end of match {end.match:.8} than the stored one"
+            received_end == stored_end,
+            f"{bot_name} got another end of match {end.match:.8} than the stored one",
         )
         for ply, move in enumerate(stored_end[2]):
-            accepted = self._accepted.pop((name, end.match, ply), move)
+            accepted = self._accepted.pop((bot_name, end.match, ply), move)
             self.require_true(
-                accepted == move, f"{name}: ply {ply} of match {end.match:.8} is not the acknowledged move"
+                accepted == move,
+                f"{bot_name}: ply {ply} of match {end.match:.8} is not the acknowledged move",
             )
-            self._answers.pop((name, end.match, ply), None)
-        self._ends[name, end.match] = received_end
-        self._started.get(name, {}).pop(end.match, None)
+            self._answers.pop((bot_name, end.match, ply), None)
+        self._ends[bot_name, end.match] = received_end
+        self._started.get(bot_name, {}).pop(end.match, None)
 
-    def record_lost_session(self, name: str) -> None:
+    def record_lost_session(self, bot_name: str) -> None:
         """Record that a bot has given up its session. It need not receive the results of its matches in progress any more."""
-        self._started.pop(name, None)
+        self._started.pop(bot_name, None)
 
-    def check_client_line(self, name: str, line: str) -> None:
+    def check_client_line(self, bot_name: str, line: str) -> None:
         """Count a line in which the real client reports a problem, in `fault_counts`.
 
         The key is the text of the line before its first colon.
         """
         self.fault_counts[line.partition(":")[0][:60]] += 1
-        del name
+        del bot_name
 
     # checks at intervals and at the end
 
@@ -574,12 +581,12 @@ class MonitoredEdge(Edge):
         self,
         monitor: InvariantMonitor,
         process: SimulatedProcess,
-        number: int,
+        edge_number: int,
         core: CorePort,
         *arguments: Any,
         **keywords: Any,
     ) -> None:
-        super().__init__(number, MonitoredCorePort(monitor, process, core, self), *arguments, **keywords)
+        super().__init__(edge_number, MonitoredCorePort(monitor, process, core, self), *arguments, **keywords)
         self.connections = OrderedSet()  # type: ignore[assignment]
         self.clock_ran_ns: dict[tuple[int, str], int] = {}
         """Thinking time that had already passed when the core sent a turn, in ns, by (client id, match).

@@ -66,13 +66,13 @@ class SuspensionModel:
                     MAX_SUSPENSION_NS, FIRST_SUSPENSION_NS * 2**further_forfeits
                 )
 
-    def end_suspension(self, name: str) -> None:
+    def end_suspension(self, bot_name: str) -> None:
         """End the suspension of a bot that starts a new session. Its forfeits still count."""
-        self._suspended_until.pop(name, None)
+        self._suspended_until.pop(bot_name, None)
 
-    def find_suspension_reason(self, name: str, now_ns: int) -> str:
+    def find_suspension_reason(self, bot_name: str, now_ns: int) -> str:
         """Return the end reasons of the forfeits for which a bot is suspended, as one text; empty if it is not suspended."""
-        return ", ".join(self._forfeits[name]) if now_ns < self._suspended_until.get(name, 0) else ""
+        return ", ".join(self._forfeits[bot_name]) if now_ns < self._suspended_until.get(bot_name, 0) else ""
 
 
 class PairingModel:
@@ -84,9 +84,9 @@ class PairingModel:
     def __init__(self) -> None:
         self._free_since: dict[str, int] = {}
 
-    def record_match_start(self, name: str) -> None:
+    def record_match_start(self, bot_name: str) -> None:
         """Record that a bot got a match. If it is still free for another one, its waiting time starts again at 0."""
-        self._free_since.pop(name, None)
+        self._free_since.pop(bot_name, None)
 
     def find_unpaired(self, owners: Mapping[str, str], now_ns: int) -> list[str]:
         """Return the free bots that have waited longer than MAX_UNPAIRED_NS; none if no two of them may play each other.
@@ -176,13 +176,13 @@ class RatingTableModel:
         for name in self._rows:
             self._compare_row(name)
 
-    def _compare_row(self, name: str) -> None:
-        if name not in self._rows:
+    def _compare_row(self, bot_name: str) -> None:
+        if bot_name not in self._rows:
             return
-        model_row = self._rows[name]
+        model_row = self._rows[bot_name]
         stored_row = self._connection.execute(
             f"SELECT {', '.join(COMPARED_COLUMNS)} FROM standings WHERE time_control = '' AND season = ? AND bot = ?",
-            (self._season, name),
+            (self._season, bot_name),
         ).fetchone()
         rating = (1500 + 173.7178 * model_row.mu, 173.7178 * model_row.phi, model_row.sigma)
         expected = (*(model_row.counts[column] for column in COUNT_COLUMNS), *rating)
@@ -191,7 +191,7 @@ class RatingTableModel:
         )
         self._monitor.require_true(
             is_equal,
-            f"{name} has {stored_row} in the table, but {expected} by its records ({', '.join(COMPARED_COLUMNS)})",
+            f"{bot_name} has {stored_row} in the table, but {expected} by its records ({', '.join(COMPARED_COLUMNS)})",
         )
 
     def _rate_match(self, record: Record, end_time: datetime) -> None:

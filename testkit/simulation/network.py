@@ -132,14 +132,14 @@ class SimulatedTransport(asyncio.Transport):
     def __init__(
         self,
         network: SimulatedNetwork,
-        number: int,
+        connection_number: int,
         process: SimulatedProcess,
         rng: Any,
         latency_ns: int,
         peername: tuple[str, int],
     ) -> None:
         super().__init__({"peername": peername, "sockname": (process.address, 0)})
-        self.number = number
+        self.number = connection_number
         self.process = process
         self.peer: SimulatedTransport
         self.protocol: Any = None

@@ -201,11 +201,11 @@ class SimulatedWriterThread:
         pass
 
 
-def _unwrap_call(call: Any) -> Any:
+def _unwrap_call(writer_call: Any) -> Any:
     """Return the operation inside a call to the writer's thread, without the wrappers that make it wait for SQLite's locks."""
-    while getattr(getattr(call, "func", None), "__func__", None) is SqliteWriter._run_with_busy_wait:
-        [call] = call.args
-    return call
+    while getattr(getattr(writer_call, "func", None), "__func__", None) is SqliteWriter._run_with_busy_wait:
+        [writer_call] = writer_call.args
+    return writer_call
 
 
 class InlineConnection(aiosqlite.Connection):
