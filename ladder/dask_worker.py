@@ -76,7 +76,7 @@ def play_pair(job: PairJob) -> PairResult:
         raise BotNotStarted(f"a worker of the cluster cannot play the match: {error}") from None
     if mismatch is not None:
         raise BotNotStarted(f"a worker of the cluster cannot play the match: {mismatch}")
-    return anyio.run(_serve_and_play, job, matches, games, folder if folder.is_dir() else None)
+    return anyio.run(_play_job_on_own_server, job, matches, games, folder if folder.is_dir() else None)
 
 
 def _resolve_game_file(spec: str) -> str:
@@ -88,7 +88,7 @@ def _resolve_game_file(spec: str) -> str:
     return spec if Path(file).is_file() else f"{Path(file).name}:{name}"
 
 
-async def _serve_and_play(
+async def _play_job_on_own_server(
     job: PairJob, matches: Sequence[MatchTerms], games: Sequence[str], folder: Path | None
 ) -> PairResult:
     pair_result = PairResult()

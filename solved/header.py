@@ -127,30 +127,33 @@ class BlockIndex(NamedTuple):
     """CRC-32 of each block."""
 
 
-def decode_header(data: memoryview, file_name: str) -> tuple[TableHeader, BlockIndex]:
-    """Return the header and the index in `data`, the bytes of the file `file_name`. Raises BadTable for a damaged file."""
+def decode_header(file_bytes: memoryview, file_name: str) -> tuple[TableHeader, BlockIndex]:
+    """Return the header and the index in `file_bytes`, the bytes of the file `file_name`. Raises BadTable for a damaged file."""
     start = len(FILE_SIGNATURE) + UINT32_BYTES
-    if bytes(data[: len(FILE_SIGNATURE)]) != FILE_SIGNATURE:
+    if bytes(file_bytes[: len(FILE_SIGNATURE)]) != FILE_SIGNATURE:
         raise BadTable(f"{file_name} is not a solved table: create one with `arena solve MAP`")
-    header_length = int.from_bytes(data[len(FILE_SIGNATURE) : start], "little")
+    header_length = int.from_bytes(file_bytes[len(FILE_SIGNATURE) : start], "little")
     if header_length > MAX_HEADER_BYTES:
         raise BadTable(
             f"{file_name} is damaged: it gives an impossible header length, {header_length:,} bytes; solve the map again"
         )
-    header = _parse_header(bytes(data[start : start + header_length]), file_name)
+    header = _parse_header(bytes(file_bytes[start : start + header_length]), file_name)
     index_start = start + header_length
     index_end = index_start + 2 * UINT32_BYTES * header.block_count
-    if bytes(data[index_end : index_end + SHA256_BYTES]) != hashlib.sha256(data[:index_end]).digest():
+    if (
+        bytes(file_bytes[index_end : index_end + SHA256_BYTES])
+        != hashlib.sha256(file_bytes[:index_end]).digest()
+    ):
         raise BadTable(f"{file_name} is damaged: the checksum of its header is wrong; solve the map again")
     offsets = [index_end + SHA256_BYTES]
     checksums = []
     for entry in range(index_start, index_end, 2 * UINT32_BYTES):
         checksum = entry + UINT32_BYTES
-        offsets.append(offsets[-1] + int.from_bytes(data[entry:checksum], "little"))
-        checksums.append(int.from_bytes(data[checksum : checksum + UINT32_BYTES], "little"))
-    if len(data) != offsets[-1]:
+        offsets.append(offsets[-1] + int.from_bytes(file_bytes[entry:checksum], "little"))
+        checksums.append(int.from_bytes(file_bytes[checksum : checksum + UINT32_BYTES], "little"))
+    if len(file_bytes) != offsets[-1]:
         raise BadTable(
-            f"{file_name} is damaged: it has {len(data):,} bytes instead of {offsets[-1]:,}; solve the map again"
+            f"{file_name} is damaged: it has {len(file_bytes):,} bytes instead of {offsets[-1]:,}; solve the map again"
         )
     return header, BlockIndex(offsets, checksums)
 

@@ -36,7 +36,7 @@ def list_command(json: JsonOption = None) -> None:
     """
     files = [load_map_file(name) for name in list_map_names()]
     if json is not None:
-        write_json([_make_map_fields(file) for file in files], json)
+        write_json([_make_map_json_fields(file) for file in files], json)
         if str(json) == "-":
             return
     rows = []
@@ -129,7 +129,7 @@ def check_command(
         raise typer.Exit(1)
 
 
-def _make_map_fields(file: MapFile) -> dict[str, object]:
+def _make_map_json_fields(file: MapFile) -> dict[str, object]:
     map = file.map
     return {
         "map": map.name,

@@ -185,23 +185,23 @@ def make_checkpoint_restore_kernel() -> Any:
     def restore_checkpoint_codes(
         rules: Any,
         scratch: Any,
-        numbers: Any,
-        layer: Any,
+        board_numbers: Any,
+        saved_codes: Any,
         codes: Any,
         undecided_numbers: Any,
         undecided_index: Any,
     ) -> Any:
-        """Write the codes (encoded values) in `layer`, which come from a checkpoint, to `codes`.
+        """Write the codes (encoded values) in `saved_codes`, which come from a checkpoint, to `codes`.
 
-        The codes belong to the boards in `numbers`, and to the boards that are symmetric to them. Write the numbers of
+        The codes belong to the boards in `board_numbers`, and to the boards that are symmetric to them. Write the numbers of
         the undecided boards to `undecided_numbers`, the first at the index `undecided_index`. Return the index after the
         last.
         """
-        for index in range(numbers.size):
-            if layer[index] >= 2:
-                write_value_code(rules, scratch, numbers[index], codes, layer[index])
+        for index in range(board_numbers.size):
+            if saved_codes[index] >= 2:
+                write_value_code(rules, scratch, board_numbers[index], codes, saved_codes[index])
             else:
-                undecided_numbers[undecided_index] = numbers[index]
+                undecided_numbers[undecided_index] = board_numbers[index]
                 undecided_index += 1
         return undecided_index
 

@@ -251,8 +251,8 @@ class Solver:
         )
         code_type = np.uint8 if header.width == 1 else np.dtype("<u2")
 
-        def pack_block(block: int) -> bytes:
-            first = block * BOARDS_IN_BLOCK
+        def pack_block(block_number: int) -> bytes:
+            first = block_number * BOARDS_IN_BLOCK
             codes = self._codes[first : first + BOARDS_IN_BLOCK].astype(code_type)
             representative_bytes = self._representative_bits[first // 8 : (first + BOARDS_IN_BLOCK) // 8 + 1]
             is_representative = np.unpackbits(representative_bytes, bitorder="little")[: len(codes)]

@@ -53,7 +53,7 @@ class SimulatedNetwork:
         for listener in [listener for listener in self._listeners.values() if listener.process is process]:
             self.close_listener(listener)
 
-    def listeners(self, port: int) -> list[Listener]:
+    def list_listeners(self, port: int) -> list[Listener]:
         """Return the listeners on a port: several if it is the public port, none if nobody listens."""
         return [listener for listener in self._listeners.values() if listener.port == port]
 
@@ -69,7 +69,7 @@ class SimulatedNetwork:
         rng = self.world.make_random_generator("connection", process.name, self.world.now)
         latency_ns = rng.randrange(200_000, 20 * MS)
         await asyncio.sleep(2 * latency_ns / 1e9)
-        listeners = self.listeners(port)
+        listeners = self.list_listeners(port)
         if not listeners:
             raise ConnectionRefusedError(111, "Connection refused")
         listener = rng.choice(listeners)

@@ -171,16 +171,16 @@ class SimulatedServer:
                 async with roles.open_leader(
                     settings["core"], pool=pool, house=EMPTY_HOUSE_ENGINE_PLAN, clock=clock
                 ) as core:
-                    await self._drain(core)
+                    await self._drain_when_upgraded(core)
             case _:
                 async with host.open_host(
                     settings["all"], pool=pool, resumed_event=DEFAULT_EVENT_NAME, clock=clock
                 ) as single_process:
-                    await self._drain(single_process)
+                    await self._drain_when_upgraded(single_process)
 
-    async def _drain(self, running: host.Host) -> None:
+    async def _drain_when_upgraded(self, running_host: host.Host) -> None:
         await self._upgraded.wait()
-        await running.drain(self._patience_s)
+        await running_host.drain(self._patience_s)
 
 
 class SimulatedLoopLag(EventLoopLag):

@@ -155,10 +155,10 @@ class SimulatedWriterThread:
         self.undelivered_count += 1
         store = self._store
         self._free_at = max(store.world.now, store.stalled_until, self._free_at) + store.draw_latency_ns()
-        self._process.schedule(partial(self._run, future, operation), self._free_at)
+        self._process.schedule(partial(self._run_operation, future, operation), self._free_at)
         return future
 
-    def _run(self, future: asyncio.Future[Any], operation: Callable[[], Any]) -> None:
+    def _run_operation(self, future: asyncio.Future[Any], operation: Callable[[], Any]) -> None:
         result, error = None, None
         store, process = self._store, self._process
         inner = _unwrap_call(operation)

@@ -115,7 +115,7 @@ class World:
 
     def run(self, end_ns: int) -> None:
         """Run until virtual time `end_ns`, in ns. Raises InvariantViolated if the run fails."""
-        self.loop.run(partial(self._run, end_ns))
+        self.loop.run(partial(self._run_scheduled_calls, end_ns))
         if self.failure:
             raise InvariantViolated(self.failure)
 
@@ -123,7 +123,7 @@ class World:
         """Run for `duration_ns` nanoseconds of virtual time. Raises InvariantViolated if the run fails."""
         self.run(self.now + duration_ns)
 
-    def _run(self, end_ns: int) -> None:
+    def _run_scheduled_calls(self, end_ns: int) -> None:
         heap = self._heap
         while heap and heap[0][0] <= end_ns:
             self.now, _, process, call = heapq.heappop(heap)
@@ -206,8 +206,8 @@ class SimulatedProcess:
 
         self.schedule(begin)
 
-    def _handle_main_task_end(self, main: asyncio.Task[Any]) -> None:
-        error = None if main.cancelled() else main.exception()
+    def _handle_main_task_end(self, main_task: asyncio.Task[Any]) -> None:
+        error = None if main_task.cancelled() else main_task.exception()
         if error is not None:
             self.fail_run("the main task raised an exception", error)
 
