@@ -21,7 +21,7 @@ from arena.games.basics import BadData, Plain
 
 MAX_PLAIN_INTEGER = 2**53
 """Maximum absolute value of a whole number in plain data. Every JSON reader reads numbers up to this value exactly."""
-MAX_NESTING_DEPTH = 8
+MAX_PLAIN_NESTING_DEPTH = 8
 """Maximum nesting depth of plain data."""
 MAX_LIST_OR_TEXT_LENGTH = 4096
 """Maximum number of elements of a list, and of characters of a text, in plain data."""
@@ -48,7 +48,7 @@ def to_plain(value: object) -> Plain:
 
 def from_plain(data: object, example: object) -> Any:
     """Convert data from `to_plain` back to a value of the same type as `example`. Raises BadData for other data."""
-    return _convert_to_type_of_example(_check_and_freeze(data, MAX_NESTING_DEPTH), example)
+    return _convert_to_type_of_example(_check_and_freeze(data, MAX_PLAIN_NESTING_DEPTH), example)
 
 
 def to_json(data: Plain) -> str:
@@ -167,7 +167,7 @@ def _check_and_freeze(data: object, depth_left: int) -> Any:
     data.
     """
     if depth_left < 0:
-        raise BadData(f"the data must not be nested deeper than {MAX_NESTING_DEPTH} levels")
+        raise BadData(f"the data must not be nested deeper than {MAX_PLAIN_NESTING_DEPTH} levels")
     if isinstance(data, list | tuple | dict | str) and len(data) > MAX_LIST_OR_TEXT_LENGTH:
         raise BadData(
             f"a list or a string must have at most {MAX_LIST_OR_TEXT_LENGTH} elements, not {len(data)}"

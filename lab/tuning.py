@@ -45,7 +45,7 @@ from arena.lab.selfplay import (
 
 FloatArray = npt.NDArray[np.float64]
 
-HELD_OUT_MATCH_INTERVAL = 5
+MATCHES_PER_HELD_OUT_MATCH = 5
 """Interval of held-out matches: one match in so many is left out of the fit. These matches measure the fit's quality."""
 RIDGE_PENALTY_STRENGTH = 0.001
 """Strength of the ridge penalty that keeps the fit close to the weights with which the matches were played.
@@ -187,7 +187,7 @@ def _sample_positions(
 
     max_nodes  number of nodes of the search for each target
     """
-    result = _compute_result_for_maxie(game, match)
+    result = _compute_maxie_result(game, match)
     ply_count = len(match.positions)
     for ply in rng.sample(range(ply_count), min(ply_count, SAMPLES_PER_MATCH)):
         position, is_played = match.positions[ply], True
@@ -204,7 +204,7 @@ def _sample_positions(
         yield position, chance
 
 
-def _compute_result_for_maxie(game: Game[Any, Any], match: PlayedMatch) -> float:
+def _compute_maxie_result(game: Game[Any, Any], match: PlayedMatch) -> float:
     """Return 1 if Maxie won and 0 if she lost; for a draw one half, or in Riskless her share of the armies."""
     if match.winner is not None:
         return float(match.winner is Player.MAXIE)
@@ -267,7 +267,7 @@ def fit_weights(
     plain_spread = np.std(100 * samples.features[:, 0])
     trained_mask = np.array([float(name not in untrained_features) for name in names])
     samples = replace(samples, features=samples.features * trained_mask)
-    held_out = samples.match_numbers % HELD_OUT_MATCH_INTERVAL == HELD_OUT_MATCH_INTERVAL - 1
+    held_out = samples.match_numbers % MATCHES_PER_HELD_OUT_MATCH == MATCHES_PER_HELD_OUT_MATCH - 1
     game_count = int(samples.game_indexes.max()) + 1
     # One column for each game: 1 or -1 in its own samples, 0 in those of the other games. Its weight is the tempo.
     tempo_columns = samples.movers[:, None] * (samples.game_indexes[:, None] == np.arange(game_count))

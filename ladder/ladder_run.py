@@ -53,7 +53,7 @@ from arena.server.store.ladders import (
 )
 from arena.server.web.event_progress import EventProgress
 
-EXTERNAL_RECONNECT_GRACE_MS = 10_000
+EXTERNAL_BOT_RECONNECT_GRACE_MS = 10_000
 """Milliseconds within which a disconnected external bot must reconnect, or else lose its match."""
 
 BOT_READY_TIMEOUT_MS = 120_000
@@ -143,7 +143,7 @@ def _open_server(
         anyone=external is not None,
         database=database_url,
         name=name,
-        grace_seconds=(RECONNECT_GRACE_MS if external is None else EXTERNAL_RECONNECT_GRACE_MS) / 1000,
+        grace_seconds=(RECONNECT_GRACE_MS if external is None else EXTERNAL_BOT_RECONNECT_GRACE_MS) / 1000,
         adjudication=ladder.plan.adjudication,
     )
     return open_host(settings, will_restart=False, find_event_progress=find_event_progress)

@@ -44,7 +44,7 @@ class MapTable(Struct, frozen=True, kw_only=True):
     territory: tuple[TerritoryTable, ...]
 
 
-TERRITORY_KEY_BY_ATTRIBUTE = {"territories": "name", "neighbours": "roads", "start": "start"}
+TERRITORY_KEY_BY_MAP_ATTRIBUTE = {"territories": "name", "neighbours": "roads", "start": "start"}
 """For each attribute of RisklessMap with the values of all territories: its key in a [[territory]] table of the file.
 
 `BadMap.key` is the name of the attribute.
@@ -120,7 +120,7 @@ def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
         )
     except BadMap as error:
         if error.territory is not None:
-            keys: KeyPath = ["territory", error.territory, TERRITORY_KEY_BY_ATTRIBUTE[error.key]]
+            keys: KeyPath = ["territory", error.territory, TERRITORY_KEY_BY_MAP_ATTRIBUTE[error.key]]
         else:
             keys = ["territory" if error.key == "territories" else error.key]
         raise file.make_error_at(keys, error.why) from None

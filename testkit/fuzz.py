@@ -93,7 +93,7 @@ def generate_frames(seed: int) -> Iterator[bytes]:
         if kind == 0:
             yield rng.randbytes(rng.randrange(200))
         elif kind == 1:
-            yield msgpack.packb(_generate_value(rng, 5))
+            yield msgpack.packb(_generate_msgpack_value(rng, 5))
         elif kind == 2:
             for _ in range(rng.randint(1, 6)):
                 base[rng.randrange(len(base))] = rng.randrange(256)
@@ -103,7 +103,7 @@ def generate_frames(seed: int) -> Iterator[bytes]:
             yield bytes(base[:cut] + rng.choice(known_frames)[rng.randrange(20) :])
         elif kind == 4:
             message = msgpack.unpackb(bytes(base))
-            message[rng.choice([*message])] = _generate_value(rng, 3)
+            message[rng.choice([*message])] = _generate_msgpack_value(rng, 3)
             yield msgpack.packb(message)
         else:
             depth = rng.randrange(1, 4000)
@@ -113,7 +113,7 @@ def generate_frames(seed: int) -> Iterator[bytes]:
             )
 
 
-def _generate_value(rng: random.Random, depth: int) -> Any:
+def _generate_msgpack_value(rng: random.Random, depth: int) -> Any:
     kind = rng.randrange(10 if depth else 7)
     match kind:
         case 0:
@@ -129,9 +129,9 @@ def _generate_value(rng: random.Random, depth: int) -> Any:
         case 6:
             return msgpack.ExtType(rng.randrange(128), rng.randbytes(rng.randrange(9)))
         case 7 | 8:
-            return [_generate_value(rng, depth - 1) for _ in range(rng.randrange(4))]
+            return [_generate_msgpack_value(rng, depth - 1) for _ in range(rng.randrange(4))]
     return {
-        rng.choice(["type", "match", "ply", "move", "a"]): _generate_value(rng, depth - 1)
+        rng.choice(["type", "match", "ply", "move", "a"]): _generate_msgpack_value(rng, depth - 1)
         for _ in range(rng.randrange(4))
     }
 
@@ -197,7 +197,7 @@ async def run_fuzzer(
             is_last = False
             while not is_last:
                 is_last = is_finished
-                record = await host.play_match(_make_terms())
+                record = await host.play_match(_make_honest_match_terms())
                 result.honest_end_reasons[record.result.reason] += 1
                 for player in players:
                     player.clear_received()
@@ -252,7 +252,7 @@ async def _check_freed_state(result: FuzzResult, player_count: int) -> None:
         await asyncio.sleep(0.1)
 
 
-def _make_terms() -> MatchTerms:
+def _make_honest_match_terms() -> MatchTerms:
     control = TimeControl.parse("60+1")
     return MatchTerms(
         match=uuid.uuid4().hex,

@@ -13,7 +13,7 @@ from msgspec import Struct
 from arena.atomic_file import replace_file_atomically
 from arena.solved.zstandard import zstd
 
-CHECKPOINT_COMPRESSION_LEVEL = 1
+CHECKPOINT_ZSTD_LEVEL = 1
 
 Codes = npt.NDArray[np.uint16]
 
@@ -54,7 +54,7 @@ def save_checkpoint(
     If the process is killed while it writes, the previous checkpoint stays unchanged.
     """
     header = msgspec.json.encode(_CheckpointHeader(map_digest, solved_plies, is_finished, len(codes))) + b"\n"
-    body = header + zstd.compress(codes.tobytes(), CHECKPOINT_COMPRESSION_LEVEL)
+    body = header + zstd.compress(codes.tobytes(), CHECKPOINT_ZSTD_LEVEL)
     with replace_file_atomically(path) as new_file:
         new_file.write_bytes(hashlib.sha256(body).digest() + body)
 

@@ -34,11 +34,11 @@ from arena.solved.zstandard import zstd
 
 BOARDS_PER_RANGE = BOARDS_IN_BLOCK * 16
 """Number of boards that a thread handles at a time. It is a multiple of the number of boards in a block of the table."""
-TABLE_COMPRESSION_LEVEL = 15
+TABLE_ZSTD_LEVEL = 15
 """Zstandard level for the blocks of larger tables. Higher levels hardly save space and take several times as long."""
 MAX_SMALL_TABLE_BLOCKS = 16
 """Maximum number of blocks of a small table, which is compressed at a higher level."""
-SMALL_TABLE_COMPRESSION_LEVEL = 19
+SMALL_TABLE_ZSTD_LEVEL = 19
 """Zstandard level for tables of at most MAX_SMALL_TABLE_BLOCKS blocks, which may be shipped with the package."""
 
 
@@ -244,11 +244,7 @@ class Solver:
         raise AssertionError("no board has the code of the longest win, although one was counted")
 
     def _pack_blocks(self, workers: Executor, header: TableHeader) -> Sequence[bytes]:
-        level = (
-            SMALL_TABLE_COMPRESSION_LEVEL
-            if header.block_count <= MAX_SMALL_TABLE_BLOCKS
-            else TABLE_COMPRESSION_LEVEL
-        )
+        level = SMALL_TABLE_ZSTD_LEVEL if header.block_count <= MAX_SMALL_TABLE_BLOCKS else TABLE_ZSTD_LEVEL
         code_type = np.uint8 if header.width == 1 else np.dtype("<u2")
 
         def pack_block(block_number: int) -> bytes:

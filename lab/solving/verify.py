@@ -81,24 +81,26 @@ def verify_table(
     ]
     expand_codes_by_symmetry, check_codes = make_symmetry_expansion_kernel(), make_code_check_kernel()
 
-    def expand_range(number_range: tuple[int, int]) -> None:
+    def expand_codes_of_range(board_range: tuple[int, int]) -> None:
         expand_codes_by_symmetry(
-            rules, np.zeros(2 * boards.territory_count, np.int64), entries, codes, *number_range
+            rules, np.zeros(2 * boards.territory_count, np.int64), entries, codes, *board_range
         )
 
-    def check_range(number_range: tuple[int, int]) -> tuple[npt.NDArray[np.int64], Any]:
+    def check_codes_of_range(board_range: tuple[int, int]) -> tuple[npt.NDArray[np.int64], Any]:
         counts = np.zeros(LONGEST_WIN + 1, np.int64)
         fault = check_codes(
-            rules, np.zeros(3 * boards.territory_count, np.int64), codes, counts, *number_range
+            rules, np.zeros(3 * boards.territory_count, np.int64), codes, counts, *board_range
         )
         return counts, fault
 
     counts = np.zeros(LONGEST_WIN + 1, np.int64)
     fault = None
     with ThreadPoolExecutor(thread_count, "verify") as workers:
-        for done, _ in enumerate(workers.map(expand_range, ranges), 1):
+        for done, _ in enumerate(workers.map(expand_codes_of_range, ranges), 1):
             on_progress(done, 2 * len(ranges))
-        for done, (histogram, mismatch) in enumerate(workers.map(check_range, ranges), len(ranges) + 1):
+        for done, (histogram, mismatch) in enumerate(
+            workers.map(check_codes_of_range, ranges), len(ranges) + 1
+        ):
             on_progress(done, 2 * len(ranges))
             counts[:LONGEST_WIN] += histogram[:LONGEST_WIN]
             counts[LONGEST_WIN] = max(counts[LONGEST_WIN], histogram[LONGEST_WIN])

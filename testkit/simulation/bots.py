@@ -166,7 +166,7 @@ class RealClientBot(SimulatedBot):
             make,
             settings,
             on_status=lambda _line: None,
-            on_problem=self._handle_client_line,
+            on_problem=self._handle_client_log_line,
             clock=self.process.clock,
         )
         try:
@@ -175,8 +175,8 @@ class RealClientBot(SimulatedBot):
             self.arena.monitor.raise_failure(f"the server refused {self.name}: {error}")
         self.has_left = True
 
-    def _handle_client_line(self, line: str) -> None:
-        self.arena.monitor.check_client_line(self.name, line)
+    def _handle_client_log_line(self, line: str) -> None:
+        self.arena.monitor.check_client_log_line(self.name, line)
 
     def leave(self) -> None:
         super().leave()

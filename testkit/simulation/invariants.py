@@ -465,7 +465,7 @@ class InvariantMonitor:
         """Record that a bot has given up its session. It need not receive the results of its matches in progress any more."""
         self._started.pop(bot_name, None)
 
-    def check_client_line(self, bot_name: str, line: str) -> None:
+    def check_client_log_line(self, bot_name: str, line: str) -> None:
         """Count a line in which the real client reports a problem, in `fault_counts`.
 
         The key is the text of the line before its first colon.

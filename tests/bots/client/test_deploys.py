@@ -45,7 +45,7 @@ class DeployedBot(RealClientBot):
             make,
             options,
             on_status=lambda _line: None,
-            on_problem=self._handle_client_line,
+            on_problem=self._handle_client_log_line,
             clock=self.process.clock,
         )
         try:
