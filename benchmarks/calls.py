@@ -30,7 +30,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server import loop_lag
 from arena.server.core import core
 from arena.server.core.limits import PRIVATE_HOST_LIMITS
-from arena.server.core.matchmaker import DELAY_FROM_CHANGE_TO_PAIRING_NS
+from arena.server.core.matchmaker import PAIRING_DELAY_AFTER_CHANGE_NS
 from arena.server.core.settings import Pool, PoolGame
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
@@ -136,10 +136,10 @@ async def _count_hello_calls(host: Host, call_counter: CallCounter) -> Counter[C
         await receive_until(clients[client_index], "welcome")
 
     await send_hello(SERIES * REPETITIONS)  # the first one finds nothing prepared
-    # A real matchmaker pairs all bots that arrived within DELAY_FROM_CHANGE_TO_PAIRING_NS at once, so its work is not part of a hello.
-    vars(core)["DELAY_FROM_CHANGE_TO_PAIRING_NS"] = 10**12
+    # A real matchmaker pairs all bots that arrived within PAIRING_DELAY_AFTER_CHANGE_NS at once, so its work is not part of a hello.
+    vars(core)["PAIRING_DELAY_AFTER_CHANGE_NS"] = 10**12
     counts = await call_counter.count_calls(send_hello)
-    vars(core)["DELAY_FROM_CHANGE_TO_PAIRING_NS"] = DELAY_FROM_CHANGE_TO_PAIRING_NS
+    vars(core)["PAIRING_DELAY_AFTER_CHANGE_NS"] = PAIRING_DELAY_AFTER_CHANGE_NS
     return counts
 
 

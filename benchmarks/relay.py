@@ -20,7 +20,7 @@ from arena.clock import MONOTONIC_CLOCK
 from arena.server.core.limits import PRIVATE_HOST_LIMITS
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
-from arena.server.edge.session import ADMITTED, BINARY_OPCODE, OwnMatchState, Session
+from arena.server.edge.session import ADMITTED, BINARY_OPCODE, PlayedMatchState, Session
 from arena.server.interpreter import tune_interpreter
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
@@ -75,7 +75,7 @@ class RelaySession(Session):
     ) -> None:
         super().__init__(edge, connection)
         self.state = ADMITTED
-        self.seats[""] = OwnMatchState()  # the frames of players are parsed immediately
+        self.seats[""] = PlayedMatchState()  # the frames of players are parsed immediately
         self._answer_message = answer_message
         self._turn_message = turn_message
         self._other: RelaySession | None = None

@@ -28,7 +28,7 @@ from arena.ladder.plan import LadderPlan
 from arena.ladder.runner import MatchHost
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import verify_record
-from arena.match.terms import MatchTerms, to_json
+from arena.match.terms import MatchTerms, encode_terms
 from arena.processes.bot_process import RestartPolicy
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.record import BadRecord, Record, parse_record_line
@@ -213,7 +213,7 @@ class ClusterRunner:
     def _make_job(self, matches: Sequence[MatchTerms]) -> PairJob:
         game, players = matches[0].game, matches[0].players
         return PairJob(
-            matches=tuple(map(to_json, matches)),
+            matches=tuple(map(encode_terms, matches)),
             games=tuple(CATALOGUE.list_file_game_specs()),
             rules=CATALOGUE.get_rules_digest(game),
             bots=(self._bots[players.maxie], self._bots[players.minnie]),

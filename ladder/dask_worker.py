@@ -27,7 +27,7 @@ from arena.ladder.runner import (
     report_match_to_pool,
     reserve_connections,
 )
-from arena.match.terms import MatchTerms, from_json
+from arena.match.terms import MatchTerms, decode_terms
 from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import Record, format_record_line
 from arena.server.host import open_host
@@ -42,7 +42,7 @@ class PairJob:
     """Job of a worker: the remaining matches of one pair, which is two matches of the same bots with swapped seats."""
 
     matches: tuple[str, ...]
-    """Terms of the remaining matches, written by `match.terms.to_json`, in the order in which the matches are played."""
+    """Terms of the remaining matches, written by `match.terms.encode_terms`, in the order in which the matches are played."""
     bots: tuple[BotPlan, ...]
     folder: str
     """Folder of the bots' files; if it does not exist on the worker, the worker's current folder is used."""
@@ -70,7 +70,7 @@ def play_pair(job: PairJob) -> PairResult:
         games = [_resolve_game_file(spec) for spec in job.games]
         for spec in games:
             CATALOGUE.register_game(spec)
-        matches = [from_json(text) for text in job.matches]
+        matches = [decode_terms(text) for text in job.matches]
         mismatch = find_rules_mismatch_reason(matches[0].game, job.rules)
     except GameError as error:
         raise BotNotStarted(f"a worker of the cluster cannot play the match: {error}") from None

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from arena.games.core import AnyGame
 from arena.ladder.event_openings import ListedOpenings, Openings
-from arena.match.terms import MatchTerms, ThreadLimits
+from arena.match.terms import MatchTerms, SearchThreadLimits
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
@@ -44,7 +44,7 @@ class EventTerms:
         self,
         match_id: str,
         pairing: Pairing,
-        thread_limits: ThreadLimits,
+        thread_limits: SearchThreadLimits,
         players: Players | None = None,
     ) -> MatchTerms:
         """Return the terms of one match.

@@ -45,7 +45,7 @@ from arena.server.edge.addresses import LOOPBACK_ADDRESS
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store.ladders import (
-    CannotResume,
+    CannotResumeLadder,
     StoredLadder,
     claim_ladder,
     finish_ladder,
@@ -105,7 +105,7 @@ async def run_ladder(
     Raises bot_pool.BotNotStarted if a bot cannot be started, external_bots.TooFewBots if too few external bots connect,
     dask_runner.ClusterUnavailable if the cluster cannot be used, server.edge.edge.CannotListen if the port cannot be used,
     server.store.errors.StoreError if the store cannot be used or another process has resumed the event,
-    server.store.ladders.CannotResume if the event cannot be resumed, ModuleNotFoundError without the extra `cluster` if
+    server.store.ladders.CannotResumeLadder if the event cannot be resumed, ModuleNotFoundError without the extra `cluster` if
     `scheduler_address` is given, and OSError if the record file cannot be written.
     """
     async with open_background_tasks() as tasks:
@@ -116,7 +116,7 @@ async def run_ladder(
                 with closing(RecordFile(ladder.choose_record_file(stored_ladder.started))) as file:
                     run = _LadderRun(ladder, observer, host, stored_ladder, file)
                     await run.play_event(external, scheduler_address)
-            except CannotResume:
+            except CannotResumeLadder:
                 if external is not None:
                     observer.show_notice(
                         f"the event cannot be resumed: waiting at {host.url} to tell {external.min_bots} bots so"

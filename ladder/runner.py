@@ -31,7 +31,7 @@ from arena.ladder.event_terms import (
 from arena.ladder.pinning import CorePinning
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_player_moved
-from arena.match.terms import MatchTerms, ThreadLimits
+from arena.match.terms import MatchTerms, SearchThreadLimits
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
@@ -170,7 +170,7 @@ class MatchRunner:
         elif self._delayed_pairing is not None:
             self._overtaking_count += 1
 
-    def _make_thread_limits(self, pairing: Pairing) -> ThreadLimits:
+    def _make_thread_limits(self, pairing: Pairing) -> SearchThreadLimits:
         return self._threads.make_thread_limits(pairing.maxie, pairing.minnie)
 
     async def _play_match(

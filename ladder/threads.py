@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from arena.ladder.plan import BotPlan
-from arena.match.terms import ThreadLimits
+from arena.match.terms import SearchThreadLimits
 
 
 @dataclass(frozen=True)
@@ -93,17 +93,17 @@ class ThreadAllocation:
             )
         )
 
-    def make_thread_limits(self, maxie: str, minnie: str) -> ThreadLimits:
+    def make_thread_limits(self, maxie: str, minnie: str) -> SearchThreadLimits:
         """Return the maximum number of search threads of each bot in a match."""
         if not self.is_local:
-            return ThreadLimits()
+            return SearchThreadLimits()
         if self.fixed_concurrency:
             share = max(1, self.core_count // self.concurrency)
         else:
             # If no bot reports its number of threads, spare cores go to bots that can use them.
             spare = max(1, self.core_count // self.concurrency) if self.max_threads_per_match == 1 else 1
             share = max(spare, self.compute_match_load(maxie, minnie))
-        return ThreadLimits(*(self._get_configured_threads(name) or share for name in (maxie, minnie)))
+        return SearchThreadLimits(*(self._get_configured_threads(name) or share for name in (maxie, minnie)))
 
     @property
     def _max_match_load(self) -> int:

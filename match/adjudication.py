@@ -18,7 +18,7 @@ from arena.solved.solution import Solution, find_unsolved_reason, load_solution
 
 
 @dataclass(frozen=True)
-class EarlyEnd:
+class AdjudicatedResult:
     """Early end of a match by an adjudication rule. `winner` is None for a draw; `detail` gives the reason."""
 
     winner: Player | None
@@ -45,7 +45,9 @@ class Adjudicator:
         if self._repetition_counter is not None:
             self._repetition_counter.count_occurrence(position)
 
-    def adjudicate_position(self, position: object, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
+    def adjudicate_position(
+        self, position: object, moves: Sequence[RecordedMove]
+    ) -> AdjudicatedResult | None:
         """Count the position after the last of `moves`. Return the early end of the match; None if the match goes on.
 
         moves  all moves of the match so far, including the opening
@@ -64,7 +66,7 @@ def adjudicate(
     moves: Sequence[RecordedMove],
     occurrences: int,
     solution: Solution | None = None,
-) -> EarlyEnd | None:
+) -> AdjudicatedResult | None:
     """Return the early end of a match in which `moves` led to `position`; None if the match goes on.
 
     moves        all moves of the match so far, including the opening
@@ -75,30 +77,30 @@ def adjudicate(
     """
     # `occurrences` exceeds the limit if the opening already repeated the position.
     if rules.repetition is not None and occurrences >= rules.repetition:
-        return EarlyEnd(
+        return AdjudicatedResult(
             None,
             f"{REPETITION_DETAIL_PREFIX}: the same position came up {occurrences} times, with the same player to move",
         )
     verdict = None
     if rules.table and solution is not None and isinstance(position, RisklessPosition):
-        verdict = _end_by_solved_table(position, solution)
+        verdict = _adjudicate_by_tablebase(position, solution)
     if verdict is None and not (rules.win is rules.draw is None or len(moves) < 2 * rules.moves):
-        verdict = _end_by_agreement(rules, moves)
+        verdict = _adjudicate_by_agreement(rules, moves)
     if verdict is None and rules.limit is not None and len(moves) >= rules.limit:
         detail = f"{len(moves)} plies were played, and the adjudication limit is {rules.limit}"
-        verdict = EarlyEnd(None, detail)
+        verdict = AdjudicatedResult(None, detail)
     return verdict
 
 
-def _end_by_solved_table(position: RisklessPosition, solution: Solution) -> EarlyEnd | None:
+def _adjudicate_by_tablebase(position: RisklessPosition, solution: Solution) -> AdjudicatedResult | None:
     winner = solution.find_winner(position)
     if winner is None:
         return None
     plies = solution.get_value(position).plies
-    return EarlyEnd(winner, f"{TABLEBASE_RULE}: {winner} forces a win in {plies} plies")
+    return AdjudicatedResult(winner, f"{TABLEBASE_RULE}: {winner} forces a win in {plies} plies")
 
 
-def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
+def _adjudicate_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> AdjudicatedResult | None:
     values = [_get_analysis_value(move) for move in moves[-2 * rules.moves :]]
     known_values = [value for value in values if value is not None]
     if len(known_values) < len(values):
@@ -107,7 +109,7 @@ def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> Ear
     if rules.win is not None:
         for player in Player:
             if all(player.sign * value >= rules.win for value in known_values):
-                return EarlyEnd(
+                return AdjudicatedResult(
                     player, f"both bots said {moves_text} that {player} wins, by {rules.win:g} or more"
                 )
     if (
@@ -115,7 +117,9 @@ def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> Ear
         and len(moves) >= rules.after
         and all(abs(value) <= rules.draw for value in known_values)
     ):
-        return EarlyEnd(None, f"both bots said {moves_text} that it is a draw, within {rules.draw:g}")
+        return AdjudicatedResult(
+            None, f"both bots said {moves_text} that it is a draw, within {rules.draw:g}"
+        )
     return None
 
 

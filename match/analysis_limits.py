@@ -20,9 +20,9 @@ MAX_ANALYSIS_BYTES_PER_MOVE = 1024
 """Maximum size of the analysis of one move, in bytes of JSON."""
 MAX_ANALYSIS_BYTES_PER_PLAYER = 256 * 1024
 """Maximum size of all analysis of one player in a match, in bytes of JSON."""
-ENCODING_OVERHEAD_BYTES = 32
+ENCODING_OVERHEAD_BYTES_PER_MOVE = 32
 """Bytes that count for each analysis in addition to its JSON: for its key and commas, and for values longer in msgpack."""
-MAX_CACHED_LINE_MOVES = 512
+MAX_CACHED_MAIN_LINE_MOVES = 512
 """Maximum number of valid moves from main lines that are cached for each match."""
 
 AnalysedMove = TypeVar("AnalysedMove", MoveReceived, RecordedMove)
@@ -91,7 +91,7 @@ class AnalysisTrimmer:
                 move = cache.get(key)
                 if move is None:
                     move = self._game.move_to_data(self._game.move_from_data(sent_move))
-                    if len(cache) < MAX_CACHED_LINE_MOVES:
+                    if len(cache) < MAX_CACHED_MAIN_LINE_MOVES:
                         cache[key] = move
             except (BadData, TypeError):  # a TypeError means an unhashable key, with a list or a map inside
                 break
@@ -100,4 +100,4 @@ class AnalysisTrimmer:
 
 
 def _count_json_bytes(thinking: Thinking) -> int:
-    return len(_encoder.encode(thinking)) + ENCODING_OVERHEAD_BYTES
+    return len(_encoder.encode(thinking)) + ENCODING_OVERHEAD_BYTES_PER_MOVE

@@ -42,26 +42,26 @@ class MatchClock(Struct, frozen=True, gc=False):
     """Time that Minnie has spent so far, in ns; counted only if `total_ns` limits it."""
 
     @classmethod
-    def start_full(
+    def make_initial(
         cls,
-        control: TimeControl,
+        time_control: TimeControl,
         margin_ms: int,
         max_total_ms: int = 0,
-        minnie_control: TimeControl | None = None,
+        minnie_time_control: TimeControl | None = None,
     ) -> Self:
         """Return the clock of a match that has not begun.
 
-        control         time control of both players, or of Maxie if `minnie_control` is given
-        margin_ms       extra time allowed on each move for network delay
-        max_total_ms    limit of each player's time in the whole match; 0 for no limit
-        minnie_control  Minnie's time control if it differs from Maxie's
+        time_control         time control of both players, or of Maxie if `minnie_time_control` is given
+        margin_ms            extra time allowed on each move for network delay
+        max_total_ms         limit of each player's time in the whole match; 0 for no limit
+        minnie_time_control  Minnie's time control if it differs from Maxie's
         """
-        total_ns, minnie_control = max_total_ms * NS_PER_MS, minnie_control or control
+        total_ns, minnie_time_control = max_total_ms * NS_PER_MS, minnie_time_control or time_control
         maxie_ns, minnie_ns = (
-            min(time_control.base_ms * NS_PER_MS, total_ns) if total_ns else time_control.base_ms * NS_PER_MS
-            for time_control in (control, minnie_control)
+            min(control.base_ms * NS_PER_MS, total_ns) if total_ns else control.base_ms * NS_PER_MS
+            for control in (time_control, minnie_time_control)
         )
-        return cls(control, minnie_control, margin_ms * NS_PER_MS, maxie_ns, minnie_ns, total_ns)
+        return cls(time_control, minnie_time_control, margin_ms * NS_PER_MS, maxie_ns, minnie_ns, total_ns)
 
     def get_time_left_ns(self, player: Player) -> int:
         """Return the time left to a player at the start of a turn, in ns, without the margin."""

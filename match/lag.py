@@ -5,10 +5,11 @@ The rule, which PROTOCOL.md publishes:
 - The server pings each connection and remembers the last few ping times. The lag of a move is the
   *smallest* of them. So one slow ping gives no extra credit, and the server never relies on a lag that a client claims.
 - A move is credited its lag, but never more than the move took, and never more than the rest of the budget.
-- The budget starts full, at `MAX_LAG_BUDGET_NS`. Each of the player's moves adds `CREDIT_PER_MOVE_NS`, up to this maximum.
+- The budget starts full, at `MAX_LAG_BUDGET_NS`. Each of the player's moves adds `LAG_BUDGET_REFILL_PER_MOVE_NS`, up to this
+  maximum.
 
-So a connection with a lag of at most `CREDIT_PER_MOVE_NS` plays as if it had none. With a larger lag, the excess uses up the
-budget, and is then charged to the clock.
+So a connection with a lag of at most `LAG_BUDGET_REFILL_PER_MOVE_NS` plays as if it had none. With a larger lag, the excess
+uses up the budget, and is then charged to the clock.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from arena.match.clock import NS_PER_MS
 
 MAX_LAG_BUDGET_NS = 500 * NS_PER_MS
 """Maximum of a player's budget for network delay (lag credit), in ns."""
-CREDIT_PER_MOVE_NS = 100 * NS_PER_MS
+LAG_BUDGET_REFILL_PER_MOVE_NS = 100 * NS_PER_MS
 """Time in ns that each move of a player adds to the player's budget for network delay (lag credit)."""
 MAX_REMEMBERED_PINGS = 8
 """Number of recent ping times that are remembered for each connection."""
@@ -37,7 +38,9 @@ class LagBudget(Struct, frozen=True, gc=False):
         if not lag_ns and self.left_ns == MAX_LAG_BUDGET_NS:  # the usual case on a local network
             return 0, self
         credit_ns = max(0, min(lag_ns, elapsed_ns, self.left_ns))
-        return credit_ns, type(self)(min(MAX_LAG_BUDGET_NS, self.left_ns - credit_ns + CREDIT_PER_MOVE_NS))
+        return credit_ns, type(self)(
+            min(MAX_LAG_BUDGET_NS, self.left_ns - credit_ns + LAG_BUDGET_REFILL_PER_MOVE_NS)
+        )
 
 
 class RecentPings:
@@ -48,7 +51,7 @@ class RecentPings:
         self.smallest_ns = 0
         """Smallest recent ping time, in ns; 0 if there is none."""
 
-    def add_ping(self, ping_ns: int) -> None:
+    def add_ping(self, round_trip_ns: int) -> None:
         """Record the round-trip time of a ping, in ns."""
-        self._recent_pings_ns = [*self._recent_pings_ns[1 - MAX_REMEMBERED_PINGS :], ping_ns]
+        self._recent_pings_ns = [*self._recent_pings_ns[1 - MAX_REMEMBERED_PINGS :], round_trip_ns]
         self.smallest_ns = min(self._recent_pings_ns)

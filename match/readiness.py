@@ -30,7 +30,7 @@ class PlayerReadiness:
         """Players who have not reconnected since a restart of the server."""
 
     @property
-    def were_players_asked(self) -> bool:
+    def is_ready_requested(self) -> bool:
         """Return True if the players were asked to get ready."""
         return self._request_time is not None
 
@@ -65,14 +65,14 @@ class PlayerReadiness:
     def expect_reconnections(self, now_ns: int) -> None:
         """Expect both players to reconnect after a restart of the server. The time to get ready begins again at `now_ns`."""
         self.expected_players = ALL_PLAYERS
-        self._restart_time_to_get_ready(now_ns)
+        self._restart_ready_period(now_ns)
 
     def record_reconnection(self, player: Player, now_ns: int) -> None:
         """Record that a player has reconnected. If it was expected (`expected_players`), the time to get ready begins again."""
         if player in self.expected_players:
             self.expected_players -= {player}
-            self._restart_time_to_get_ready(now_ns)
+            self._restart_ready_period(now_ns)
 
-    def _restart_time_to_get_ready(self, now_ns: int) -> None:
+    def _restart_ready_period(self, now_ns: int) -> None:
         if self._request_time is not None:
             self._request_time = now_ns

@@ -1,6 +1,6 @@
 """The referee of one match, which decides legality, timeouts and the winner. Pure: time is an argument.
 
-`handle(event, now)` returns the effects. `next_deadline_ns` is the time at which to call `handle` with `DeadlinePassed`
+`handle_event(event, now)` returns the effects. `next_deadline_ns` is the time at which to call `handle_event` with `DeadlinePassed`
 if nothing else happens first. `now` is monotonic nanoseconds and never decreases. A referee never sleeps, reads a clock
 or logs; a player's mistake is data, not an exception. The same events at the same times give the same effects, so the
 journal of a match (its stored events) describes the match completely.
@@ -48,7 +48,7 @@ from arena.protocol.moves import MoveList, MovesSnapshot
 from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Clocks, Seat
 
-MAX_STALL_NS = 50 * NS_PER_MS
+MAX_IGNORED_STALL_NS = 50 * NS_PER_MS
 """Maximum stall (time in which the server did not run), in ns, after which a player can still lose on time.
 
 If a player's time runs out in a turn with a longer stall, and the stall also exceeds the margin, the match is void.
@@ -65,7 +65,7 @@ SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
 class Referee:
     """Referee of one match: checks its moves, measures both clocks and decides the result.
 
-    Only the owner of the match calls it: in a server, the match's `Room`.
+    Only the owner of the match calls it: in a server, the match's `MatchRoom`.
     """
 
     terms: MatchTerms
@@ -91,7 +91,7 @@ class Referee:
         self.readiness = PlayerReadiness(self.terms)
         self._has_begun = False
         """True once both players have been ready, and still true after the end of the match."""
-        self._disconnected_at: dict[Player, int] = {}
+        self._disconnection_times_ns: dict[Player, int] = {}
         self._rejected_counts = dict.fromkeys(Player, 0)
         self._lag_budgets = dict.fromkeys(Player, LagBudget())
         self.turn_sent_at: int | None = None
@@ -146,11 +146,11 @@ class Referee:
     def next_deadline_ns(self) -> int | None:
         """Return the time at which `DeadlinePassed` is due, in ns; None before the match opens and after its end."""
         # In the usual case no list is needed.
-        if self.turn_sent_at is not None and not self._disconnected_at and self.result is None:
+        if self.turn_sent_at is not None and not self._disconnection_times_ns and self.result is None:
             return self._flag_time_ns
         return min([deadline_ns for deadline_ns, _ in self._list_deadlines()], default=None)
 
-    def handle(self, event: RefereeEvent, now_ns: int) -> list[RefereeEffect]:
+    def handle_event(self, event: RefereeEvent, now_ns: int) -> list[RefereeEffect]:
         """Apply an event at time `now_ns` (monotonic ns) and return its effects; none after the match is over."""
         if self.result is not None:
             return []
@@ -171,7 +171,7 @@ class Referee:
             case PlayerReconnected(player):
                 return self._handle_reconnection(player, now_ns)
             case SessionLost(player, proved):
-                return self._handle_lost_session(player, now_ns, has_proved_name=proved)
+                return self._handle_lost_session(player, now_ns, is_authenticated=proved)
             case ProtocolViolated(player, detail):
                 violation_text = f"{self._describe_player(player)} broke the protocol: {detail}"
                 return self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, violation_text, now_ns)
@@ -187,7 +187,7 @@ class Referee:
     # getting ready
 
     def _ask_players_to_get_ready(self, now_ns: int) -> list[RefereeEffect]:
-        if self.readiness.were_players_asked:
+        if self.readiness.is_ready_requested:
             return []
         self.readiness.record_ready_request(now_ns)
         self.revision += 1
@@ -222,7 +222,7 @@ class Referee:
             lag_credit_ns = min(self._lag_budgets[self.mover].left_ns, turn.lag_ns)
             self._flag_time_ns = now_ns + self._clock.get_max_move_ns(self.mover) + lag_credit_ns
             self.revision += 1
-            return self.next_deadline_ns if self._disconnected_at else self._flag_time_ns
+            return self.next_deadline_ns if self._disconnection_times_ns else self._flag_time_ns
         return None
 
     def _handle_move(self, event: MoveReceived, now_ns: int) -> list[RefereeEffect]:
@@ -334,16 +334,16 @@ class Referee:
     # connections
 
     def _handle_disconnection(self, player: Player, now_ns: int) -> list[RefereeEffect]:
-        if player not in self._disconnected_at:
-            self._disconnected_at[player] = now_ns
+        if player not in self._disconnection_times_ns:
+            self._disconnection_times_ns[player] = now_ns
             self.revision += 1
         return []
 
     def _handle_reconnection(self, player: Player, now_ns: int) -> list[RefereeEffect]:
         self.readiness.record_reconnection(player, now_ns)
-        if self._disconnected_at.pop(player, None) is not None:
+        if self._disconnection_times_ns.pop(player, None) is not None:
             self.revision += 1
-        if not self.readiness.were_players_asked:
+        if not self.readiness.is_ready_requested:
             return []
         effects: list[RefereeEffect] = [NotifyPlayer(player, self._make_start_message(player))]
         if self._has_begun and player is self.mover:
@@ -351,9 +351,9 @@ class Referee:
         return effects
 
     def _handle_lost_session(
-        self, player: Player, now_ns: int, *, has_proved_name: bool
+        self, player: Player, now_ns: int, *, is_authenticated: bool
     ) -> list[RefereeEffect]:
-        if self._has_begun and not has_proved_name:
+        if self._has_begun and not is_authenticated:
             detail = f"{self._describe_player(player)} reconnected with neither its session nor a token, so it lost the match"
             return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now_ns)
         if not self._has_begun:
@@ -365,7 +365,7 @@ class Referee:
         """Mark both players as disconnected. The interrupted turn restarts when its mover has reconnected."""
         self.readiness.expect_reconnections(now_ns)
         self.turn_sent_at = None
-        self._disconnected_at = dict.fromkeys(Player, now_ns)
+        self._disconnection_times_ns = dict.fromkeys(Player, now_ns)
         self.revision += 1
         return []
 
@@ -383,7 +383,7 @@ class Referee:
             return [(ready_by, None)]
         grace_ns = self.terms.grace_ms * NS_PER_MS
         deadlines: list[tuple[int, Player | None]] = [
-            (lost_at + grace_ns, player) for player, lost_at in self._disconnected_at.items()
+            (lost_at + grace_ns, player) for player, lost_at in self._disconnection_times_ns.items()
         ]
         if self.turn_sent_at is not None:
             deadlines.append((self._flag_time_ns, self.mover))
@@ -399,7 +399,11 @@ class Referee:
         deadline, player = passed_deadlines[0]
         if player is None:
             return self._handle_no_show(now_ns)
-        if {late_player for _, late_player in passed_deadlines} == set(Player) == set(self._disconnected_at):
+        if (
+            {late_player for _, late_player in passed_deadlines}
+            == set(Player)
+            == set(self._disconnection_times_ns)
+        ):
             return self._finish_match(
                 None,
                 EndReason.DISCONNECT,
@@ -407,11 +411,11 @@ class Referee:
                 now_ns,
             )
         # A player whose flag fell before it lost its connection loses on time, below.
-        if player in self._disconnected_at and self._disconnected_at[player] < deadline:
-            away_ms = (now_ns - self._disconnected_at[player]) / NS_PER_MS
+        if player in self._disconnection_times_ns and self._disconnection_times_ns[player] < deadline:
+            away_ms = (now_ns - self._disconnection_times_ns[player]) / NS_PER_MS
             detail = f"{self._describe_player(player)} lost its connection and was away for {away_ms:.0f} ms"
             return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now_ns)
-        if stalled_ns > max(MAX_STALL_NS, self._clock.margin_ns):
+        if stalled_ns > max(MAX_IGNORED_STALL_NS, self._clock.margin_ns):
             detail = f"a player's time ran out, but the server stalled for {stalled_ns / NS_PER_MS:.0f} ms during the turn"
             return self._finish_match(None, EndReason.SERVER_FAULT, detail, now_ns)
         return self._end_by_timeout(player, "no move came", now_ns)
@@ -460,12 +464,12 @@ class Referee:
         )
 
     @property
-    def disconnected_at(self) -> Mapping[Player, int]:
+    def disconnection_times_ns(self) -> Mapping[Player, int]:
         """Return the time at which each disconnected player lost its connection, in ns.
 
         The mapping is empty before both players were ready.
         """
-        return self._disconnected_at if self._has_begun else {}
+        return self._disconnection_times_ns if self._has_begun else {}
 
     @property
     def player_to_move(self) -> Player | None:

@@ -128,7 +128,7 @@ _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[list[TimedEvent]] = msgspec.json.Decoder(list[TimedEvent])
 
 
-def encode_for_journal(time_ns: int, event: RefereeEvent, turn: tuple[int, TurnStarted] | None = None) -> str:
+def encode_journal_row(time_ns: int, event: RefereeEvent, turn: tuple[int, TurnStarted] | None = None) -> str:
     """Return an event at the time `time_ns` (monotonic) as JSON for the journal.
 
     turn  start of the current turn, with its time, if the journal does not have it yet; it is written before the event
@@ -137,8 +137,8 @@ def encode_for_journal(time_ns: int, event: RefereeEvent, turn: tuple[int, TurnS
     return _encoder.encode((timed_event,) if turn is None else (turn, timed_event)).decode()
 
 
-def decode_from_journal(text: str) -> list[TimedEvent]:
-    """Return the events in a string from `encode_for_journal`, in order. Raises msgspec.DecodeError for any other string."""
+def decode_journal_row(text: str) -> list[TimedEvent]:
+    """Return the events in a string from `encode_journal_row`, in order. Raises msgspec.DecodeError for any other string."""
     return _decoder.decode(text)
 
 

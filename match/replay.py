@@ -26,7 +26,7 @@ from arena.protocol.values import Opening
 from arena.solved.header import BadTable
 from arena.solved.solution import load_solution
 
-_REASONS_OUTSIDE_RULES = frozenset(EndReason) - {
+_END_REASONS_OUTSIDE_GAME_RULES = frozenset(EndReason) - {
     EndReason(reason.value) for reason in RuleEndReason if reason is not RuleEndReason.LEAF
 }
 """End reasons that the server gives, not the rules of a game.
@@ -34,9 +34,9 @@ _REASONS_OUTSIDE_RULES = frozenset(EndReason) - {
 EndReason has no LEAF, because no match is played on an explicit tree.
 """
 
-_MOVER_LOSES_REASONS = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
+_MOVER_LOSES_END_REASONS = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
 """End reasons with which the player to move always loses."""
-_DECISIVE_REASONS = _MOVER_LOSES_REASONS | {
+_DECISIVE_END_REASONS = _MOVER_LOSES_END_REASONS | {
     EndReason.RESIGNATION,
     EndReason.CRASH,
     EndReason.DISCONNECT,
@@ -95,7 +95,7 @@ def list_movers(record: Record) -> list[Player]:
     return [game.player(position) for position in positions[:-1]]
 
 
-def compute_mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
+def compute_mean_cpu_ms_by_bot(records: Iterable[Record]) -> dict[str, float]:
     """Return the mean CPU time per move, in ms, of each bot that reported its CPU time."""
     cpu_ms_by_bot: defaultdict[str, list[float]] = defaultdict(list)
     for record in records:
@@ -138,7 +138,7 @@ def verify_record(record: Record) -> Replay:
     Raises BadRecord if the setup is invalid, the game has other rules on this machine, a move is illegal, the moves do not
     lead to the result, or the solved table that adjudicated the match is missing or damaged.
     """
-    terms = _make_terms(record)
+    terms = _make_match_terms(record)
     try:
         return _replay_moves(record, terms)
     except BadTable as error:
@@ -148,21 +148,21 @@ def verify_record(record: Record) -> Replay:
 def _replay_moves(record: Record, terms: MatchTerms) -> Replay:
     positions = _list_opening_positions(terms)
     referee = Referee(terms)
-    referee.handle(MatchOpened(), 0)
+    referee.handle_event(MatchOpened(), 0)
     for player in Player:
-        referee.handle(PlayerReady(player), 0)
+        referee.handle_event(PlayerReady(player), 0)
     for ply, move in enumerate(record.moves[len(terms.opening) :], len(terms.opening)):
         if referee.is_over:
             raise BadRecord(f"the record has a move at ply {ply}, but the match was over before this ply")
-        referee.handle(MoveReceived(referee.mover, ply, move.move, move.thinking), 0)
+        referee.handle_event(MoveReceived(referee.mover, ply, move.move, move.thinking), 0)
         if referee.result is not None and referee.result.reason is EndReason.ILLEGAL_MOVE:
             raise BadRecord(referee.result.detail)
         positions.append(referee.position)
-    _check_result(record, referee)
+    _require_replayed_result(record, referee)
     return Replay(record, terms.game, tuple(positions))
 
 
-def _make_terms(record: Record) -> MatchTerms:
+def _make_match_terms(record: Record) -> MatchTerms:
     try:
         game = make_game(record.game, record.setup)
         rules_difference = find_rules_mismatch_reason(game, record.rules)
@@ -210,7 +210,7 @@ def _list_opening_positions(terms: MatchTerms) -> list[object]:
     return positions
 
 
-def _check_result(record: Record, referee: Referee) -> None:
+def _require_replayed_result(record: Record, referee: Referee) -> None:
     result, replayed_result = record.result, referee.recorded_result
     if result.reason is EndReason.SERVER_FAULT:
         if result.winner is not None:
@@ -237,15 +237,15 @@ def _check_result(record: Record, referee: Referee) -> None:
         raise BadRecord(
             f"the record says that the match was adjudicated, but its rules ({rules_text}) do not end it"
         )
-    if result.reason not in _REASONS_OUTSIDE_RULES:
+    if result.reason not in _END_REASONS_OUTSIDE_GAME_RULES:
         raise BadRecord(
             f"the record gives {result.reason.value} as the end reason, but the match is not over after {referee.ply} plies"
         )
-    if result.reason in _DECISIVE_REASONS and result.winner is None:
+    if result.reason in _DECISIVE_END_REASONS and result.winner is None:
         raise BadRecord(
             f"a match that ends by {result.reason.value} must have a winner, but the record has none"
         )
-    if result.reason in _MOVER_LOSES_REASONS and result.winner == SEATS[referee.mover]:
+    if result.reason in _MOVER_LOSES_END_REASONS and result.winner == SEATS[referee.mover]:
         raise BadRecord(
             f"the record says that {result.winner} wins ({result.reason.value}), but it was {result.winner}'s turn: only the player to move can lose this way"
         )

@@ -17,7 +17,7 @@ from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.protocol.values import Data, Opening, Players, Seat
 
 
-class ThreadLimits(Struct, frozen=True):
+class SearchThreadLimits(Struct, frozen=True):
     """Maximum number of search threads of each player; None if the engine may choose."""
 
     maxie: int | None = None
@@ -43,7 +43,7 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
     """Time within which both players must report that they are ready, before any clock starts, in ms."""
     grace_ms: int = 0
     """Time within which a disconnected player must reconnect, in ms. Set by the server."""
-    thread_limits: ThreadLimits = ThreadLimits()
+    thread_limits: SearchThreadLimits = SearchThreadLimits()
     """Thread limits set by the creator of the match, such as an event that assigns cores to its bots."""
     engines: EnginesBySeat = EnginesBySeat()
     """Engines of the players, with their search threads. Set by the server."""
@@ -71,14 +71,14 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
         return self.time_odds.get_time_control(seat, self.time_control)
 
     @property
-    def time_odds_for_message(self) -> TimeOdds | UnsetType:
+    def time_odds_or_unset(self) -> TimeOdds | UnsetType:
         """Return the time odds for a message; UNSET if both players have the time control of the match."""
         return self.time_odds if self.time_odds != TimeOdds() else UNSET
 
     def make_initial_clock(self) -> MatchClock:
         """Return the clock of the match before its first ply."""
         maxie, minnie = self.get_time_control("maxie"), self.get_time_control("minnie")
-        return MatchClock.start_full(
+        return MatchClock.make_initial(
             maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None
         )
 
@@ -135,13 +135,13 @@ def _limit_threads(engine: EngineInfo | None, limit: int | None) -> EngineInfo |
     return structs.replace(engine, threads=min(engine.threads, limit))
 
 
-def to_json(terms: MatchTerms) -> str:
+def encode_terms(terms: MatchTerms) -> str:
     """Return the terms as JSON for the store."""
     return msgspec.json.encode(terms, enc_hook=encode_game).decode()
 
 
-def from_json(text: str) -> MatchTerms:
-    """Return the terms in a string from `to_json`.
+def decode_terms(text: str) -> MatchTerms:
+    """Return the terms in a string from `encode_terms`.
 
     Raises games.core.GameError if the game is unknown or cannot be set up, and msgspec.DecodeError for any other text.
     """

@@ -83,7 +83,7 @@ def _make_timeline_entries(
             start_ns += time_ns - last_ns  # a new run of the server has a new clock
         last_ns = time_ns
         mover = referee.player_to_move
-        effects = referee.handle(event, time_ns)
+        effects = referee.handle_event(event, time_ns)
         at_ms = round((time_ns - start_ns) / NS_PER_MS, 1)
         elapsed_ms = None if turn_sent_at is None else round(max(0, time_ns - turn_sent_at) / NS_PER_MS, 1)
         if isinstance(event, TurnStarted):

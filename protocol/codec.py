@@ -28,7 +28,7 @@ from arena.protocol.moves import MovesSnapshot
 
 MAX_NESTING_DEPTH = 16
 """Maximum nesting depth of arrays and maps in a field of a message. The setup of a game needs 4."""
-TOO_DEEP_MESSAGE = f"arrays and maps must not nest deeper than {MAX_NESTING_DEPTH} levels"
+TOO_DEEP_REASON = f"arrays and maps must not nest deeper than {MAX_NESTING_DEPTH} levels"
 
 SCALAR_VALUE_TYPES = frozenset({str, int, bool, type(None), UnsetType})
 """Types whose values contain no other values and are always valid, so that they need no check."""
@@ -87,16 +87,16 @@ def _decode(
     try:
         message = decoder.decode(frame)
     except RecursionError:
-        raise DecodeError(ErrorCode.BAD_MESSAGE, TOO_DEEP_MESSAGE) from None
+        raise DecodeError(ErrorCode.BAD_MESSAGE, TOO_DEEP_REASON) from None
     except (msgspec.MsgspecError, ValueError) as error:
-        raise _explain_error(frame, error, type_names) from None
-    fault = _find_fault_in_data(message)
+        raise _make_decode_error(frame, error, type_names) from None
+    fault = _describe_invalid_data(message)
     if fault is not None:
         raise DecodeError(ErrorCode.BAD_MESSAGE, fault)
     return message
 
 
-def _explain_error(frame: bytes, error: Exception, type_names: list[str]) -> DecodeError:
+def _make_decode_error(frame: bytes, error: Exception, type_names: list[str]) -> DecodeError:
     """Return the error for a frame that could not be decoded because of `error`.
 
     type_names: names of the message types that the sender of the frame may use
@@ -104,13 +104,13 @@ def _explain_error(frame: bytes, error: Exception, type_names: list[str]) -> Dec
     try:
         fields = msgspec.msgpack.decode(frame)
     except RecursionError:
-        return DecodeError(ErrorCode.BAD_MESSAGE, TOO_DEEP_MESSAGE)
+        return DecodeError(ErrorCode.BAD_MESSAGE, TOO_DEEP_REASON)
     except (msgspec.MsgspecError, ValueError) as malformed:
         return DecodeError(
             ErrorCode.BAD_MESSAGE, f"the frame cannot be decoded as msgpack: {malformed!s:.100}"
         )
     if not isinstance(fields, dict):
-        return DecodeError(ErrorCode.BAD_MESSAGE, f"a message must be a map, not {_describe_type_of(fields)}")
+        return DecodeError(ErrorCode.BAD_MESSAGE, f"a message must be a map, not {_describe_type(fields)}")
     type_name = fields.get("type")
     if not isinstance(type_name, str):
         return DecodeError(ErrorCode.BAD_MESSAGE, "a message must have a 'type', which must be text")
@@ -124,7 +124,7 @@ def _explain_error(frame: bytes, error: Exception, type_names: list[str]) -> Dec
     return DecodeError(ErrorCode.BAD_MESSAGE, f"{type_name}: {error}")
 
 
-def _find_fault_in_data(message: Message) -> str | None:
+def _describe_invalid_data(message: Message) -> str | None:
     """Return one line about the first fault in a message's data; None if there is none.
 
     Allowed is data that a record can hold as JSON: nil, booleans, integers, finite floats, text, arrays, and maps with text
@@ -136,7 +136,7 @@ def _find_fault_in_data(message: Message) -> str | None:
         if types <= SCALAR_VALUE_TYPES:
             return None
         if depth == MAX_NESTING_DEPTH and types & CONTAINER_VALUE_TYPES:
-            return TOO_DEEP_MESSAGE
+            return TOO_DEEP_REASON
         next_level: list[Any] = []
         for value in level:
             if type(value) is list:
@@ -157,7 +157,7 @@ def _find_fault_in_data(message: Message) -> str | None:
     return None
 
 
-def _describe_type_of(value: object) -> str:
+def _describe_type(value: object) -> str:
     names = {
         list: "an array",
         str: "text",

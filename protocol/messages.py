@@ -533,7 +533,7 @@ ServerMessage = (
 Message = ClientMessage | ServerMessage
 
 
-def hide_secrets(message: Message) -> Message:
+def redact_secrets(message: Message) -> Message:
     """Return a copy of a message for logs, with `…` in place of its token and its session secret."""
     match message:
         case Hello():

@@ -98,10 +98,10 @@ def read_records(record_file: Path) -> Iterator[Record]:
 
     Raises OSError if the file cannot be read, and BadRecord, which names file and line, for an invalid record.
     """
-    return (record for _, record in read_numbered_records(record_file))
+    return (record for _, record in read_records_with_line_numbers(record_file))
 
 
-def read_numbered_records(record_file: Path) -> Iterator[tuple[int, Record]]:
+def read_records_with_line_numbers(record_file: Path) -> Iterator[tuple[int, Record]]:
     """Yield the number of each line (from 1) of a file of records, with the line's record. Empty lines are skipped.
 
     Raises OSError if the file cannot be read, and BadRecord, which names file and line, for an invalid record.

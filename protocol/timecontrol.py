@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-MAX_TIME_FIELD_MS = 24 * 3600 * 1000
+MAX_BASE_OR_INCREMENT_MS = 24 * 3600 * 1000
 """Maximum of a time in a message, in ms: one day, which is longer than any match and fits in 32 bits."""
 
-Milliseconds = Annotated[int, Meta(ge=0, le=MAX_TIME_FIELD_MS)]
+Milliseconds = Annotated[int, Meta(ge=0, le=MAX_BASE_OR_INCREMENT_MS)]
 
 _SECONDS_PATTERN = r"[0-9]{1,8}(?:\.[0-9]{1,3})?"
 _TIME_CONTROL_PATTERN = re.compile(
@@ -34,7 +34,7 @@ class TimeControl(Struct, frozen=True):
     per_move True: `base_ms` for each move; unused time is lost, and `increment_ms` is 0.
     """
 
-    base_ms: Annotated[int, Meta(ge=1, le=MAX_TIME_FIELD_MS)]
+    base_ms: Annotated[int, Meta(ge=1, le=MAX_BASE_OR_INCREMENT_MS)]
     increment_ms: Milliseconds = 0
     per_move: bool = False
 
@@ -52,7 +52,7 @@ class TimeControl(Struct, frozen=True):
             raise error
         base_ms = _parse_seconds_to_ms(match["base"])
         increment_ms = _parse_seconds_to_ms(match["increment"] or "0")
-        if not 1 <= base_ms <= MAX_TIME_FIELD_MS or increment_ms > MAX_TIME_FIELD_MS:
+        if not 1 <= base_ms <= MAX_BASE_OR_INCREMENT_MS or increment_ms > MAX_BASE_OR_INCREMENT_MS:
             raise error
         return cls(base_ms, increment_ms, match["move"] is not None)
 
@@ -68,24 +68,26 @@ class TimeOdds(Struct, frozen=True, omit_defaults=True):
     maxie: Annotated[str, Meta(max_length=32)] = ""
     minnie: Annotated[str, Meta(max_length=32)] = ""
 
-    def get_time_control(self, seat: Literal["maxie", "minnie"], match_control: TimeControl) -> TimeControl:
+    def get_time_control(
+        self, seat: Literal["maxie", "minnie"], match_time_control: TimeControl
+    ) -> TimeControl:
         """Return the time control of the player in `seat`.
 
-        `match_control` is the time control of the match, returned for a player without a time control of its own.
+        `match_time_control` is the time control of the match, returned for a player without a time control of its own.
         Raises BadTimeControl if the player's own time control is invalid.
         """
         odds: str = getattr(self, seat)
-        return TimeControl.parse(odds) if odds else match_control
+        return TimeControl.parse(odds) if odds else match_time_control
 
-    def describe_time_controls(self, match_control_text: str) -> str:
+    def describe_time_controls(self, match_time_control: str) -> str:
         """Return the time controls of both players as text, such as `10+0.1 (maxie) against 5+0.1 (minnie)`.
 
-        Return `match_control_text`, the time control of the match, if neither player has one of its own.
+        Return `match_time_control`, the time control of the match, if neither player has one of its own.
         """
         if not (self.maxie or self.minnie):
-            return match_control_text
+            return match_time_control
         return (
-            f"{self.maxie or match_control_text} (maxie) against {self.minnie or match_control_text} (minnie)"
+            f"{self.maxie or match_time_control} (maxie) against {self.minnie or match_time_control} (minnie)"
         )
 
 

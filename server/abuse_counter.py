@@ -21,9 +21,9 @@ class _AddressAbuse:
     """Time until which the address is refused, in seconds; -inf if it was never refused."""
 
 
-MAX_WRONG_TOKENS = 10
-"""Number of wrong tokens within `ABUSE_COUNTING_SECONDS` at which an address is refused."""
-ABUSE_COUNTING_SECONDS = 60.0
+MAX_WRONG_TOKENS_PER_WINDOW = 10
+"""Number of wrong tokens within `ABUSE_WINDOW_SECONDS` at which an address is refused."""
+ABUSE_WINDOW_SECONDS = 60.0
 """Time from the first abuse of an address to the reset of its count, in seconds."""
 MAX_REFUSAL_SECONDS = 60.0
 """Maximum time for which connections from an address are refused after too much abuse, in seconds."""
@@ -49,7 +49,7 @@ def compute_refusal_seconds(reconnect_grace_seconds: float) -> float:
 class AbuseCounter:
     """Counter of one kind of abuse by address, which decides whether an address is refused.
 
-    refusal_seconds: time for which an address is refused after too much abuse in `ABUSE_COUNTING_SECONDS`
+    refusal_seconds: time for which an address is refused after too much abuse in `ABUSE_WINDOW_SECONDS`
 
     All IPv6 addresses of a /64 network count as one address.
     """
@@ -60,14 +60,14 @@ class AbuseCounter:
 
     def get_refusal_seconds_left(self, address: str, now_seconds: float) -> float:
         """Return the number of seconds for which an address is still refused; 0 if it is not refused."""
-        abuse = self._abuse_by_address.get(make_address_or_network_key(address))
+        abuse = self._abuse_by_address.get(make_address_key(address))
         return max(0.0, abuse.blocked_until - now_seconds) if abuse else 0.0
 
     def record_abuse(self, address: str, now_seconds: float, max_abuse_count: int) -> None:
-        """Count one abuse by an address, and refuse the address once it has `max_abuse_count` in `ABUSE_COUNTING_SECONDS`."""
-        key = make_address_or_network_key(address)
+        """Count one abuse by an address, and refuse the address once it has `max_abuse_count` in `ABUSE_WINDOW_SECONDS`."""
+        key = make_address_key(address)
         abuse = self._abuse_by_address.get(key)
-        if abuse is None or now_seconds - abuse.first_time >= ABUSE_COUNTING_SECONDS:
+        if abuse is None or now_seconds - abuse.first_time >= ABUSE_WINDOW_SECONDS:
             abuse = _AddressAbuse(now_seconds, blocked_until=abuse.blocked_until if abuse else float("-inf"))
         self._abuse_by_address[key] = abuse
         abuse.count += 1
@@ -77,7 +77,7 @@ class AbuseCounter:
 
 
 @lru_cache(maxsize=10_000)
-def make_address_or_network_key(address: str) -> str:
+def make_address_key(address: str) -> str:
     """Return the key under which clients of an address are counted: the IPv4 address, or the /64 network for IPv6.
 
     A text that is not an IP address is returned unchanged.

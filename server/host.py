@@ -259,11 +259,11 @@ class Host:
         await tasks.start(serve)
         # From here on, cancelling the block must not cancel the shell before it has handled all arrived inputs.
         serving_scope.shield = True
-        stack.push_async_callback(self._halt_despite_cancellation)
+        stack.push_async_callback(self._stop_despite_cancellation)
         for job in self._jobs:
             tasks.start_soon(job)
 
-    async def listen(
+    async def accept_connections(
         self, stack: AsyncExitStack, tls: SSLContext | None, find_event_progress: FindProgress
     ) -> None:
         """Accept connections until `stack` closes. Raises CannotListen if the address cannot be used.
@@ -287,16 +287,16 @@ class Host:
             is_storing_moves=self.journal.is_committing,
             clock=self._clock,
         )
-        self.shell.attach(LOCAL_EDGE_NUMBER, self.edge)
-        self.url, self.loopback_url = await listen(
+        self.shell.attach_edge(LOCAL_EDGE_NUMBER, self.edge)
+        self.url, self.loopback_url = await start_edge_listening(
             self.edge, self.settings.server, tls, has_house_engines=bool(self.house.engines)
         )
         log.info("listening on %s", self.url)
 
-    def _handle_match_end(self, finished: CloseMatch) -> None:
-        self.metrics.finished.labels(finished.record.result.reason.value).inc()
+    def _handle_match_end(self, closed_match: CloseMatch) -> None:
+        self.metrics.finished.labels(closed_match.record.result.reason.value).inc()
         if self._on_record is not None:
-            self._records.put_nowait(finished.record)
+            self._records.put_nowait(closed_match.record)
 
     async def _remove_old_data(self) -> None:
         await remove_old_data(self.engine, self.settings.store.retention)
@@ -353,14 +353,14 @@ class Host:
             msgspec.structs.replace(self.shell.settings, event=event_name, entrants=entrant_names)
         )
 
-    def send_final_ranks(self, event_name: str, places: Sequence[FinalEventRank]) -> None:
+    def send_final_ranks(self, event_name: str, ranks: Sequence[FinalEventRank]) -> None:
         """Send each connected bot its final rank and points in an event. Bots that are not connected get no message."""
-        for place in places:
-            bot = self.shell.core.find_bot(place.bot)
+        for rank in ranks:
+            bot = self.shell.core.find_bot(rank.bot)
             if bot is not None and bot.client is not None:
                 status = EventStatus(event_name, "over", entered=True, detail="")
                 self.shell.send_without_core(
-                    SendToClient(bot.client, add_final_rank(status, place.rank, place.points, len(places)))
+                    SendToClient(bot.client, add_final_rank(status, rank.rank, rank.points, len(ranks)))
                 )
 
     async def wait_for_change(self) -> None:
@@ -415,16 +415,16 @@ class Host:
         self.shell.stop_after_queued_inputs()
         await self._shell_ended.wait()
 
-    async def _halt_despite_cancellation(self) -> None:
+    async def _stop_despite_cancellation(self) -> None:
         with anyio.CancelScope(shield=True):
             await self.handle_last_inputs_and_stop()
 
-    async def drain(self, seconds: float) -> int:
-        """Begin no new matches, and wait up to `seconds` until no match is in progress.
+    async def drain(self, timeout_seconds: float) -> int:
+        """Begin no new matches, and wait up to `timeout_seconds` until no match is in progress.
 
         Return the number of matches still in progress.
         """
-        return await self.shell.drain_matches(seconds)
+        return await self.shell.drain_matches(timeout_seconds)
 
 
 def _measure_free_disk_share(folder: Path) -> float:
@@ -497,7 +497,7 @@ async def open_host(
             clock=clock,
         )
         await host.start_shell_and_jobs(stack)
-        await host.listen(stack, tls, find_event_progress)
+        await host.accept_connections(stack, tls, find_event_progress)
         try:
             yield host
         except anyio.get_cancelled_exc_class():
@@ -609,7 +609,7 @@ async def _load_and_apply_directives(edge: Edge, pages: WebApp, store: Engine) -
     edge.apply_directives(directives)
 
 
-async def listen(
+async def start_edge_listening(
     edge: Edge, settings: ServerSettings, tls: SSLContext | None, *, has_house_engines: bool
 ) -> tuple[str, str]:
     """Make an edge listen. Return the URL for bots, and the URL for the server's own engines; each is empty if there is none.

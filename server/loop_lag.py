@@ -25,10 +25,10 @@ class EventLoopLag:
     The lag is measured only while a part of the server needs it, so that an idle server has no timer.
     """
 
-    def __init__(self, clock: TimeSource, observe: Callable[[float], None]) -> None:
-        """Set up the meter. `observe` is called with each measured lag, in seconds."""
+    def __init__(self, clock: TimeSource, observe_lag_seconds: Callable[[float], None]) -> None:
+        """Set up the meter. `observe_lag_seconds` is called with each measured lag, in seconds."""
         self._clock = clock
-        self._observe = observe
+        self._observe_lag_seconds = observe_lag_seconds
         self._needs: list[Callable[[], bool]] = []
         """Functions given to `add_measurement_condition`. The lag is measured while at least one of them returns True."""
         self.due_ns = NEVER_TIME_NS
@@ -61,7 +61,7 @@ class EventLoopLag:
 
     def _measure_lag(self) -> None:
         lag_ns = max(0, self._clock.now_ns() - self.due_ns)
-        self._observe(lag_ns / 1e9)
+        self._observe_lag_seconds(lag_ns / 1e9)
         self._longest_lag_ns = max(self._longest_lag_ns, lag_ns)
         if lag_ns > MIN_STALL_LAG_NS:
             self.stalled_ns += lag_ns

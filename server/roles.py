@@ -26,7 +26,7 @@ from arena.server.cluster.bus import Bus
 from arena.server.cluster.core_link import CoreLink, CoreSuperseded
 from arena.server.cluster.edge_link import EdgeLink
 from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool
-from arena.server.host import LOCAL_EDGE_NUMBER, Host, listen, make_edge, open_host, open_store
+from arena.server.host import LOCAL_EDGE_NUMBER, Host, make_edge, open_host, open_store, start_edge_listening
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.settings import ArenaSettings
@@ -128,7 +128,7 @@ async def open_edge(
 
         tasks.start_soon(link.run)
         tasks.start_soon(watch_core)
-        address, _ = await listen(edge, settings.server, tls, has_house_engines=False)
+        address, _ = await start_edge_listening(edge, settings.server, tls, has_house_engines=False)
         log.info("edge %d listens on %s", number, address)
         try:
             yield link, address

@@ -35,7 +35,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.core.bot import LobbyBot
 from arena.server.core.lobby import LobbyClient
-from arena.server.core.room import Room
+from arena.server.core.room import MatchRoom
 from arena.server.edge.connection import Connection
 from arena.server.edge.session import Session
 from arena.server.host import Host, open_host
@@ -56,7 +56,7 @@ With a million frames, a leak of 9 bytes per frame exceeds it.
 """
 MAX_SECONDS_TO_FREE_STATE = 150
 """Seconds within which the server must free the state of bots that it has disconnected."""
-TYPES_THAT_MUST_BE_FREED = (Connection, Session, LobbyBot, LobbyClient, Room)
+TYPES_THAT_MUST_BE_FREED = (Connection, Session, LobbyBot, LobbyClient, MatchRoom)
 """Types of the objects that a server creates for each connection, bot and match, and must free again."""
 
 

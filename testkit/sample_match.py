@@ -16,9 +16,9 @@ from arena.match.referee_events import (
     PlayerResigned,
     RefereeEvent,
     TurnStarted,
-    encode_for_journal,
+    encode_journal_row,
 )
-from arena.match.terms import MatchTerms, to_json
+from arena.match.terms import MatchTerms, encode_terms
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players, Thinking
@@ -72,9 +72,9 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
     def apply_event(event: RefereeEvent, after_ns: int, turn: tuple[int, TurnStarted] | None = None) -> None:
         nonlocal now
         now += after_ns
-        referee.handle(event, now)
+        referee.handle_event(event, now)
         if not isinstance(event, TurnStarted):
-            rows.append(encode_for_journal(now, event, turn))
+            rows.append(encode_journal_row(now, event, turn))
 
     apply_event(MatchOpened(), 0)
     for player in Player:
@@ -115,4 +115,4 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
 
 def make_terms_json(match: SampleMatch) -> str:
     """Return the terms of the match, such as players and time control, in the JSON format of the store."""
-    return to_json(match.terms)
+    return encode_terms(match.terms)

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.match.terms import to_json
+from arena.match.terms import encode_terms
 from arena.protocol.record import format_record_line
 from arena.protocol.values import Players
 from arena.server.store import schema
@@ -118,7 +118,7 @@ async def replace_shared_records(engine: AsyncEngine, match_ids: Sequence[str]) 
             players = Players(row.maxie, row.minnie)
             fields = {"match": row.match, "event": row.event, "players": players}
             terms, record = replace(sample.terms, **fields), replace(sample.record, **fields)
-            packed = pack_match(PackableMatch(format_record_line(record), to_json(terms), sample.rows))
+            packed = pack_match(PackableMatch(format_record_line(record), encode_terms(terms), sample.rows))
             change = sa.update(schema.records).where(schema.records.c.number == row.number)
             await connection.execute(change.values(packed=packed))
 

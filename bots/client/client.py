@@ -59,7 +59,7 @@ from arena.bots.client.worker import (
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.protocol.codec import DecodeError, decode_server_message, encode
 from arena.protocol.codes import ErrorCode
-from arena.protocol.messages import ClientMessage, Hello, Status, hide_secrets
+from arena.protocol.messages import ClientMessage, Hello, Status, redact_secrets
 
 log = logging.getLogger("arena.client")
 
@@ -290,7 +290,7 @@ class Client:
         async def send_queued() -> None:
             try:
                 async for message in outgoing:
-                    log.debug("> %s", hide_secrets(message))
+                    log.debug("> %s", redact_secrets(message))
                     await connection.send(encode(message))
             except ConnectionClosed:
                 pass  # the reader notices the lost connection too, and reports it
@@ -333,7 +333,7 @@ class Client:
                     self._on_problem(f"the server sent an invalid message: {error.detail}")
                 log.debug("< ? %s", error.detail)
                 continue
-            log.debug("< %s", hide_secrets(message))
+            log.debug("< %s", redact_secrets(message))
             was_welcomed = self._machine.is_welcomed
             self._perform_actions(self._machine.handle_message(message, now))
             if self._machine.is_welcomed and not was_welcomed:

@@ -113,7 +113,7 @@ class LocalMatch:
 
     def resign(self, player: Player) -> None:
         """End the match with the resignation of `player`."""
-        self._referee.handle(PlayerResigned(player), MONOTONIC_CLOCK.now_ns())
+        self._referee.handle_event(PlayerResigned(player), MONOTONIC_CLOCK.now_ns())
 
     def close(self) -> None:
         """Tell the bot the result, and close it. The result of an unfinished match is `ABANDONED_MATCH_RESULT`."""
@@ -134,18 +134,18 @@ class LocalMatch:
         game = self.match.game
         # raises IllegalMove, with which the referee would end the match
         game.play(self.position, game.move_from_data(move.move))
-        self._referee.handle(move, MONOTONIC_CLOCK.now_ns())
-        self._referee.handle(TurnStarted(self._referee.ply), MONOTONIC_CLOCK.now_ns())
+        self._referee.handle_event(move, MONOTONIC_CLOCK.now_ns())
+        self._referee.handle_event(TurnStarted(self._referee.ply), MONOTONIC_CLOCK.now_ns())
 
     def _start_referee(self, moves: Sequence[RecordedMove]) -> None:
         """Start a new referee, and replay `moves` to it. Each move takes the time that was recorded for it."""
         referee = self._referee = Referee(self._terms)
         now_ns = 0
-        referee.handle(MatchOpened(), now_ns)
+        referee.handle_event(MatchOpened(), now_ns)
         for player in Player:
-            referee.handle(PlayerReady(player), now_ns)
+            referee.handle_event(PlayerReady(player), now_ns)
         for move in moves:
-            referee.handle(TurnStarted(referee.ply), now_ns)
+            referee.handle_event(TurnStarted(referee.ply), now_ns)
             now_ns += round(move.ms * NS_PER_MS)
-            referee.handle(MoveReceived(referee.mover, referee.ply, move.move, move.thinking), now_ns)
-        referee.handle(TurnStarted(referee.ply), MONOTONIC_CLOCK.now_ns())
+            referee.handle_event(MoveReceived(referee.mover, referee.ply, move.move, move.thinking), now_ns)
+        referee.handle_event(TurnStarted(referee.ply), MONOTONIC_CLOCK.now_ns())

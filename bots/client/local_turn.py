@@ -22,7 +22,7 @@ def choose_move(bot: Bot, match: Match, referee: Referee) -> MoveReceived:
     Raises BadChoice for a value that is not a move. Any exception raised by the bot propagates.
     """
     position, now_ns = referee.position, MONOTONIC_CLOCK.now_ns()
-    referee.handle(TurnStarted(referee.ply), now_ns)
+    referee.handle_event(TurnStarted(referee.ply), now_ns)
     clock = make_clock(
         match, referee.get_clocks(now_ns), match.time_control.increment_ms, MONOTONIC_CLOCK.now()
     )

@@ -37,7 +37,7 @@ from arena.protocol.record import (
     BadRecord,
     Record,
     parse_record_line,
-    read_numbered_records,
+    read_records_with_line_numbers,
 )
 
 KEY_HELP = "Enter, space or → next   ← back   g first   G last   q quit"
@@ -251,7 +251,7 @@ def load_records(path_or_url: str) -> list[tuple[int, Record]]:
     if path_or_url.startswith(("http://", "https://")):
         return [(1, _fetch_record(path_or_url))]
     try:
-        records = list(read_numbered_records(Path(path_or_url)))
+        records = list(read_records_with_line_numbers(Path(path_or_url)))
     except OSError as error:
         raise CommandError(f"cannot read {path_or_url}: {error.strerror}") from None
     except BadRecord as error:

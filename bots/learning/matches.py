@@ -65,7 +65,7 @@ def play_match(
     )
     start_time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     referee = Referee(terms)
-    referee.handle(MatchOpened(), MONOTONIC_CLOCK.now_ns())
+    referee.handle_event(MatchOpened(), MONOTONIC_CLOCK.now_ns())
     sides: dict[Player, _RefereedBot] = {}
     try:
         for seat, maker in zip(Player, (maxie, minnie), strict=True):
@@ -94,13 +94,13 @@ class _RefereedBot:
     def prepare(self) -> None:
         """Let the bot prepare. No clock runs."""
         self._call_bot("prepare", self._bot.prepare)
-        self._referee.handle(PlayerReady(self._match.seat), MONOTONIC_CLOCK.now_ns())
+        self._referee.handle_event(PlayerReady(self._match.seat), MONOTONIC_CLOCK.now_ns())
 
     def play_turn(self) -> None:
         """Let the bot move. If the bot fails, it loses the match."""
         self._call_bot(
             "choose",
-            lambda: self._referee.handle(
+            lambda: self._referee.handle_event(
                 choose_move(self._bot, self._match, self._referee), MONOTONIC_CLOCK.now_ns()
             ),
         )
@@ -117,7 +117,7 @@ class _RefereedBot:
         else:
             return
         self._has_failed = True
-        self._referee.handle(event, MONOTONIC_CLOCK.now_ns())
+        self._referee.handle_event(event, MONOTONIC_CLOCK.now_ns())
 
     def close(self) -> None:
         """Tell the bot the result, unless it has failed, and close it."""

@@ -38,7 +38,7 @@ from arena.rating.sprt import Sprt
 from arena.server import interpreter
 from arena.server.edge.edge import CannotListen
 from arena.server.store.errors import StoreError
-from arena.server.store.ladders import CannotResume
+from arena.server.store.ladders import CannotResumeLadder
 
 
 def play_plan(
@@ -102,7 +102,7 @@ def play_plan(
                 )
         except BotNotStarted as refused:
             raise UsageError(str(refused)) from None
-        except CannotResume as error:
+        except CannotResumeLadder as error:
             raise CommandError(
                 f"{error}; {COMPOSE_NEW_EVENT_HINT}" if external is not None else str(error)
             ) from None

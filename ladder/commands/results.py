@@ -14,7 +14,7 @@ from arena.ladder.reports.blunders import count_blunders
 from arena.ladder.reports.html_report import render_report
 from arena.ladder.reports.result_lines import describe_draws, make_draws_warning
 from arena.ladder.reports.standings import make_extra_columns, print_standings
-from arena.match.replay import compute_mean_cpu_ms
+from arena.match.replay import compute_mean_cpu_ms_by_bot
 from arena.rating.breakdown import count_draws, make_result_breakdown
 from arena.rating.formats import CHAMPION_ROUND_NAME
 from arena.rating.standings import format_standings_csv, is_void
@@ -82,7 +82,7 @@ def report_results(
                 "table": rows,
                 "breakdown": make_result_breakdown(ladder.bots, ladder.played),
                 "given_away": blunders,
-                **({"cpu_ms": used} if (used := compute_mean_cpu_ms(ladder.records)) else {}),
+                **({"cpu_ms": used} if (used := compute_mean_cpu_ms_by_bot(ladder.records)) else {}),
                 **extra_fields,
             },
             json,

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from arena.console import fits_terminal, print_markdown
 from arena.ladder.reports.blunders import BlunderReport
-from arena.match.replay import compute_mean_cpu_ms
+from arena.match.replay import compute_mean_cpu_ms_by_bot
 from arena.protocol.record import Record
 from arena.rating.standings import COLUMN_NAMES, FORFEIT_FIELDS, StandingsRow
 
@@ -48,7 +48,9 @@ def make_extra_columns(records: Sequence[Record], blunders: Sequence[BlunderRepo
             {blunder.bot: f"{blunder.blunders_per_match:.2f}" for blunder in blunders},
         ),
         ExtraColumn(
-            "CPU ms", CPU_LEGEND, {bot: f"{ms:.1f}" for bot, ms in compute_mean_cpu_ms(records).items()}
+            "CPU ms",
+            CPU_LEGEND,
+            {bot: f"{ms:.1f}" for bot, ms in compute_mean_cpu_ms_by_bot(records).items()},
         ),
     ]
     return [column for column in columns if column.cells]

@@ -31,11 +31,11 @@ log = logging.getLogger("arena.link")
 class ShellPort(CorePort, Protocol):
     """Interface of the shell, which runs the core and carries out its effects (requested I/O)."""
 
-    def attach(self, edge_number: int, port: EdgePort) -> None:
+    def attach_edge(self, edge_number: int, port: EdgePort) -> None:
         """Send all later messages to the edge with number `edge_number` through `port`."""
         ...
 
-    def detach(self, edge_number: int) -> None:
+    def detach_edge(self, edge_number: int) -> None:
         """Forget the lost edge with number `edge_number`, and disconnect its clients."""
         ...
 
@@ -193,7 +193,7 @@ class CoreLink:
             else:
                 if isinstance(message, EdgeResynced) and not edge.is_synced:
                     edge.is_synced = True
-                    shell.attach(edge.number, edge)
+                    shell.attach_edge(edge.number, edge)
                 shell.submit(message)
 
     # time
@@ -231,4 +231,4 @@ class CoreLink:
                 log.warning("edge %d is gone", number)
                 del self.edges[number]
                 if edge.is_synced:
-                    self._shell.detach(number)
+                    self._shell.detach_edge(number)

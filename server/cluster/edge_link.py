@@ -28,9 +28,9 @@ from arena.server.ports import EdgePort, MessageToCore, MessageToEdge, RequestRe
 
 log = logging.getLogger("arena.link")
 
-MAX_KEPT_FOR_RESEND_NS = 30_000_000_000
+MAX_KEPT_MESSAGE_AGE_NS = 30_000_000_000
 """Maximum time for which an edge without a core keeps a client's message, in ns. Older messages are dropped."""
-MAX_RESENT_MESSAGES = 10_000
+MAX_KEPT_MESSAGES = 10_000
 """Maximum number of clients' messages that an edge keeps to send them again. The oldest are dropped first."""
 RESEND_WINDOW_NS = 1_000_000_000
 """Period before the core's last frame whose messages may not have reached the core, in ns.
@@ -128,7 +128,7 @@ class EdgeLink:
         now, resend_ns = self._now_ns(), self._resend_ns
         resent_messages: list[MessageReceived] = []
         if resend_ns is not None:
-            oldest_ns = max(now - MAX_KEPT_FOR_RESEND_NS, self._last_frame_ns - resend_ns)
+            oldest_ns = max(now - MAX_KEPT_MESSAGE_AGE_NS, self._last_frame_ns - resend_ns)
             resent_messages = [message for sent_ns, message in self._resend_buffer if sent_ns >= oldest_ns]
             self._resend_buffer = deque((now, message) for message in resent_messages)
             self._resend_ns = None
@@ -159,8 +159,8 @@ class EdgeLink:
     def _keep_for_resend(self, message: MessageReceived) -> None:
         buffer, now = self._resend_buffer, self._now_ns()
         buffer.append((now, message))
-        oldest_kept_ns = now - (TAKEOVER_RESEND_WINDOW_NS if self.is_synced else MAX_KEPT_FOR_RESEND_NS)
-        while buffer[0][0] < oldest_kept_ns or len(buffer) > MAX_RESENT_MESSAGES:
+        oldest_kept_ns = now - (TAKEOVER_RESEND_WINDOW_NS if self.is_synced else MAX_KEPT_MESSAGE_AGE_NS)
+        while buffer[0][0] < oldest_kept_ns or len(buffer) > MAX_KEPT_MESSAGES:
             buffer.popleft()
 
     # from the core

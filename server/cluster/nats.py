@@ -32,9 +32,9 @@ CONNECT_TIMEOUT_SECONDS = 2
 """Timeout for connecting to one NATS server, in seconds, and then again for making the subscriptions."""
 FLUSH_TIMEOUT_SECONDS = 1
 """Timeout for the answer with which NATS confirms that it has received all messages sent so far, in seconds."""
-CHECK_ANSWER_TIMEOUT_SECONDS = 0.5
+CONNECTION_CHECK_TIMEOUT_SECONDS = 0.5
 """Seconds within which the test message of a connection check must come back; also the pause between two checks."""
-MAX_FAILED_CHECKS = 4
+MAX_FAILED_CONNECTION_CHECKS = 4
 """Number of consecutive checks without an answer after which NATS counts as unavailable.
 
 A single missing answer may only mean that this process was suspended for a moment.
@@ -43,9 +43,9 @@ RECONNECT_PAUSE_SECONDS = 0.25
 """Pause between attempts to reconnect, in seconds."""
 CLOSE_TIMEOUT_SECONDS = 1
 """Timeout for sending the queued messages when the bus closes, in seconds, and then again for closing the NATS client."""
-MAX_QUEUED_BYTES = 16 << 20
+MAX_QUEUED_OUTGOING_BYTES = 16 << 20
 """Maximum number of bytes in the messages queued for sending, and in the queue of each subscription."""
-MAX_QUEUED_MESSAGES = 65_536
+MAX_QUEUED_OUTGOING_MESSAGES = 65_536
 """Maximum number of messages queued for sending, and in the queue of each subscription."""
 MAX_UNSENT_CLIENT_BYTES = 2 << 20
 """Number of unsent bytes in the NATS client above which no further messages are passed to it.
@@ -55,8 +55,8 @@ the NATS server.
 """
 FULL_CLIENT_BUFFER_PAUSE_SECONDS = 0.01
 """Pause before checking again whether the NATS client still has more than MAX_UNSENT_CLIENT_BYTES unsent, in seconds."""
-CLIENT_ERRORS = (nats.errors.Error, OSError)
-"""Exceptions by which calls inside `_convert_client_errors` report that NATS is lost or cannot be reached."""
+NATS_CLIENT_ERRORS = (nats.errors.Error, OSError)
+"""Exceptions by which calls inside `_convert_nats_client_errors` report that NATS is lost or cannot be reached."""
 
 
 class TlsNotOffered(ConnectionError):
@@ -80,7 +80,7 @@ class _Client(Client):
 
 
 @contextmanager
-def _convert_client_errors() -> Iterator[None]:
+def _convert_nats_client_errors() -> Iterator[None]:
     """Raise ConnectionError in place of a RuntimeError or a ValueError with which the NATS client reports a lost connection.
 
     uvloop raises RuntimeError for a write to a lost connection. The client raises ValueError if the connection is lost
@@ -121,7 +121,7 @@ class _NatsConnection:
         self.mark_lost(describe_nats_error(self.errors[-1]) if self.errors else self.loss_reason)
 
     async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
-        """Pass the messages on a subject to `handler`. Raises an exception of CLIENT_ERRORS if NATS cannot be reached."""
+        """Pass the messages on a subject to `handler`. Raises an exception of NATS_CLIENT_ERRORS if NATS cannot be reached."""
 
         async def pass_payload_to_handler(message: Msg) -> None:
             try:
@@ -129,27 +129,27 @@ class _NatsConnection:
             except Exception:
                 log.exception("a message on %s was not handled", subject)
 
-        with _convert_client_errors():
+        with _convert_nats_client_errors():
             await self.client.subscribe(
                 subject,
                 cb=pass_payload_to_handler,
-                pending_msgs_limit=MAX_QUEUED_MESSAGES,
-                pending_bytes_limit=MAX_QUEUED_BYTES,
+                pending_msgs_limit=MAX_QUEUED_OUTGOING_MESSAGES,
+                pending_bytes_limit=MAX_QUEUED_OUTGOING_BYTES,
             )
 
     async def flush_to_server(self) -> None:
-        """Wait until NATS has received all earlier messages. Raises an exception of CLIENT_ERRORS if NATS cannot be reached."""
+        """Wait until NATS has received all earlier messages. Raises an exception of NATS_CLIENT_ERRORS if NATS cannot be reached."""
         if not await self.does_respond_within(FLUSH_TIMEOUT_SECONDS):
             raise TimeoutError
 
     async def does_respond_within(self, timeout_seconds: float) -> bool:
         """Send a test message to NATS, which returns it over this connection. Return True if it is back in `timeout_seconds`.
 
-        Raises an exception of CLIENT_ERRORS if NATS cannot be reached.
+        Raises an exception of NATS_CLIENT_ERRORS if NATS cannot be reached.
         """
         # The client's `flush` breaks its reader if the pong arrives after the timeout. A callback would need a client
         # task, which is left behind if the connection breaks while it is being closed.
-        with _convert_client_errors():
+        with _convert_nats_client_errors():
             subscription = await self.client.subscribe(self.client.new_inbox())
             try:
                 with anyio.fail_after(timeout_seconds):
@@ -193,8 +193,8 @@ class NatsBus:
     def publish(self, subject: str, payload: bytes) -> bool:
         if (
             self._connection is None
-            or len(self._queue) >= MAX_QUEUED_MESSAGES
-            or self._queued_bytes + len(payload) > MAX_QUEUED_BYTES
+            or len(self._queue) >= MAX_QUEUED_OUTGOING_MESSAGES
+            or self._queued_bytes + len(payload) > MAX_QUEUED_OUTGOING_BYTES
         ):
             return False
         self._queue.append((subject, payload))
@@ -209,7 +209,7 @@ class NatsBus:
             try:
                 await connection.subscribe(subject, handler)
                 await connection.flush_to_server()
-            except CLIENT_ERRORS as error:
+            except NATS_CLIENT_ERRORS as error:
                 connection.mark_lost(describe_nats_error(error))
 
     async def open_first_connection(self) -> None:
@@ -231,7 +231,7 @@ class NatsBus:
                 try:
                     await self._forward_queued_messages(connection)
                     await connection.flush_to_server()
-                except CLIENT_ERRORS as error:
+                except NATS_CLIENT_ERRORS as error:
                     log.info(
                         "the bus was closed before all messages were sent: %s", describe_nats_error(error)
                     )
@@ -257,7 +257,7 @@ class NatsBus:
         def make_secret_provider(secret: str) -> Callable[[], str] | None:
             # Called after the TLS handshake, and before any secret is sent.
             def return_secret_if_encrypted() -> str:
-                if address.tls and not tls_context.was_used_for_connection:
+                if address.tls and not tls_context.has_wrapped_connection:
                     raise TlsNotOffered
                 return secret
 
@@ -265,7 +265,7 @@ class NatsBus:
 
         try:
             with anyio.fail_after(2 * CONNECT_TIMEOUT_SECONDS):
-                with _convert_client_errors():
+                with _convert_nats_client_errors():
                     await connection.client.connect(
                         [server_name],
                         name=self._name,
@@ -277,13 +277,13 @@ class NatsBus:
                         reconnect_time_wait=0,
                         connect_timeout=CONNECT_TIMEOUT_SECONDS,
                         flush_timeout=FLUSH_TIMEOUT_SECONDS,
-                        pending_size=2 * MAX_QUEUED_BYTES,
+                        pending_size=2 * MAX_QUEUED_OUTGOING_BYTES,
                         tls=tls_context,
                         user=make_secret_provider(address.user),
                         password=make_secret_provider(address.password),
                         token=make_secret_provider(address.token),
                     )
-                if address.tls and not tls_context.was_used_for_connection:
+                if address.tls and not tls_context.has_wrapped_connection:
                     raise TlsNotOffered
                 if connection.client.max_payload < MAX_PAYLOAD_BYTES:
                     max_payload = connection.client.max_payload
@@ -291,7 +291,7 @@ class NatsBus:
                 for subject, handler in self._subscriptions:
                     await connection.subscribe(subject, handler)
                 await connection.flush_to_server()
-        except CLIENT_ERRORS as error:
+        except NATS_CLIENT_ERRORS as error:
             # If no server is left or none answers, the reason is in the client's last error.
             is_vague = isinstance(error, nats.errors.NoServersError | TimeoutError)
             return describe_nats_error(connection.errors[-1] if is_vague and connection.errors else error)
@@ -337,16 +337,16 @@ class NatsBus:
                 continue
             subject, payload = self._queue.popleft()
             self._queued_bytes -= len(payload)
-            with _convert_client_errors():
+            with _convert_nats_client_errors():
                 await connection.client.publish(subject, payload)
 
     async def _check_connection_until_lost(self, connection: _NatsConnection) -> None:
-        """Send test messages to this process itself. If MAX_FAILED_CHECKS in a row get lost, mark the connection as lost."""
+        """Send test messages to this process itself. If MAX_FAILED_CONNECTION_CHECKS in a row get lost, mark the connection as lost."""
         failed_checks = 0
-        while failed_checks < MAX_FAILED_CHECKS:
-            if await connection.does_respond_within(CHECK_ANSWER_TIMEOUT_SECONDS):
+        while failed_checks < MAX_FAILED_CONNECTION_CHECKS:
+            if await connection.does_respond_within(CONNECTION_CHECK_TIMEOUT_SECONDS):
                 failed_checks = 0
-                await MONOTONIC_CLOCK.sleep(CHECK_ANSWER_TIMEOUT_SECONDS)
+                await MONOTONIC_CLOCK.sleep(CONNECTION_CHECK_TIMEOUT_SECONDS)
             else:
                 failed_checks += 1
         connection.mark_lost("it does not answer")
@@ -355,10 +355,10 @@ class NatsBus:
 async def _mark_lost_on_failure(
     connection: _NatsConnection, job: Callable[[_NatsConnection], Awaitable[None]]
 ) -> None:
-    """Run `job` on a connection, and mark the connection as lost if the job raises an exception of CLIENT_ERRORS."""
+    """Run `job` on a connection, and mark the connection as lost if the job raises an exception of NATS_CLIENT_ERRORS."""
     try:
         await job(connection)
-    except CLIENT_ERRORS as error:
+    except NATS_CLIENT_ERRORS as error:
         connection.mark_lost(describe_nats_error(error))
 
 

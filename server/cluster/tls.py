@@ -37,11 +37,11 @@ class TlsContext(ssl.SSLContext):
         return context
 
     def reset_for_new_connection(self) -> None:
-        """Set `was_used_for_connection` to False. The caller must do so before each new connection."""
+        """Set `has_wrapped_connection` to False. The caller must do so before each new connection."""
         self._has_been_used = False
 
     @property
-    def was_used_for_connection(self) -> bool:
+    def has_wrapped_connection(self) -> bool:
         """True if TLS has been used since the last `reset_for_new_connection`."""
         return self._has_been_used
 

@@ -37,11 +37,11 @@ from arena.server.store.archive import (
     parse_archive_lines,
     read_archive_lines,
 )
-from arena.server.store.backup import StoreCounts, backup, restore
+from arena.server.store.backup import StoreCounts, create_backup, restore_backup
 from arena.server.store.database import Engine
 from arena.server.store.errors import StoreError
 from arena.server.store.owners import load_names_of_owner
-from arena.server.store.personal_data import is_name_stored, load_stored_data
+from arena.server.store.personal_data import is_name_stored, load_personal_data
 
 GZIP_MAGIC_BYTES = b"\x1f\x8b"
 SQLITE_MAGIC_BYTES = b"SQLite format 3\0"
@@ -76,12 +76,12 @@ def backup_command(
     url = db or DEFAULT_DATABASE_URL
     require_existing_sqlite_file(url)
     try:
-        counts = anyio.run(backup, url, file)
+        counts = anyio.run(create_backup, url, file)
     except StoreError as error:
         raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(f"cannot write {file}: {error.strerror}") from None
-    err.print(f"{file}: {_format_counts(counts)}")
+    err.print(f"{file}: {_format_store_counts(counts)}")
 
 
 def restore_command(
@@ -95,7 +95,7 @@ def restore_command(
     Example: arena restore --db postgresql://arena@db/arena arena-2026-11-20.db
     """
     try:
-        counts = anyio.run(restore, db or DEFAULT_DATABASE_URL, file)
+        counts = anyio.run(restore_backup, db or DEFAULT_DATABASE_URL, file)
     except StoreError as error:
         raise CommandError(str(error)) from None
     except OSError as error:
@@ -104,7 +104,7 @@ def restore_command(
                 f"cannot copy {file} to a temporary folder: {error.strerror or error}"
             ) from None
         raise CommandError(f"cannot read {file}: {error.strerror}") from None
-    err.print(f"restored {_format_counts(counts)}")
+    err.print(f"restored {_format_store_counts(counts)}")
 
 
 def export_command(
@@ -145,7 +145,7 @@ def export_command(
         if bots and not any([await is_name_stored(engine, name) for name in bots]):
             raise CommandError(f"nothing is stored about {owner!r:.80}: `arena owner list` shows all owners")
         if owner is not None:
-            owner_data = {"owner": owner, "names": bots} | await load_stored_data(engine, bots)
+            owner_data = {"owner": owner, "names": bots} | await load_personal_data(engine, bots)
             _write_line(msgspec.json.encode(owner_data).decode(), stream)
         async with aclosing(export_archive_lines(engine, event, bots)) as lines:
             async for line in lines:
@@ -160,7 +160,7 @@ def export_command(
             count = run_on_store(db, lambda engine: write_records(engine, output))
     except OSError as error:
         raise CommandError(f"cannot write {file}: {error.strerror}") from None
-    except _WriteFailed as failure:
+    except _OutputFailed as failure:
         if isinstance(failure.reason, BrokenPipeError):
             raise failure.reason from None  # as in `arena export - | head`, which ends the command without a word
         output_name = file if to_file else "standard output"
@@ -168,7 +168,7 @@ def export_command(
     err.print(f"{count} matches are in {file}" if to_file else f"{count} matches")
 
 
-class _WriteFailed(Exception):
+class _OutputFailed(Exception):
     """Raised when the output cannot be written, so that this OSError is not reported as an error of the database.
 
     reason: error of the operating system
@@ -184,7 +184,7 @@ def _write_line(text: str, stream: TextIO | None) -> None:
     try:
         typer.echo(text, file=stream)
     except OSError as error:
-        raise _WriteFailed(error) from None
+        raise _OutputFailed(error) from None
 
 
 def import_command(
@@ -267,5 +267,5 @@ def _require_readable(file_object: BufferedIOBase, file: Path) -> None:
     file_object.seek(0)
 
 
-def _format_counts(counts: StoreCounts) -> str:
+def _format_store_counts(counts: StoreCounts) -> str:
     return f"matches: {counts.matches}, finished: {counts.finished}, tokens: {counts.tokens}"

@@ -276,7 +276,7 @@ def pause(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DE
 
     Example: arena event pause weekly
     """
-    _send_request(db, server, EventCommand(name, "pause"))
+    _send_event_command(db, server, EventCommand(name, "pause"))
 
 
 def resume(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
@@ -284,7 +284,7 @@ def resume(name: NameArgument, server: ServerOption = "", db: DatabaseOption = D
 
     Example: arena event resume weekly
     """
-    _send_request(db, server, EventCommand(name, "resume"))
+    _send_event_command(db, server, EventCommand(name, "resume"))
 
 
 def cancel(
@@ -302,7 +302,7 @@ def cancel(
 
     Example: arena event cancel weekly
     """
-    _send_request(db, server, EventCommand(name, "stop" if series else "cancel"))
+    _send_event_command(db, server, EventCommand(name, "stop" if series else "cancel"))
 
 
 def enter(
@@ -312,7 +312,7 @@ def enter(
 
     Example: arena event enter weekly house-greedy
     """
-    _print_request_answer(run_on_store(db, lambda engine: _request_entry(engine, server, name, bot)), "")
+    _print_request_answer(run_on_store(db, lambda engine: _send_entry_request(engine, server, name, bot)), "")
 
 
 def withdraw(
@@ -322,10 +322,10 @@ def withdraw(
 
     Example: arena event withdraw weekly my-bot
     """
-    _send_request(db, server, EventCommand(name, "withdraw", bot))
+    _send_event_command(db, server, EventCommand(name, "withdraw", bot))
 
 
-async def _request_entry(
+async def _send_entry_request(
     engine: Engine, server_name: str, event_name: str, bot_name: str
 ) -> RequestAnswer | None:
     known_names = await load_all_client_names(engine)
@@ -338,7 +338,7 @@ async def _request_entry(
     return await send_request(engine, server_name, await make_entry_request(engine, event_name, bot_name))
 
 
-def _send_request(db: str | None, server_name: str, request: EventCommand) -> None:
+def _send_event_command(db: str | None, server_name: str, request: EventCommand) -> None:
     _print_request_answer(run_on_store(db, lambda engine: send_request(engine, server_name, request)), "")
 
 

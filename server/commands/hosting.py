@@ -109,7 +109,7 @@ def read_server_configuration(
         house = _make_house_engine_plan(settings.house)
         tls = make_tls_context(settings.tls)
     except BadSetting as bad:
-        raise loaded_settings.make_error_at_setting(bad) from None
+        raise loaded_settings.make_located_error(bad) from None
     return ServerConfiguration(loaded_settings, pool if settings.pool.matchmaker else None, house, tls)
 
 
@@ -130,13 +130,13 @@ class ReloadableHost:
         self._failed_outputs: frozenset[str] = frozenset()
         """Outputs (standard output, or the path of the record file) to which the last match result could not be written."""
 
-    async def serve(self, stop: StopSignals) -> None:
+    async def serve(self, stop_signals: StopSignals) -> None:
         """Serve until stopped.
 
         Raises HouseEngineError if one of the server's own engines cannot be started. Raises CannotListen, StoreError, LeaseHeld
         and LeaseLost as `open_host` does.
         """
-        await self._check_house_engines()
+        await self._test_house_engines()
         async with (
             open_host(
                 self.settings,
@@ -144,7 +144,7 @@ class ReloadableHost:
                 house=self._house,
                 tls=self._tls,
                 resumed_event=DEFAULT_EVENT_NAME,
-                on_record=self.write_result,
+                on_record=self.write_match_result,
             ) as host,
             host.open_house_engines(),
         ):
@@ -155,21 +155,21 @@ class ReloadableHost:
                 grace_seconds = self.settings.matches.grace_seconds
                 err.print(f"continuing {count} matches; their bots have {grace_seconds:g} s to reconnect")
             try:
-                await serve_until_signal(host, stop)
+                await serve_until_signal(host, stop_signals)
             finally:
                 self._host = None
 
-    async def serve_edge(self, stop: StopSignals) -> None:
+    async def serve_edge(self, stop_signals: StopSignals) -> None:
         """Serve as an edge of a cluster (process that holds clients' connections) until stopped.
 
         Raises CannotListen if an address cannot be used, and BusError or StoreError if NATS or the store is unavailable.
         """
         async with open_edge(self.settings, house=self._house, tls=self._tls) as (_, address):
             err.print(f"an edge listens on {address}")
-            await stop.wait_until_stop_was_signalled()
-            stop.close()  # from now on another signal ends the process immediately
+            await stop_signals.wait_until_signalled()
+            stop_signals.close()  # from now on another signal ends the process immediately
 
-    async def serve_core(self, stop: StopSignals) -> None:
+    async def serve_core(self, stop_signals: StopSignals) -> None:
         """Serve as a core of a cluster until stopped. One core leads and runs the matches; the others wait to replace it.
 
         Raises HouseEngineError if one of the server's own engines cannot be started, and CannotListen if an address cannot
@@ -178,12 +178,12 @@ class ReloadableHost:
         async with open_background_tasks() as tasks:
 
             async def stop_on_signal() -> None:
-                await stop.wait_until_stop_was_signalled()
+                await stop_signals.wait_until_signalled()
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(stop_on_signal)
             await check_bus_and_store_connections(self.settings)
-            await self._check_house_engines()
+            await self._test_house_engines()
             while True:
                 try:
                     await self._serve_as_leader()
@@ -195,7 +195,7 @@ class ReloadableHost:
                     log.warning("%s; trying again", describe_store_failure(error) or error)
                 await MONOTONIC_CLOCK.sleep(PAUSE_BEFORE_STANDBY_SECONDS)
 
-    async def _check_house_engines(self) -> None:
+    async def _test_house_engines(self) -> None:
         """Start each of the server's own engines on a temporary private server, as a test, before the real server opens.
 
         Raises HouseEngineError if one of them cannot be started.
@@ -207,7 +207,7 @@ class ReloadableHost:
 
     async def _serve_as_leader(self) -> None:
         async with open_leader(
-            self.settings, pool=self._pool, house=self._house, on_record=self.write_result
+            self.settings, pool=self._pool, house=self._house, on_record=self.write_match_result
         ) as host:
             self._host = host
             try:
@@ -249,7 +249,7 @@ class ReloadableHost:
             self._host.apply_changed_settings(configuration.pool)
         log_format = self.settings.log
         server_log.configure_logging(
-            log_format.format.value, verbose=log_format.verbose, wire=log_format.wire
+            log_format.format.value, verbose=log_format.verbose, logs_messages=log_format.wire
         )
         postponed_keys = [key for key in changed_keys if key not in applied_keys]
         log.warning(
@@ -264,7 +264,7 @@ class ReloadableHost:
         """Return True if the changed setting `setting_key` turns TLS on or off, which needs a restart."""
         return setting_key.startswith("tls.") and (self._tls is None or configuration.tls is None)
 
-    async def write_result(self, record: Record) -> None:
+    async def write_match_result(self, record: Record) -> None:
         """Print the result of a match, and append its record to the file named by the setting `store.record`, if any.
 
         If an output fails, for example because the disk is full, log it once. The record is not lost, because the store has it.

@@ -17,7 +17,7 @@ from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.store.invitations import create_invitations
 
-MAX_NEW_OWNERS = 10_000
+MAX_INVITED_OWNERS = 10_000
 """Maximum number of owners that one command may invite."""
 ROSTER_HEADER_WORDS = frozenset({"name", "owner"})
 """Headers of the first column of a roster, in lower case. A first row that begins with one of them is skipped."""
@@ -67,8 +67,8 @@ def invite_command(
     Example: arena invite --roster roster.csv --bots 2 --url https://arena.example --csv links.csv
     """
     owners = list(dict.fromkeys([*(owner or ()), *(_read_roster(roster) if roster else ())]))
-    if not 1 <= len(owners) <= MAX_NEW_OWNERS:
-        raise UsageError(f"name 1 to {MAX_NEW_OWNERS} owners, as arguments or in a --roster")
+    if not 1 <= len(owners) <= MAX_INVITED_OWNERS:
+        raise UsageError(f"name 1 to {MAX_INVITED_OWNERS} owners, as arguments or in a --roster")
     for name in owners:  # before a missing store is created
         require_usable_name(name)
     to_file = str(csv) != "-"

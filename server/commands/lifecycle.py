@@ -21,16 +21,16 @@ class StopSignals:
 
     def __init__(self) -> None:
         self.was_received = False
-        """True once `wait_until_stop_was_signalled` or `wait_for_next_stop_signal` has received a signal."""
+        """True once `wait_until_signalled` or `wait_for_next_signal` has received a signal."""
         self._exit_stack = ExitStack()
         self._signals: AsyncIterator[signal.Signals] | None = None
 
-    async def wait_until_stop_was_signalled(self) -> None:
+    async def wait_until_signalled(self) -> None:
         """Wait for a signal, unless an earlier call has already received one."""
         if not self.was_received:
-            await self.wait_for_next_stop_signal()
+            await self.wait_for_next_signal()
 
-    async def wait_for_next_stop_signal(self) -> None:
+    async def wait_for_next_signal(self) -> None:
         """Wait for the next signal. A signal that came between two calls ends the later call at once."""
         if self._signals is None:
             receiver = anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM)
@@ -44,14 +44,14 @@ class StopSignals:
         self._exit_stack.close()
 
 
-async def serve_until_signal(host: Host, stop: StopSignals) -> None:
+async def serve_until_signal(host: Host, stop_signals: StopSignals) -> None:
     """Wait for SIGINT or SIGTERM, and then up to `server.drain_seconds` for the matches in progress to end.
 
     A second signal ends the wait for matches. Unfinished matches continue when the server starts again.
     """
-    await stop.wait_until_stop_was_signalled()
+    await stop_signals.wait_until_signalled()
     drain_seconds = host.settings.server.drain_seconds
-    with closing(stop):  # from now on another signal ends the process immediately
+    with closing(stop_signals):  # from now on another signal ends the process immediately
         if not host.match_count:
             return
         err.print(
@@ -60,7 +60,7 @@ async def serve_until_signal(host: Host, stop: StopSignals) -> None:
         async with anyio.create_task_group() as tasks:
 
             async def exit_on_second_signal() -> None:
-                await stop.wait_for_next_stop_signal()
+                await stop_signals.wait_for_next_signal()
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(exit_on_second_signal)

@@ -31,13 +31,13 @@ from arena.server.store.errors import StoreError
 log = logging.getLogger("arena.processes")
 
 FIRST_RESTART_PAUSE_SECONDS = 0.5
-"""Pause before restarting a process that ran longer than `UPTIME_SECONDS_TO_RESET_PAUSE`, in seconds.
+"""Pause before restarting a process that ran longer than `MIN_STABLE_UPTIME_SECONDS`, in seconds.
 
 Each shorter run doubles the pause.
 """
 MAX_RESTART_PAUSE_SECONDS = 15.0
 """Maximum pause before a restart, in seconds."""
-UPTIME_SECONDS_TO_RESET_PAUSE = 10.0
+MIN_STABLE_UPTIME_SECONDS = 10.0
 """Uptime after which a process is restarted after `FIRST_RESTART_PAUSE_SECONDS` again, in seconds."""
 START_TIMEOUT_SECONDS = 60.0
 """Maximum time to wait until an edge listens, in seconds."""
@@ -187,7 +187,7 @@ def _choose_metrics_port(settings: ServerSettings, process_number: int) -> int:
     return settings.metrics_port + process_number if settings.metrics_port else 0
 
 
-def _make_child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) -> list[str]:
+def _make_child_command(role: ProcessRole, port: int, metrics_port: int, bus_url: str) -> list[str]:
     """Return this process's own command line, with options added for the role, ports and NATS URL of a child process."""
     role_settings = {
         "server.role": role.value,
@@ -195,7 +195,7 @@ def _make_child_command(role: ProcessRole, port: int, metrics_port: int, bus: st
         "server.port": port,
         "server.reuse_port": "true",
         "server.metrics_port": metrics_port,
-        "bus.url": bus,
+        "bus.url": bus_url,
     }
     options = (word for key, value in role_settings.items() for word in ("--set", f"{key}={value}"))
     return [sys.executable, "-P", "-m", "arena", *sys.argv[1:], *options]
@@ -243,7 +243,7 @@ async def _restart_on_exit(child: ServerProcess, clock: TimeSource = MONOTONIC_C
         exit_code = await child.wait()
         pause_seconds = (
             FIRST_RESTART_PAUSE_SECONDS
-            if clock.now() - start_time > UPTIME_SECONDS_TO_RESET_PAUSE
+            if clock.now() - start_time > MIN_STABLE_UPTIME_SECONDS
             else min(2 * pause_seconds, MAX_RESTART_PAUSE_SECONDS)
         )
         log.warning("%s ended with exit code %d; restarting it in %g s", child.name, exit_code, pause_seconds)

@@ -27,7 +27,7 @@ from arena.fetch import fetch_body
 from arena.match.timeline import TimelineEntry
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.web.credentials import make_basic_header
-from arena.server.web.match_log import LogNotFound, MatchLog, load_log
+from arena.server.web.match_log import LogNotFound, MatchLog, load_match_log
 
 MAX_LOG_RESPONSE_BYTES = 64 * 1024 * 1024
 """Maximum size of a match log that `arena log --url` accepts from a server, in bytes."""
@@ -103,7 +103,7 @@ def log(
         if url:
             match_log = _fetch_match_log(url, match, name, token.strip())
         else:
-            match_log = run_on_store(db or DEFAULT_DATABASE_URL, lambda engine: load_log(engine, match))
+            match_log = run_on_store(db or DEFAULT_DATABASE_URL, lambda engine: load_match_log(engine, match))
         if bot:
             match_log = match_log.filter_by_bot(bot)
     except LogNotFound as error:

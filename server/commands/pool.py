@@ -47,9 +47,9 @@ def make_pool(pool: PoolSettings) -> Pool:
 
 def _make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
     """Return each game of the pool on each map with each time control. Raises BadSetting if a setting is invalid."""
-    time_controls = _parse_each_text("pool.time_controls", pool.time_controls, TimeControl.parse)
-    games = _parse_each_text("pool.games", pool.games, CATALOGUE.register_game)
-    starts = [start for game in games for start in _make_games_by_map(game, pool)]
+    time_controls = _parse_setting_values("pool.time_controls", pool.time_controls, TimeControl.parse)
+    games = _parse_setting_values("pool.games", pool.games, CATALOGUE.register_game)
+    starts = [start for game in games for start in _make_game_on_each_map(game, pool)]
     return tuple(
         PoolGame(game, time_control, tuple(openings))
         for map, game in starts
@@ -58,23 +58,23 @@ def _make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
     )
 
 
-def _make_games_by_map(game_name: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
+def _make_game_on_each_map(game_name: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
     """Return pairs of a map's name and the game on this map, for each map of the pool.
 
     For a game without maps, return one pair, with an empty name. Raises BadSetting for an unknown game or map.
     """
     if not has_maps(game_name):
-        return [("", start) for start in _parse_each_text("pool.games", (game_name,), make_game_on_map)]
+        return [("", start) for start in _parse_setting_values("pool.games", (game_name,), make_game_on_map)]
     return list(
         zip(
             pool.maps,
-            _parse_each_text("pool.maps", pool.maps, partial(make_game_on_map, game_name)),
+            _parse_setting_values("pool.maps", pool.maps, partial(make_game_on_map, game_name)),
             strict=True,
         )
     )
 
 
-def _parse_each_text(setting_key: str, texts: Sequence[str], parse: Callable[[str], T]) -> list[T]:
+def _parse_setting_values(setting_key: str, texts: Sequence[str], parse: Callable[[str], T]) -> list[T]:
     """Parse each text in the list of the setting `setting_key`.
 
     Raises BadSetting if the list is empty, or if a text is invalid or repeated.

@@ -142,7 +142,7 @@ def serve(
         err.print("note: arena.toml is not used; to use it, start the server with `arena serve arena.toml`")
     settings = configuration.settings
     server_log.configure_logging(
-        settings.log.format.value, verbose=settings.log.verbose, wire=settings.log.wire
+        settings.log.format.value, verbose=settings.log.verbose, logs_messages=settings.log.wire
     )
     if settings.server.processes > 1:
         serve_processes(settings, forward_sighup=file is not None)
@@ -174,5 +174,5 @@ def serve(
         raise CommandError(str(error)) from None
     except HouseEngineError as error:
         raise UsageError(
-            str(configuration.loaded_settings.make_error_at_setting(BadSetting("house.engines", str(error))))
+            str(configuration.loaded_settings.make_located_error(BadSetting("house.engines", str(error))))
         ) from None

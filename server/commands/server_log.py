@@ -48,11 +48,11 @@ class JsonLogFormatter(logging.Formatter):
         return msgspec.json.encode(line).decode()
 
 
-def configure_logging(log_format: Literal["text", "json"], *, verbose: bool, wire: bool) -> None:
+def configure_logging(log_format: Literal["text", "json"], *, verbose: bool, logs_messages: bool) -> None:
     """Send the server's log to stderr.
 
-    verbose  True to log at level INFO, as the format `json` always does; False for warnings and errors only
-    wire     True to log every message too, with `>` before a message from a client, and `<` before one to a client
+    verbose        True to log at level INFO, as the format `json` always does; False for warnings and errors only
+    logs_messages  True to log every message too, with `>` before a message from a client, and `<` before one to a client
     """
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLogFormatter() if log_format == "json" else TextLogFormatter())
@@ -63,14 +63,19 @@ def configure_logging(log_format: Literal["text", "json"], *, verbose: bool, wir
     sys.unraisablehook = _log_unraisable_exception
     threading.excepthook = _log_thread_exception
     logging.getLogger("arena").setLevel(logging.INFO if verbose or log_format == "json" else logging.WARNING)
-    logging.getLogger("arena.wire").setLevel(logging.DEBUG if wire else logging.NOTSET)
+    logging.getLogger("arena.wire").setLevel(logging.DEBUG if logs_messages else logging.NOTSET)
 
 
 def _log_uncaught_exception(
-    kind: type[BaseException], error: BaseException, stack: TracebackType | None
+    exception_type: type[BaseException], exception: BaseException, traceback: TracebackType | None
 ) -> None:
     """Log an exception that ends the program."""
-    log.critical("the program stops: %s: %s", kind.__name__, error, exc_info=(kind, error, stack))
+    log.critical(
+        "the program stops: %s: %s",
+        exception_type.__name__,
+        exception,
+        exc_info=(exception_type, exception, traceback),
+    )
 
 
 def _log_unraisable_exception(unraisable: sys.UnraisableHookArgs) -> None:

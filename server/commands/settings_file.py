@@ -56,7 +56,7 @@ class LoadedSettings:
     options: Mapping[str, str]
     """Option that set each setting of the command line, by the setting's key, such as `--port` for `server.port`."""
 
-    def make_error_at_setting(self, bad_setting: BadSetting) -> BadSettingsFile:
+    def make_located_error(self, bad_setting: BadSetting) -> BadSettingsFile:
         """Return an error with the reason of `bad_setting`, and the place of the setting: file and line, or option."""
         if bad_setting.key in self.options:
             return BadSettingsFile(f"{self.options[bad_setting.key]}: {bad_setting.why}")
@@ -93,7 +93,7 @@ def load_settings(settings_file: Path | None, options: Sequence[CommandLineSetti
                 option.key, _parse_setting_option(option.key, option.text, SETTING_TYPES[option.key])
             )
     except BadSetting as bad:
-        raise loaded_settings.make_error_at_setting(bad) from None
+        raise loaded_settings.make_located_error(bad) from None
     return loaded_settings
 
 

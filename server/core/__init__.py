@@ -1,6 +1,6 @@
 """Core of an arena: a deterministic state machine of the lobby, the matchmaker and the matches.
 
-inputs -> Core.handle(input, now) -> effects
+inputs -> Core.handle_input(input, now) -> effects
 
 Nothing here does I/O, reads a clock, draws a random number or logs. The same settings, seed, inputs and times give the
 same effects, byte for byte. The module `inputs` lists all inputs of the core, and `effects` all its effects. Times are

@@ -25,7 +25,7 @@ The bots may not have received the results of the last seconds before the failur
 """
 CHALLENGE_ANSWER_PERIOD_NS = 2_000_000_000
 """Time in which a challenged bot can answer the challenge, before the matchmaker may give it a match, in ns."""
-MIN_INTERVAL_BETWEEN_CHALLENGE_ANSWER_PERIODS_NS = 20_000_000_000
+MIN_ANSWER_PERIOD_SPACING_NS = 20_000_000_000
 """Minimum time between the starts of two periods of `CHALLENGE_ANSWER_PERIOD_NS` for the same bot, in ns.
 
 Without this minimum, repeated challenges could keep a bot from ever getting a match from the matchmaker.
@@ -36,7 +36,7 @@ RATING_OF_UNRATED_BOT = GlickoRating().rating
 
 
 @dataclass(frozen=True, slots=True)
-class Preferences:
+class MatchPreferences:
     """Games, maps and time controls that a bot accepts, by name. An empty set accepts all."""
 
     games: frozenset[str] = frozenset()
@@ -69,7 +69,7 @@ def hash_secret(secret: str) -> bytes:
     return sha256(secret.encode()).digest()
 
 
-def matches_hash(secret: str, expected_hash: bytes) -> bool:
+def verify_secret(secret: str, expected_hash: bytes) -> bool:
     """Return True if `secret` has this hash; always False if `secret` or `expected_hash` is empty."""
     return bool(secret) and hmac.compare_digest(expected_hash, hash_secret(secret))
 
@@ -93,7 +93,7 @@ class LobbyBot:
     """Maximum number of matches that the bot plays in parallel."""
     quota: int | None = None
     """Number of further matches that the bot accepts; None for no limit."""
-    preferences: Preferences = field(default_factory=Preferences)
+    preferences: MatchPreferences = field(default_factory=MatchPreferences)
     is_guest: bool = False
     """True for a guest, which plays only the server's own engines."""
     is_local: bool = False
@@ -131,12 +131,12 @@ class LobbyBot:
         """True while the bot is connected, and neither its capacity nor its quota is used up."""
         return self.client is not None and self.has_capacity_for_match and self.quota != 0
 
-    def is_session_secret(self, session_secret: str, stored_hash: bytes) -> bool:
+    def verify_session_secret(self, session_secret: str, stored_hash: bytes) -> bool:
         """Return True if `session_secret` is the secret of the bot's session.
 
         stored_hash  hash of the secret in the store, which is used only if the core has no session of this bot
         """
-        return matches_hash(session_secret, self.session or stored_hash)
+        return verify_secret(session_secret, self.session or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
         """Set the bot's connection, owner, preferences and other data from its `hello` message and the facts of its admission.
@@ -157,7 +157,7 @@ class LobbyBot:
         self.quota = None if hello.quota is UNSET else hello.quota
         self.is_guest, self.is_local = admission.guest, admission.local
         self.capacity = 1 if admission.guest else min(hello.matches, max_matches)
-        self.preferences = Preferences(
+        self.preferences = MatchPreferences(
             frozenset(hello.games),
             frozenset(hello.maps),
             frozenset(hello.time_controls),
@@ -197,7 +197,7 @@ class LobbyBot:
             match for end_time, match in self.recent_matches if now_ns - end_time <= MAX_RESENT_RESULT_AGE_NS
         ]
 
-    def was_end_sent_after(self, match_id: str, time_ns: int) -> bool:
+    def was_end_message_sent_after(self, match_id: str, time_ns: int) -> bool:
         """Return True if the bot's match `match_id` has finished recently, and its `end` message was sent after `time_ns`."""
         return any(
             match_id == recent_id and time_ns < end_time for end_time, recent_id in self.recent_matches
@@ -206,11 +206,11 @@ class LobbyBot:
     def begin_challenge_answer_period(self, now_ns: int) -> None:
         """Keep the matchmaker from pairing the bot for `CHALLENGE_ANSWER_PERIOD_NS`, so that the bot can answer challenges.
 
-        Do nothing if the last such period started less than `MIN_INTERVAL_BETWEEN_CHALLENGE_ANSWER_PERIODS_NS` ago.
+        Do nothing if the last such period started less than `MIN_ANSWER_PERIOD_SPACING_NS` ago.
         """
         if (
             self.answer_period_start is None
-            or now_ns >= self.answer_period_start + MIN_INTERVAL_BETWEEN_CHALLENGE_ANSWER_PERIODS_NS
+            or now_ns >= self.answer_period_start + MIN_ANSWER_PERIOD_SPACING_NS
         ):
             self.answer_period_start = now_ns
 

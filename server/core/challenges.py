@@ -22,7 +22,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.values import Players
 from arena.server.core.bot import LobbyBot
-from arena.server.core.house_engines import MAX_CHALLENGE_WAIT_MS, HouseEngines
+from arena.server.core.house_engines import MAX_QUEUED_CHALLENGE_WAIT_MS, HouseEngines
 from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import DRAINING_REFUSAL_REASON, Lobby, RequestRefused
 from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS, OpenChallenge, OpenChallenges
@@ -34,9 +34,9 @@ MAX_NAMES_COMPARED_FOR_SUGGESTION = 100
 
 A comparison takes about 10 µs.
 """
-CHALLENGE_MATCH_MARGIN_MS = 100
+CHALLENGE_TIME_MARGIN_MS = 100
 """Extra time allowed on each move of a challenge match for network delay, in ms."""
-CHALLENGE_MATCH_READY_MS = 30_000
+CHALLENGE_READY_TIMEOUT_MS = 30_000
 """Time for a bot to get ready for a challenge match, in ms. The bot may first have to compile its engine."""
 SAME_OWNER_REASON = "both bots have the same owner, so their matches are not rated: send rated false"
 """Reason for refusing a rated challenge between two bots of one owner."""
@@ -99,7 +99,7 @@ class ChallengeHandler:
         """
         if bot.name in self._house:
             return
-        for challenge in self._open_challenges.list_addressed_to(bot.name):
+        for challenge in self._open_challenges.list_challenges_to(bot.name):
             self._lobby.send_to_bot(bot, challenge.make_challenged_message(self._lobby.now))
             bot.begin_challenge_answer_period(self._lobby.now)
             self._lobby.mark_listing_changed(bot)
@@ -110,7 +110,7 @@ class ChallengeHandler:
         Challenges to one of the server's own engines stay open, and wait until the engine reconnects.
         """
         self._house.requeue_offers_to_engine(bot.name)
-        for challenge in self._open_challenges.list_involving(bot.name):
+        for challenge in self._open_challenges.list_challenges_involving(bot.name):
             if challenge.challenger == bot.name or bot.name not in self._house:
                 self._send_challenge_outcome(
                     self._open_challenges.close_challenge(challenge.id),
@@ -118,9 +118,9 @@ class ChallengeHandler:
                     f"{bot.name} has disconnected",
                 )
 
-    def close_all_involving(self, bot_name: str, reason: str) -> None:
+    def close_challenges_involving(self, bot_name: str, reason: str) -> None:
         """Close all challenges from or to a bot, and send the bots concerned the outcome with this reason."""
-        for challenge in self._open_challenges.list_involving(bot_name):
+        for challenge in self._open_challenges.list_challenges_involving(bot_name):
             self._send_challenge_outcome(
                 self._open_challenges.close_challenge(challenge.id), "withdrawn", reason
             )
@@ -142,10 +142,10 @@ class ChallengeHandler:
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.is_draining:
             raise RequestRefused(ErrorCode.SHUTTING_DOWN, DRAINING_REFUSAL_REASON)
-        self._open_challenges.check_new_challenge(bot.name, challenge, settings.limits.open_challenges)
+        self._open_challenges.require_allowed_challenge(bot.name, challenge, settings.limits.open_challenges)
         game = make_challenge_game(challenge, settings.limits.territories)
         if bot.is_guest:
-            self._house.check_guest_challenge(bot, challenge)
+            self._house.require_allowed_guest_challenge(bot, challenge)
         target = lobby.bots.get(challenge.opponent)
         if target is not None and target.client is None:
             target = None
@@ -159,14 +159,15 @@ class ChallengeHandler:
             if challenge.rated and bot.has_same_owner_as(target):
                 raise RequestRefused(ErrorCode.BAD_CHALLENGE, SAME_OWNER_REASON)
         expiry_time = (
-            lobby.now + (MAX_CHALLENGE_WAIT_MS if is_house_engine else CHALLENGE_LIFETIME_MS) * NS_PER_MS
+            lobby.now
+            + (MAX_QUEUED_CHALLENGE_WAIT_MS if is_house_engine else CHALLENGE_LIFETIME_MS) * NS_PER_MS
         )
         open_challenge = self._open_challenges.open_challenge(bot.name, challenge, game, expiry_time)
         lobby.deadlines.schedule_check(("challenge", open_challenge.id), expiry_time)
         lobby.mark_listing_changed(target)  # a challenged bot may have to leave the pool for a while
         lobby.send_to_bot(bot, open_challenge.make_challenged_message(lobby.now))
         if is_house_engine:
-            self._queue_for_house(open_challenge, bot)
+            self._queue_for_house_engine(open_challenge, bot)
         elif target is not None:
             lobby.send_to_bot(target, open_challenge.make_challenged_message(lobby.now))
             if target.can_accept_match:
@@ -192,7 +193,7 @@ class ChallengeHandler:
                 f"{challenge.opponent} takes no more matches: challenge another bot",
             )
 
-    def _queue_for_house(self, challenge: OpenChallenge, bot: LobbyBot) -> None:
+    def _queue_for_house_engine(self, challenge: OpenChallenge, bot: LobbyBot) -> None:
         refused_id = self._house.enqueue_challenge(challenge, bot)
         if refused_id is not None:
             why = "too many challenges wait for the server's own bots: try again later"
@@ -243,12 +244,12 @@ class ChallengeHandler:
         if challenge.request.rated and bot.has_same_owner_as(challenger):
             self._send_challenge_outcome(challenge, "refused", SAME_OWNER_REASON, accepter=bot.name)
             return
-        terms = self._make_terms(challenge, challenger, bot)
+        terms = self._make_match_terms(challenge, challenger, bot)
         self._house.queue.pass_slot_to_match(challenge.id, terms.match)
         self._send_challenge_outcome(challenge, "accepted", match_id=terms.match, accepter=bot.name)
         self._open_match(terms)
 
-    def _make_terms(self, challenge: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> MatchTerms:
+    def _make_match_terms(self, challenge: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> MatchTerms:
         match challenge.request.seat:
             case "maxie":
                 seats = challenger.name, bot.name
@@ -257,13 +258,13 @@ class ChallengeHandler:
             case None:
                 seats = self._history.assign_seats(challenger.name, bot.name)
         return MatchTerms(
-            match=self._ids.make_next_hex_id(),
+            match=self._ids.make_hex_id(),
             event=DEFAULT_EVENT_NAME,
             game=challenge.game,
             players=Players(*seats),
             time_control=challenge.request.time_control,
-            margin_ms=CHALLENGE_MATCH_MARGIN_MS,
-            ready_ms=CHALLENGE_MATCH_READY_MS,
+            margin_ms=CHALLENGE_TIME_MARGIN_MS,
+            ready_ms=CHALLENGE_READY_TIMEOUT_MS,
             adjudication=self._lobby.settings.adjudication,
             rated=challenge.request.rated,
             total_ms=self._house.compute_max_thinking_ms(challenge, challenger),

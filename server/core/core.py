@@ -1,4 +1,4 @@
-"""The core of an arena: `handle(input, now) -> effects`, and `next_deadline_ns`.
+"""The core of an arena: `handle_input(input, now) -> effects`, and `next_deadline_ns`.
 
 The core passes each input to the part that handles such inputs:
 
@@ -57,7 +57,7 @@ from arena.server.core.effects import (
 )
 from arena.server.core.event_state import EventState
 from arena.server.core.events import HostedEvents
-from arena.server.core.hello_names import check_hello_names
+from arena.server.core.hello_names import require_known_hello_names
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.ids import RandomIds
 from arena.server.core.inputs import (
@@ -87,7 +87,7 @@ from arena.server.core.inputs import (
 from arena.server.core.listing import ListingPublisher
 from arena.server.core.lobby import Lobby, LobbyClient, RequestRefused, make_unknown_match_refusal
 from arena.server.core.matches import CurrentMatches
-from arena.server.core.matchmaker import DELAY_FROM_CHANGE_TO_PAIRING_NS, Matchmaker
+from arena.server.core.matchmaker import PAIRING_DELAY_AFTER_CHANGE_NS, Matchmaker
 from arena.server.core.matchmaking_status import send_matchmaking_status
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
@@ -96,15 +96,15 @@ from arena.server.core.suspensions import BotSuspensions
 
 
 class Core:
-    """State machine of an arena. A single task calls `handle`, with the inputs in the order of their arrival."""
+    """State machine of an arena. A single task calls `handle_input`, with the inputs in the order of their arrival."""
 
     def __init__(self, settings: CoreSettings, seed: bytes, now_ns: int) -> None:
         """Create the core of an empty arena at time `now_ns` (monotonic ns). `seed`: random bytes, new for each core."""
         ids = RandomIds(seed)
         self._lobby = lobby = Lobby(settings, now_ns)
         self._suspensions = suspensions = BotSuspensions()
-        history = PairingHistory(ids.make_next_hex_id())
-        self._open_challenges = open_challenges = OpenChallenges(ids.make_next_hex_id(8))
+        history = PairingHistory(ids.make_hex_id())
+        self._open_challenges = open_challenges = OpenChallenges(ids.make_hex_id(8))
         self._house = house = HouseEngines(lobby, open_challenges)
         self._matches = matches = CurrentMatches(lobby, house, open_challenges, history, suspensions)
         self._events = events = HostedEvents(lobby, matches, house)
@@ -124,15 +124,15 @@ class Core:
             ClientAdmitted: self._handle_admission,
             ClientDisconnected: self._handle_disconnection,
             MatchRequested: lambda request: matches.request_match(request.terms),
-            MatchRequestWithdrawn: lambda withdrawal: matches.withdraw_request(withdrawal.match),
+            MatchRequestWithdrawn: lambda withdrawal: matches.withdraw_match_request(withdrawal.match),
             MatchPlayed: lambda match: matches.record_match_played_elsewhere(match.terms, match.record),
             BotCrashed: self._handle_bot_crash,
-            HouseEngineFailed: self._handle_house_failure,
+            HouseEngineFailed: self._handle_house_engine_failure,
             StartDraining: lambda _: lobby.stop_beginning_matches(),
             ApplySettings: lambda change: lobby.apply_settings(change.settings),
             RestoreMatches: self._handle_match_restoration,
             HostCommand: events.handle_command,
-            StoreRecovered: lambda _: matches.restart_turns(list(matches.rooms)),
+            StoreRecovered: lambda _: matches.restart_current_turns(list(matches.rooms)),
             EdgeDisconnected: self._handle_edge_disconnection,
             EdgeResynced: self._handle_edge_resync,
             RatingChanged: self._handle_rating_change,
@@ -142,7 +142,7 @@ class Core:
         self._client_handlers: dict[type, Callable[[LobbyClient, Any], None]] = {
             Watch: self._handle_watch,
             Unwatch: lambda client, unwatch: client.unfollow_topic(unwatch.match),
-            Browse: lambda client, _: self._listings.send_listing_and_follow(client),
+            Browse: lambda client, _: self._listings.send_and_follow_listing(client),
             Ping: lambda client, _: lobby.effects.append(SendToClient(client.id, Pong())),
             Hello: self._refuse_second_hello,
         }
@@ -157,7 +157,7 @@ class Core:
         }
         """Handlers of the messages that only bots may send, except `Move`, `Ready` and `Resign`."""
 
-    def handle(self, input: Input, now_ns: int) -> list[Effect]:
+    def handle_input(self, input: Input, now_ns: int) -> list[Effect]:
         """Handle an input at time `now_ns` (monotonic ns), and return its effects."""
         lobby = self._lobby
         effects = lobby.start_collecting_effects(now_ns)
@@ -181,7 +181,7 @@ class Core:
         return match_id in self._matches.rooms
 
     @property
-    def events(self) -> list[EventState]:
+    def event_states(self) -> list[EventState]:
         """Events that are open or in progress."""
         return self._events.event_states
 
@@ -203,7 +203,7 @@ class Core:
         self._events.schedule_check()
         self._handled_change_count = lobby.change_count
         if lobby.changed_bots or len(self._open_challenges):
-            lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now + DELAY_FROM_CHANGE_TO_PAIRING_NS)
+            lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now + PAIRING_DELAY_AFTER_CHANGE_NS)
         self._listings.schedule_publication()
 
     def _handle_tick(self, tick: Tick) -> None:
@@ -216,7 +216,7 @@ class Core:
                 case "challenge":
                     self._challenges.expire_challenge(name)
                 case "bot":
-                    self._recheck_bot(name)
+                    self._recheck_bot_availability(name)
                 case "matchmaker":
                     self._run_matchmaker()
                 case "listing":
@@ -224,7 +224,7 @@ class Core:
                 case "event":
                     self._events.begin_due_events_and_matches()
 
-    def _recheck_bot(self, bot_name: str) -> None:
+    def _recheck_bot_availability(self, bot_name: str) -> None:
         """Tell the matchmaker that a bot may be free, for example after a suspension. Forget a bot with an expired session."""
         bot = self._lobby.bots.get(bot_name)
         if bot is not None:
@@ -245,7 +245,7 @@ class Core:
         try:
             resumes_session = self._lobby.check_admission_and_detect_resumption(admission)
             if admission.hello.role == "bot" and not resumes_session and not self._lobby.settings.event:
-                check_hello_names(admission.hello, self._list_games_of_pool_and_events)
+                require_known_hello_names(admission.hello, self._list_games_of_pool_and_events)
         except RequestRefused as refused:
             self._lobby.effects.append(CloseClient(admission.client, refused.code, refused.detail))
             return
@@ -260,9 +260,9 @@ class Core:
             self._suspensions.lift_suspension(bot.name)
         # A bot that starts a new session keeps its matches if a token proves its name: each `turn` message repeats all
         # moves of the match. A name without a token may by now be used by somebody else, so its matches are lost.
-        has_proved_name = bool(admission.hello.token) or bot.name in self._house
+        is_authenticated = bool(admission.hello.token) or bot.name in self._house
         self._matches.apply_event_to_matches_of_bot(
-            bot, PlayerReconnected if resumes_session else partial(SessionLost, proved=has_proved_name)
+            bot, PlayerReconnected if resumes_session else partial(SessionLost, proved=is_authenticated)
         )
         self._challenges.send_challenges_to(bot)
         pool = self._lobby.settings.pool
@@ -276,7 +276,7 @@ class Core:
         pool = self._lobby.settings.pool
         return [
             *(pool.games if pool else ()),
-            *(start for event in self.events for start in event.plan.games),
+            *(start for event in self.event_states for start in event.plan.games),
         ]
 
     def _handle_disconnection(self, disconnection: ClientDisconnected) -> None:
@@ -299,7 +299,7 @@ class Core:
         matches = [match for client in clients if client.bot is not None for match in client.bot.matches]
         for client in clients:
             self._handle_disconnection(ClientDisconnected(client.id))
-        self._matches.restart_turns(matches)
+        self._matches.restart_current_turns(matches)
 
     def _handle_edge_resync(self, resync: EdgeResynced) -> None:
         """Admit the clients in an edge's list of connections, and resend to each bot the messages that it may have missed."""
@@ -324,7 +324,7 @@ class Core:
             self._lobby.add_spectator(admission)
             return
         bot = self._lobby.bots.get(admission.hello.name) or LobbyBot(admission.hello.name)
-        if not bot.is_session_secret(admission.hello.session, admission.stored_session):
+        if not bot.verify_session_secret(admission.hello.session, admission.stored_session):
             why = "this server no longer knows the session: reconnect"
             self._lobby.effects.append(CloseClient(admission.client, ErrorCode.SHUTTING_DOWN, why))
             return
@@ -367,7 +367,7 @@ class Core:
                 room = self._matches.rooms[message.match]
                 room.handle_move(player, message, message_input.at, message_input.elapsed_ns)
                 if room.referee.result is not None:
-                    self._matches.close_or_schedule_deadline(room)
+                    self._matches.close_match_or_schedule_check(room)
             elif type(message) in (Ready, Resign):
                 self._handle_ready_or_resign(bot, message, message_input.at)  # type: ignore[arg-type]
             else:
@@ -384,7 +384,7 @@ class Core:
             # The bot has missed the end of its match, or names a match that it never played.
             if message.match in self._matches.rooms:
                 raise make_unknown_match_refusal(message.match)
-            if bot.was_end_sent_after(message.match, arrival_time_ns):
+            if bot.was_end_message_sent_after(message.match, arrival_time_ns):
                 return  # the `end` was in transit when the bot sent this message
             if bot.client is not None:
                 self._lobby.effects.append(SendMissedResult(bot.client, bot.name, message.match))
@@ -400,7 +400,7 @@ class Core:
             bot.quota = status.quota
             self._lobby.mark_listing_changed(bot)
             if status.quota == 0:
-                self._challenges.close_all_involving(bot.name, f"{bot.name} takes no more matches")
+                self._challenges.close_challenges_involving(bot.name, f"{bot.name} takes no more matches")
         self._send_matchmaking_status(bot)
 
     def _send_matchmaking_status(self, bot: LobbyBot) -> None:
@@ -449,9 +449,9 @@ class Core:
                 bot, lambda player: PlayerResigned(player, "crash", crash.description)
             )
 
-    def _handle_house_failure(self, failure: HouseEngineFailed) -> None:
+    def _handle_house_engine_failure(self, failure: HouseEngineFailed) -> None:
         if self._house.remove_engine(failure.name):
-            self._challenges.close_all_involving(failure.name, f"{failure.name} cannot be started")
+            self._challenges.close_challenges_involving(failure.name, f"{failure.name} cannot be started")
             self._lobby.mark_listing_changed()
 
     def _handle_match_restoration(self, restore: RestoreMatches) -> None:

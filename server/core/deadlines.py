@@ -12,11 +12,11 @@ DeadlineKey = tuple[DeadlineKind, str]
 The name is empty for the matchmaker, the listing and the events, each of which has a single deadline.
 """
 
-MAX_EXCESS_CANCELLED_ENTRIES = 64
+MAX_EXCESS_CANCELLED_CHECKS = 64
 """Number by which the cancelled entries in the heap may exceed the valid ones, before all cancelled ones are removed."""
 
 
-class Deadlines:
+class DeadlineSchedule:
     """Schedule of checks: the time of the next check of each object that has a deadline, in ns.
 
     An object whose deadline moves later keeps its scheduled check, and schedules the next one when that check comes. So
@@ -46,7 +46,7 @@ class Deadlines:
         scheduled_time = self._times.pop(key, None)
         if (
             scheduled_time is not None
-            and len(self._heap) > 2 * len(self._times) + MAX_EXCESS_CANCELLED_ENTRIES
+            and len(self._heap) > 2 * len(self._times) + MAX_EXCESS_CANCELLED_CHECKS
         ):
             self._heap = [(scheduled_time, key) for key, scheduled_time in self._times.items()]
             heapq.heapify(self._heap)

@@ -194,7 +194,7 @@ class LogLine(Struct, frozen=True):
     match: str = ""
 
 
-class AnalysisLinesCut(Struct, frozen=True):
+class AnalysisTrimmed(Struct, frozen=True):
     """News for the metrics that invalid or too many moves were removed from the main line of a bot's analysis."""
 
     move_count: int
@@ -213,6 +213,6 @@ Effect = (
     | EventNews
     | StartHouseEngine
     | LogLine
-    | AnalysisLinesCut
+    | AnalysisTrimmed
 )
 DURABLE_EFFECTS: tuple[type, ...] = get_args(DurableEffect)

@@ -59,7 +59,7 @@ class Event:
         self._history = PairingHistory(self.plan.uid)
         self._service_order = ServiceOrder[str]()
         if self.state.has_begun:
-            self._make_schedule()
+            self._set_up_schedule()
             self._restore_results(stored_event)
 
     @property
@@ -164,7 +164,7 @@ class Event:
         if not state.has_begun:
             self.state = replace(state, bots=(*state.bots, bot_name))
         elif plan.is_arena or self._swiss_format is not None:
-            self._join_late(bot_name)
+            self._add_late_bot(bot_name)
         else:
             raise EventRefused(f"{self.name} has begun, and a {plan.format} accepts no late entries")
 
@@ -195,7 +195,7 @@ class Event:
         format = self.schedule.format if self.schedule is not None else None
         return format if isinstance(format, SwissFormat) else None
 
-    def _join_late(self, bot_name: str) -> None:
+    def _add_late_bot(self, bot_name: str) -> None:
         self.state = replace(self.state, bots=(*self.state.bots, bot_name))
         if self._swiss_format is not None:
             # After a restart, the schedule is rebuilt with all bots; this change keeps the bot out of earlier rounds.
@@ -233,9 +233,9 @@ class Event:
     def begin_with_bots(self, bot_names: Sequence[str]) -> None:
         """Begin the event with these bots, which the caller has sorted, highest rating first."""
         self.state = replace(self.state, phase="running", bots=tuple(bot_names))
-        self._make_schedule()
+        self._set_up_schedule()
 
-    def mark_over(self) -> None:
+    def mark_finished(self) -> None:
         self.state = replace(self.state, phase="over")
 
     def change_phase(self, phase_action: str, cancel_reason: str = "the host has cancelled it") -> None:
@@ -254,7 +254,7 @@ class Event:
         cancel_reason = cancel_reason if new_phase == "cancelled" else ""
         self.state = replace(self.state, phase=new_phase, cancel_reason=cancel_reason)
 
-    def _make_schedule(self) -> None:
+    def _set_up_schedule(self) -> None:
         plan = self.plan
         if not plan.is_arena:
             rounds, starts = plan.rounds, len(plan.games)
@@ -268,7 +268,7 @@ class Event:
             self._points.update(compute_points_by_bot(finished_match.players, finished_match.result))
         if self.schedule is None:
             for finished_match in matches.values():
-                self._record_meeting(finished_match.players.maxie, finished_match.players.minnie)
+                self._record_arena_pairing(finished_match.players.maxie, finished_match.players.minnie)
             return
         self.schedule.restore_results(matches)
 
@@ -309,7 +309,7 @@ class Event:
         start_position_count = len(self.plan.games)
         chosen_matches = []
         for number, (maxie, minnie) in enumerate(chosen_pairs, started_count):
-            self._record_meeting(maxie, minnie)
+            self._record_arena_pairing(maxie, minnie)
             pair = MatchPair(number, 0, number % start_position_count, maxie, minnie)
             chosen_matches.append(Pairing(pair, 0, maxie, minnie))
         return chosen_matches
@@ -344,9 +344,9 @@ class Event:
                 self._match_count + len(self.matches_in_progress), 0, 0, players.maxie, players.minnie
             )
             self.matches_in_progress[match] = Pairing(pair, 0, players.maxie, players.minnie)
-            self._record_meeting(players.maxie, players.minnie)
+            self._record_arena_pairing(players.maxie, players.minnie)
 
-    def _record_meeting(self, maxie_name: str, minnie_name: str) -> None:
+    def _record_arena_pairing(self, maxie_name: str, minnie_name: str) -> None:
         """Record that two bots begin a match, because later pairings in the format `arena` depend on earlier matches."""
         self._service_order.record_service(maxie_name, minnie_name)
         self._history.record_match_start(maxie_name, minnie_name)

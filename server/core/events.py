@@ -51,12 +51,12 @@ from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX
 
 MAX_WAIT_FOR_ABSENT_BOT_NS = 45_000_000_000
 """Time that a match of an event waits for a disconnected bot, before the bot forfeits the match, in ns."""
-RECONNECT_TIME_AFTER_START_NS = 45_000_000_000
+RECONNECT_TIME_AFTER_RESTART_NS = 45_000_000_000
 """Time after a core's start in which no event begins, in ns, so that bots can reconnect first."""
 DUE_MATCH_CHECK_DELAY_NS = 5_000_000
 """Delay from a change, such as a bot that becomes free, to the check which matches of events can begin, in ns.
 
-It is shorter than `matchmaker.DELAY_FROM_CHANGE_TO_PAIRING_NS`, so that events get free bots before the matchmaker.
+It is shorter than `matchmaker.PAIRING_DELAY_AFTER_CHANGE_NS`, so that events get free bots before the matchmaker.
 """
 MAX_LISTED_EVENTS = 100
 """Maximum number of events in a `listing` message."""
@@ -153,7 +153,7 @@ class HostedEvents:
         The caller must then restore the events' matches, and call `assign_restored_matches_to_events`.
         """
         for stored_event in stored_events:
-            self._earliest_start = self._lobby.now + RECONNECT_TIME_AFTER_START_NS
+            self._earliest_start = self._lobby.now + RECONNECT_TIME_AFTER_RESTART_NS
             self._events[stored_event.state.plan.event] = HostedEvent(stored_event)
 
     def assign_restored_matches_to_events(self) -> None:
@@ -261,21 +261,21 @@ class HostedEvents:
         self._save_event(event)
         self._send_status(event, bot)
 
-    def _find_event_for_bot(self, name: str, action: EventAction, bot: LobbyBot) -> Event:
-        event = self._find_event(name, action, bot.name)
+    def _find_event_for_bot(self, event_name: str, action: EventAction, bot: LobbyBot) -> Event:
+        event = self._find_event(event_name, action, bot.name)
         if event.state.phase == "open" and self._lobby.now_unix_s() >= event.plan.closing_time:
             raise EventRefused(f"the entries of {event.name} are closed: it is about to begin")
         return event
 
     def _find_event(
-        self, name: str, action: EventAction, bot_name: str, *, by_host_or_owner: bool = False
+        self, event_name: str, action: EventAction, bot_name: str, *, by_host_or_owner: bool = False
     ) -> Event:
-        """Return the event called `name`. If `name` is a series, return the event of the series that the action concerns.
+        """Return the event called `event_name`. If `event_name` is a series, return the event of the series that the action concerns.
 
         This is usually the next event of the series. It is the event in progress if a bot returns to that event or is withdrawn
         from it, or if the action is to pause, resume or cancel.
 
-        name              name of the event or of its series
+        event_name        name of the event or of its series
         action            action to carry out on the event
         bot_name          bot to enter or withdraw; empty for other actions
         by_host_or_owner  True if the host or the bot's owner acts, False if the bot itself does
@@ -290,10 +290,10 @@ class HostedEvents:
             return state.has_begun and is_possible.get(action, True)
 
         matching_events = [
-            event for event in self._events.values() if name in (event.name, event.plan.series)
+            event for event in self._events.values() if event_name in (event.name, event.plan.series)
         ]
         if not matching_events:
-            raise EventRefused(f"no event {name!r:.70} is open or in progress")
+            raise EventRefused(f"no event {event_name!r:.70} is open or in progress")
         return min(
             matching_events,
             key=lambda event: (
@@ -520,7 +520,7 @@ class HostedEvents:
         winner = None
         if len(forfeiting_bots) == 1:
             winner = "minnie" if forfeiting_bots[0] == pairing.maxie else "maxie"
-        terms = self._make_terms(event, pairing, event.record_match_start(pairing))
+        terms = self._make_match_terms(event, pairing, event.record_match_start(pairing))
         detail = ", and ".join(self._describe_forfeit_reason(event, name) for name in forfeiting_bots)
         self._matches.record_forfeited_match(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
         return True
@@ -547,10 +547,10 @@ class HostedEvents:
         )
 
     def _begin_match(self, event: Event, pairing: Pairing) -> None:
-        terms = self._make_terms(event, pairing, event.record_match_start(pairing))
+        terms = self._make_match_terms(event, pairing, event.record_match_start(pairing))
         self._matches.open_match(terms)
 
-    def _make_terms(self, event: Event, pairing: Pairing, match_id: str) -> MatchTerms:
+    def _make_match_terms(self, event: Event, pairing: Pairing, match_id: str) -> MatchTerms:
         plan, pair = event.plan, pairing.pair
         start = plan.games[pair.start]
         return MatchTerms(
@@ -586,7 +586,7 @@ class HostedEvents:
     def _end_event_if_finished(self, event: Event) -> None:
         is_time_over = event.plan.is_arena and self._lobby.now_unix_s() >= event.plan.end_time
         if event.is_finished or (is_time_over and not event.matches_in_progress):
-            event.mark_over()
+            event.mark_finished()
             self._lobby.effects.append(LogLine("info", f"event {event.name} is over"))
             self._save_event(event)
 

@@ -23,7 +23,7 @@ from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS, OpenChallen
 from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import MAX_MATCHES_PER_HOUSE_ENGINE
 
-MAX_CHALLENGE_WAIT_MS = 1_800_000
+MAX_QUEUED_CHALLENGE_WAIT_MS = 1_800_000
 """Time that a challenge may wait for a free engine, in ms. The longest match of a guest takes this time."""
 MAX_THINKING_MS_AGAINST_HOUSE = 1_800_000
 """Longest thinking time of each player in a match between one of the server's own engines and a bot with a token, in ms."""
@@ -56,9 +56,9 @@ class HouseEngines:
     def __contains__(self, name: object) -> bool:
         return name in self._engines
 
-    def remove_engine(self, name: str) -> bool:
+    def remove_engine(self, engine_name: str) -> bool:
         """Remove an engine that cannot be started. Return False if this arena has no such engine."""
-        return self._engines.pop(name, None) is not None
+        return self._engines.pop(engine_name, None) is not None
 
     def make_listing_entries(self) -> list[ListedBot]:
         """Return an entry of the `listing` message for each of the server's own engines, connected or not."""
@@ -71,13 +71,13 @@ class HouseEngines:
                 entries.append(bot.make_listing_entry("", is_house_engine=True))
         return entries
 
-    def request_engine_start(self, name: str) -> None:
+    def request_engine_start(self, engine_name: str) -> None:
         """Request the start of an engine. The request has no effect if the engine is running."""
-        self._lobby.effects.append(StartHouseEngine(name))
+        self._lobby.effects.append(StartHouseEngine(engine_name))
 
     # challenges
 
-    def check_guest_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
+    def require_allowed_guest_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
         """Check a guest's challenge, and count it against the limit for the guest's address.
 
         Raises RequestRefused if a guest may not play this match, or if the limit is reached.
@@ -155,7 +155,7 @@ class HouseEngines:
         for challenge, place in self.queue.list_queue_places().items():
             if self._sent_places.get(challenge) != place:
                 self._sent_places[challenge] = place
-                self._lobby.send_to_bot(self._find_challenger_of(challenge), Queued(challenge, place))
+                self._lobby.send_to_bot(self._find_challenger(challenge), Queued(challenge, place))
         self._lobby.deadlines.schedule_check(("matchmaker", ""), self._lobby.now + QUEUE_CHECK_INTERVAL_NS)
 
     def _offer_challenges_to_free_engines(self) -> None:
@@ -175,12 +175,12 @@ class HouseEngines:
             self._offers[challenge] = engine
             lobby.send_to_bot(lobby.bots[engine], renewed.make_challenged_message(lobby.now))
 
-    def _find_challenger_of(self, challenge_id: str) -> LobbyBot | None:
+    def _find_challenger(self, challenge_id: str) -> LobbyBot | None:
         open_challenge = self._challenges.find_challenge(challenge_id)
         return None if open_challenge is None else self._lobby.bots.get(open_challenge.challenger)
 
     def _may_begin_challenge_match(self, challenge_id: str) -> bool:
-        bot = self._find_challenger_of(challenge_id)
+        bot = self._find_challenger(challenge_id)
         if bot is None or not bot.can_accept_match:
             return False
         return (

@@ -12,7 +12,7 @@ class RandomIds:
         self._seed = seed
         self._count = 0
 
-    def make_next_hex_id(self, digit_count: int = 32) -> str:
+    def make_hex_id(self, digit_count: int = 32) -> str:
         """Return the next id, of `digit_count` hexadecimal digits. `digit_count` is even and at most 128."""
         self._count += 1
         key = self._seed + self._count.to_bytes(8, "big")

@@ -10,7 +10,7 @@ from arena.server.core.effects import LISTING_TOPIC, PublishToTopic, SendToClien
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.lobby import FollowerCountsByEdge, Lobby, LobbyClient
 from arena.server.core.open_challenges import OpenChallenges
-from arena.server.core.room import Room
+from arena.server.core.room import MatchRoom
 from arena.server.core.suspensions import BotSuspensions
 
 MIN_LISTING_INTERVAL_NS = 250_000_000
@@ -28,7 +28,7 @@ class ListingPublisher:
     def __init__(
         self,
         lobby: Lobby,
-        rooms: Mapping[str, Room],
+        rooms: Mapping[str, MatchRoom],
         house: HouseEngines,
         challenges: OpenChallenges,
         suspensions: BotSuspensions,
@@ -47,7 +47,7 @@ class ListingPublisher:
         self._published_change_count = 0
         """Value of `lobby.change_count` at the last publication. Nothing has changed since then if the value is the same."""
 
-    def send_listing_and_follow(self, client: LobbyClient) -> None:
+    def send_and_follow_listing(self, client: LobbyClient) -> None:
         """Send a client the listing, and then a new one after each change.
 
         The first listing may be `MIN_LISTING_INTERVAL_NS` old, so that clients that browse again and again cost little.
@@ -55,7 +55,7 @@ class ListingPublisher:
         client.follow_topic(LISTING_TOPIC, self._followers)
         latest = self._latest_listing
         if latest is None or self._lobby.now >= latest[0] + MIN_LISTING_INTERVAL_NS:
-            listing = self._build_and_keep_listing()
+            listing = self._build_and_cache_listing()
         else:
             listing = latest[1]
             self.schedule_publication()
@@ -71,10 +71,10 @@ class ListingPublisher:
         if self._followers.edges:
             self._published_change_count = self._lobby.change_count
             self._lobby.effects.append(
-                PublishToTopic(LISTING_TOPIC, self._build_and_keep_listing(), self._followers.edges)
+                PublishToTopic(LISTING_TOPIC, self._build_and_cache_listing(), self._followers.edges)
             )
 
-    def _build_and_keep_listing(self) -> Listing:
+    def _build_and_cache_listing(self) -> Listing:
         listing = self.build_listing(self._lobby.now)
         self._latest_listing = self._lobby.now, listing
         return listing

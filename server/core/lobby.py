@@ -16,7 +16,7 @@ from arena.protocol.messages import ServerMessage, Welcome
 from arena.protocol.values import ClientLimits
 from arena.server.core.bot import LobbyBot, hash_secret
 from arena.server.core.calendar import format_unix_time_as_utc
-from arena.server.core.deadlines import Deadlines
+from arena.server.core.deadlines import DeadlineSchedule
 from arena.server.core.effects import CloseClient, DeleteSession, Effect, SaveSession, SendToClient
 from arena.server.core.inputs import ClientAdmitted, get_edge_number
 from arena.server.core.settings import CoreSettings
@@ -99,7 +99,7 @@ class Lobby:
         self.settings = settings
         self.now = now_ns
         self.effects: list[Effect] = []
-        self.deadlines = Deadlines()
+        self.deadlines = DeadlineSchedule()
         self.clients: dict[int, LobbyClient] = {}
         """Connected clients, by number."""
         self.bots: dict[str, LobbyBot] = {}
@@ -215,7 +215,7 @@ class Lobby:
         if rules_difference is not None:
             raise RequestRefused(ErrorCode.OTHER_RULES, rules_difference)
         bot = self.bots.get(hello.name)
-        if (bot or LobbyBot(hello.name)).is_session_secret(hello.session, admission.stored_session):
+        if (bot or LobbyBot(hello.name)).verify_session_secret(hello.session, admission.stored_session):
             return True
         if bot is not None and bot.client is not None:
             raise RequestRefused(

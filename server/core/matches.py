@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from arena.games.core import Player
-from arena.match.referee import MAX_STALL_NS, SEATS
+from arena.match.referee import MAX_IGNORED_STALL_NS, SEATS
 from arena.match.referee_events import MatchOpened, PlayerDisconnected, ProtocolViolated, RefereeEvent
 from arena.match.terms import MatchTerms
 from arena.protocol.codes import EndReason
@@ -22,10 +22,10 @@ from arena.server.core.lobby import Lobby
 from arena.server.core.matchmaking_status import send_matchmaking_status
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
-from arena.server.core.room import Room
+from arena.server.core.room import MatchRoom
 from arena.server.core.suspensions import BotSuspensions
 
-MAX_RECENT_STALLS = 1024
+MAX_REMEMBERED_SERVER_STALLS = 1024
 """Maximum number of recent stalls to remember. A stall is a time in which the server could do no work."""
 
 
@@ -40,8 +40,8 @@ class CurrentMatches:
         history: PairingHistory,
         suspensions: BotSuspensions,
     ) -> None:
-        self.rooms: dict[str, Room] = {}
-        """State of each match in progress (a `Room`), by match id."""
+        self.rooms: dict[str, MatchRoom] = {}
+        """State of each match in progress (a `MatchRoom`), by match id."""
         self.load = 0
         """Total load that the matches in progress put on this machine. `CoreSettings.concurrency` limits it."""
         self._lobby = lobby
@@ -53,7 +53,7 @@ class CurrentMatches:
         """Function that is called with the record of each event match that ends. `HostedEvents` sets it."""
         self._pending_terms: list[MatchTerms] = []
         """Terms of the matches that an event has requested and that have not begun."""
-        self._stalls: deque[tuple[int, int]] = deque(maxlen=MAX_RECENT_STALLS)
+        self._stalls: deque[tuple[int, int]] = deque(maxlen=MAX_REMEMBERED_SERVER_STALLS)
         """Recent stalls, in which the server could do no work: end time and length of each, in ns."""
 
     # matches of events
@@ -63,7 +63,7 @@ class CurrentMatches:
         self._pending_terms.append(terms)
         self.begin_requested_matches()
 
-    def withdraw_request(self, match_id: str) -> None:
+    def withdraw_match_request(self, match_id: str) -> None:
         """Forget a requested event match that has not begun."""
         self._pending_terms = [terms for terms in self._pending_terms if terms.match != match_id]
 
@@ -98,7 +98,7 @@ class CurrentMatches:
         lobby.effects.append(OpenMatch(terms, start_time))
         try:
             load = lobby.compute_match_load(*bots.values())
-            room = Room(terms, bots, start_time, lobby, load=load)
+            room = MatchRoom(terms, bots, start_time, lobby, load=load)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), start_time, error)
             return
@@ -116,7 +116,7 @@ class CurrentMatches:
             Player.MINNIE: self._lobby.find_or_add_bot(players.minnie),
         }
 
-    def _add_room(self, room: Room) -> None:
+    def _add_room(self, room: MatchRoom) -> None:
         self.rooms[room.terms.match] = room
         self.load += room.load
         for player, bot in room.bots.items():
@@ -147,19 +147,21 @@ class CurrentMatches:
         self.handle_event_match_end(record)
 
     def record_match_played_elsewhere(self, terms: MatchTerms, record: Record) -> None:
-        """Record a match that was played or decided outside the core, without a `Room`."""
+        """Record a match that was played or decided outside the core, without a `MatchRoom`."""
         terms = msgspec.structs.replace(terms, grace_ms=self._lobby.settings.grace_ms)
         self._lobby.effects.extend((OpenMatch(terms, record.started), CloseMatch(record, terms.rated)))
 
     # in progress
 
-    def apply_referee_event(self, room: Room, event: RefereeEvent, event_time_ns: int | None = None) -> None:
+    def apply_referee_event(
+        self, room: MatchRoom, event: RefereeEvent, event_time_ns: int | None = None
+    ) -> None:
         """Let the referee of a match handle an event, such as a move. Close the match if the event ends it.
 
         event_time_ns  time of the event, in ns of the core's clock; None for now
         """
-        room.handle(event, self._lobby.now if event_time_ns is None else event_time_ns)
-        self.close_or_schedule_deadline(room)
+        room.handle_event(event, self._lobby.now if event_time_ns is None else event_time_ns)
+        self.close_match_or_schedule_check(room)
 
     def apply_event_to_matches_of_bot(
         self, bot: LobbyBot, make_event: Callable[[Player], RefereeEvent]
@@ -178,14 +180,14 @@ class CurrentMatches:
             room.handle_player_disconnection(
                 player, PlayerDisconnected(player) if fault is None else ProtocolViolated(player, fault)
             )
-            self.close_or_schedule_deadline(room)
+            self.close_match_or_schedule_check(room)
 
     def record_server_stall(self, stall_ns: int) -> None:
         """Record that the server was stalled for `stall_ns` ns until now.
 
-        No player loses on time because of the stall. A stall of at most `MAX_STALL_NS` ns is ignored.
+        No player loses on time because of the stall. A stall of at most `MAX_IGNORED_STALL_NS` ns is ignored.
         """
-        if stall_ns > MAX_STALL_NS:
+        if stall_ns > MAX_IGNORED_STALL_NS:
             self._stalls.append((self._lobby.now, stall_ns))
 
     def handle_passed_deadlines(self, match_id: str) -> None:
@@ -196,9 +198,9 @@ class CurrentMatches:
             room.handle_passed_deadlines(
                 max((stall_ns for stall_end, stall_ns in self._stalls if stall_end >= turn_start), default=0)
             )
-            self.close_or_schedule_deadline(room)
+            self.close_match_or_schedule_check(room)
 
-    def close_or_schedule_deadline(self, room: Room) -> None:
+    def close_match_or_schedule_check(self, room: MatchRoom) -> None:
         """Close a match if it has ended; otherwise schedule its next deadline."""
         result = room.referee.recorded_result
         if result is not None:
@@ -208,7 +210,7 @@ class CurrentMatches:
 
     # the end
 
-    def _close_match(self, room: Room, result: Result) -> None:
+    def _close_match(self, room: MatchRoom, result: Result) -> None:
         """Close a match that has ended: publish and record its result, and free its bots."""
         lobby, match = self._lobby, room.terms.match
         record = room.terms.make_record(room.started, room.referee.moves, result)
@@ -231,7 +233,7 @@ class CurrentMatches:
         for bot in room.bots.values():
             lobby.forget_bot_if_session_expired(bot)
 
-    def _record_match_end(self, room: Room, record: Record) -> None:
+    def _record_match_end(self, room: MatchRoom, record: Record) -> None:
         """Record the end of a match of the pool or of a challenge. Suspend a bot that has forfeited several such matches."""
         lobby, players, result = self._lobby, record.players, record.result
         self._history.record_match_end(players.maxie, players.minnie, lobby.now)
@@ -243,7 +245,7 @@ class CurrentMatches:
                 ply_count=len(record.moves),
                 now_ns=lobby.now,
             )
-            if self._challenges.list_addressed_to(bot.name):
+            if self._challenges.list_challenges_to(bot.name):
                 bot.begin_challenge_answer_period(lobby.now)
             if why:
                 lobby.effects.append(LogLine("warning", f"suspended: {why}", bot.name, room.terms.match))
@@ -269,7 +271,7 @@ class CurrentMatches:
         bots = self._find_bots_of_match(terms)
         try:
             load = self._house.compute_match_load(terms)
-            room = Room(terms, bots, unfinished.started, self._lobby, load=load)
+            room = MatchRoom(terms, bots, unfinished.started, self._lobby, load=load)
             room.replay_stored_events(unfinished)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), unfinished.started, error)
@@ -277,11 +279,11 @@ class CurrentMatches:
         self._house.take_slot_for_resumed_match(terms)
         self._add_room(room)
         if not unfinished.events:
-            room.handle(MatchOpened(), self._lobby.now)
+            room.handle_event(MatchOpened(), self._lobby.now)
         room.restart_current_turn()
-        self.close_or_schedule_deadline(room)
+        self.close_match_or_schedule_check(room)
 
-    def restart_turns(self, match_ids: Iterable[str]) -> None:
+    def restart_current_turns(self, match_ids: Iterable[str]) -> None:
         """Restart the current turns of the matches with these ids, because their players could not be reached for a while.
 
         Ids of matches that are not in progress are ignored.
@@ -290,4 +292,4 @@ class CurrentMatches:
             room = self.rooms.get(match)
             if room is not None:
                 room.restart_current_turn()
-                self.close_or_schedule_deadline(room)
+                self.close_match_or_schedule_check(room)

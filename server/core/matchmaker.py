@@ -22,16 +22,16 @@ from arena.server.core.service_order import ServiceOrder
 from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool, PoolGame
 from arena.server.core.suspensions import BotSuspensions
 
-EARLIER_MATCH_COST_IN_RATING_POINTS = 200.0
+REMATCH_COST_RATING_POINTS = 200.0
 """Rating difference that makes two bots as unlikely to be paired as one earlier match between them does."""
-MAX_COMPARED_BOTS = 50
+MAX_BOTS_COMPARED_AT_ONCE = 50
 """Maximum number of waiting bots compared with each other. Comparing thousands would keep the server from handling moves."""
-DELAY_FROM_CHANGE_TO_PAIRING_NS = 20_000_000
+PAIRING_DELAY_AFTER_CHANGE_NS = 20_000_000
 """Delay from a change, such as a bot that becomes free, to the next pairing, in ns.
 
 Thanks to the delay, bots that become free at about the same time can be paired with each other.
 """
-DELAY_TO_NEXT_PAIRING_ROUND_NS = 1_000_000
+DELAY_BETWEEN_PAIRING_RUNS_NS = 1_000_000
 """Delay from one pairing to the next, in ns, while bots may still wait. Messages that arrive in between are handled first."""
 
 
@@ -57,24 +57,21 @@ def choose_pairs(
     The pairs are chosen one after another. Each time it is the turn of the owner whose bots have gone longest without
     a match. Of the pairs with a bot of this owner, the one of least cost is chosen; on a tie, the one whose bot has
     waited longest. The cost of a pair is the number of its earlier matches, plus the rating difference divided by
-    `EARLIER_MATCH_COST_IN_RATING_POINTS`.
+    `REMATCH_COST_RATING_POINTS`.
 
     Fewer pairs are returned if too few bots wait, if `may_meet` forbids pairs, or if there are too many bots to compare
     all of them. O(n² (log n + max_pairs)) for n bots.
     """
-    if len(bot_names) > MAX_COMPARED_BOTS:
+    if len(bot_names) > MAX_BOTS_COMPARED_AT_ONCE:
         # Pair only some of the compared bots: the others may find better opponents among bots that arrive later.
-        max_pairs = min(max_pairs, MAX_COMPARED_BOTS // 4)
-        bot_names = _interleave_owners(bot_names, get_owner)[:MAX_COMPARED_BOTS]
+        max_pairs = min(max_pairs, MAX_BOTS_COMPARED_AT_ONCE // 4)
+        bot_names = _interleave_owners(bot_names, get_owner)[:MAX_BOTS_COMPARED_AT_ONCE]
     owners = {name: get_owner(name) for name in bot_names}
     ratings = {name: get_rating(name) for name in bot_names}
 
     def compute_pairing_cost(pair: tuple[str, str]) -> float:
         a, b = pair
-        return (
-            history.count_matches_between(a, b)
-            + abs(ratings[a] - ratings[b]) / EARLIER_MATCH_COST_IN_RATING_POINTS
-        )
+        return history.count_matches_between(a, b) + abs(ratings[a] - ratings[b]) / REMATCH_COST_RATING_POINTS
 
     pairings: list[tuple[str, str]] = []
     paired_bots: set[str] = set()
@@ -167,7 +164,7 @@ class Matchmaker:
         if pool is None or not bot.can_accept_match or find_pool_exclusion_reason(bot, pool) is not None:
             return False
         excluded_until = self._suspensions.find_suspension_end_ns(bot.name)
-        if bot.answer_period_start is not None and self._challenges.list_addressed_to(bot.name):
+        if bot.answer_period_start is not None and self._challenges.list_challenges_to(bot.name):
             excluded_until = max(excluded_until, bot.answer_period_start + CHALLENGE_ANSWER_PERIOD_NS)
         if self._is_reserved(bot.name):
             return False
@@ -191,7 +188,7 @@ class Matchmaker:
             remote_names = [name for name, bot in self._waiting_bots.items() if not bot.is_local]
             matches += self._choose_matches(pool, remote_names, current_load)[0]
         if matches:
-            lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now + DELAY_TO_NEXT_PAIRING_ROUND_NS)
+            lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now + DELAY_BETWEEN_PAIRING_RUNS_NS)
         return matches
 
     def _choose_matches(
@@ -230,7 +227,7 @@ class Matchmaker:
             is_blocked = is_blocked or not lobby.has_capacity_for_load(match_load, current_load)
             if not (match_load and is_blocked):
                 current_load += match_load
-                matches.append(self._make_terms(pool, pair, games))
+                matches.append(self._make_match_terms(pool, pair, games))
         return matches, is_blocked
 
     def _may_play_each_other(
@@ -253,7 +250,7 @@ class Matchmaker:
         self._lobby.deadlines.schedule_check(("matchmaker", ""), rematch_time)
         return False
 
-    def _make_terms(
+    def _make_match_terms(
         self, pool: Pool, bot_names: tuple[str, str], playable_game_indexes: Mapping[str, frozenset[int]]
     ) -> MatchTerms:
         """Return the terms of a chosen match, and remove its bots from the waiting bots.
@@ -271,7 +268,7 @@ class Matchmaker:
         for name in bot_names:
             del self._waiting_bots[name]
         return MatchTerms(
-            match=self._ids.make_next_hex_id(),
+            match=self._ids.make_hex_id(),
             event=DEFAULT_EVENT_NAME,
             game=next_match.game.game,
             opening=next_match.opening,

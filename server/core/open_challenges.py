@@ -67,11 +67,11 @@ class OpenChallenges:
         """Return the oldest challenges, at most `limit`."""
         return list(islice(self._challenges.values(), limit))
 
-    def list_addressed_to(self, bot_name: str) -> list[OpenChallenge]:
+    def list_challenges_to(self, bot_name: str) -> list[OpenChallenge]:
         """Return the challenges to the bot of this name, without those that any bot may accept."""
         return [self._challenges[id] for id in self._ids_by_opponent.get(bot_name, ())]
 
-    def check_new_challenge(
+    def require_allowed_challenge(
         self, challenger_name: str, challenge: Challenge, max_open_challenges: int
     ) -> None:
         """Raise RequestRefused if a bot challenges itself, or already has `max_open_challenges` open challenges."""
@@ -119,7 +119,7 @@ class OpenChallenges:
                 del index[name]
         return closed_challenge
 
-    def list_involving(self, bot_name: str) -> list[OpenChallenge]:
+    def list_challenges_involving(self, bot_name: str) -> list[OpenChallenge]:
         """Return the challenges from or to a bot."""
         return [
             self._challenges[id]

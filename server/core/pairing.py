@@ -28,7 +28,7 @@ class NextMatch:
 
 
 @dataclass(slots=True)
-class _PairHistory:
+class _MatchesOfPair:
     """History of two bots: the facts that determine the seats, game and opening of their next match."""
 
     maxie_counts: dict[str, int] = field(default_factory=dict)
@@ -47,17 +47,17 @@ class PairingHistory:
     def __init__(self, choice_seed: str) -> None:
         """Start without matches. `choice_seed` determines the game and the opening of the first match between any two bots."""
         self._choice_seed = choice_seed
-        self._histories = BoundedDict[tuple[str, str], _PairHistory](MAX_REMEMBERED_PAIRS)
+        self._matches_by_pair = BoundedDict[tuple[str, str], _MatchesOfPair](MAX_REMEMBERED_PAIRS)
         """History of each pair of bots by their sorted names, least recently used first."""
 
     def count_matches_between(self, bot_name_a: str, bot_name_b: str) -> int:
         """Return the number of matches that two bots have begun."""
-        history = self._histories.get(_make_pair_key(bot_name_a, bot_name_b))
+        history = self._matches_by_pair.get(_make_pair_key(bot_name_a, bot_name_b))
         return 0 if history is None else sum(history.maxie_counts.values())
 
     def assign_seats(self, bot_name_a: str, bot_name_b: str) -> tuple[str, str]:
         """Return two bots as (Maxie, Minnie): Maxie is the one that was Maxie less often, or `bot_name_a` on a tie."""
-        maxie_counts = self._find_or_add_pair_history(bot_name_a, bot_name_b).maxie_counts
+        maxie_counts = self._find_or_add_pair(bot_name_a, bot_name_b).maxie_counts
         return (
             (bot_name_a, bot_name_b)
             if maxie_counts.get(bot_name_a, 0) <= maxie_counts.get(bot_name_b, 0)
@@ -65,15 +65,15 @@ class PairingHistory:
         )
 
     def record_match_start(self, maxie_name: str, minnie_name: str) -> None:
-        maxie_counts = self._find_or_add_pair_history(maxie_name, minnie_name).maxie_counts
+        maxie_counts = self._find_or_add_pair(maxie_name, minnie_name).maxie_counts
         maxie_counts[maxie_name] = maxie_counts.get(maxie_name, 0) + 1
 
     def record_match_end(self, bot_name_a: str, bot_name_b: str, now_ns: int) -> None:
-        self._find_or_add_pair_history(bot_name_a, bot_name_b).last_end = now_ns
+        self._find_or_add_pair(bot_name_a, bot_name_b).last_end = now_ns
 
     def find_last_match_end_ns(self, bot_name_a: str, bot_name_b: str) -> int | None:
         """Return the end time of the last finished match of two bots, in ns; None if none has ended."""
-        history = self._histories.get(_make_pair_key(bot_name_a, bot_name_b))
+        history = self._matches_by_pair.get(_make_pair_key(bot_name_a, bot_name_b))
         return None if history is None else history.last_end
 
     def choose_next_match(self, maxie_name: str, minnie_name: str, games: Sequence[PoolGame]) -> NextMatch:
@@ -85,7 +85,7 @@ class PairingHistory:
 
         games  games that both bots play, in a fixed order
         """
-        history = self._find_or_add_pair_history(maxie_name, minnie_name)
+        history = self._find_or_add_pair(maxie_name, minnie_name)
         first, history.first_match = history.first_match, None
         if first is not None and first.game in games:
             return NextMatch(
@@ -98,10 +98,10 @@ class PairingHistory:
         history.first_match = NextMatch(game, opening, maxie_name)
         return history.first_match
 
-    def _find_or_add_pair_history(self, bot_name_a: str, bot_name_b: str) -> _PairHistory:
+    def _find_or_add_pair(self, bot_name_a: str, bot_name_b: str) -> _MatchesOfPair:
         key = _make_pair_key(bot_name_a, bot_name_b)
-        history = self._histories.get(key, _PairHistory())
-        self._histories[key] = history
+        history = self._matches_by_pair.get(key, _MatchesOfPair())
+        self._matches_by_pair[key] = history
         return history
 
     def _compute_first_game_index(self, bot_name_a: str, bot_name_b: str) -> int:

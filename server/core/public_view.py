@@ -54,7 +54,7 @@ class PublicMatchView:
         grace_ms = self._terms.grace_ms
         return {
             SEATS[player]: max(0, grace_ms - (now_ns - disconnected_at) // NS_PER_MS)
-            for player, disconnected_at in self._referee.disconnected_at.items()
+            for player, disconnected_at in self._referee.disconnection_times_ns.items()
         }
 
     def reveal_hidden_thoughts(self) -> Iterator[Thought]:
@@ -100,6 +100,6 @@ class PublicMatchView:
             clocks=self._referee.get_clocks(now_ns),
             mover=SEATS[mover] if mover else None,
             engines=terms.engines,
-            time_odds=terms.time_odds_for_message,
+            time_odds=terms.time_odds_or_unset,
             absent=self._compute_absent_ms(now_ns) or UNSET,
         )

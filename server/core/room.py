@@ -33,7 +33,7 @@ from arena.protocol.messages import Move, ServerMessage, Turn
 from arena.server.core.bot import LobbyBot
 from arena.server.core.deadlines import DeadlineKey
 from arena.server.core.effects import (
-    AnalysisLinesCut,
+    AnalysisTrimmed,
     AppendMatchEvent,
     LogLine,
     PublishToTopic,
@@ -51,7 +51,7 @@ The report comes from the edge: the process that holds the player's connection.
 """
 
 
-class Room:
+class MatchRoom:
     """Match in progress, with its referee and its spectators."""
 
     def __init__(
@@ -114,23 +114,23 @@ class Room:
             if referee.turn_sent_at is not None:
                 arrival_time_ns = referee.turn_sent_at + max(0, elapsed_ns)
         thinking = None if move.thinking is UNSET else move.thinking
-        self.handle(MoveReceived(player, move.ply, move.move, thinking), arrival_time_ns)
+        self.handle_event(MoveReceived(player, move.ply, move.move, thinking), arrival_time_ns)
 
-    def handle(self, event: RefereeEvent, event_time_ns: int) -> None:
+    def handle_event(self, event: RefereeEvent, event_time_ns: int) -> None:
         """Let the referee handle `event` at `event_time_ns`, and send the resulting messages.
 
         An event that changes the match is stored in the journal. An exception raised by the game makes the match void.
         """
         referee = self.referee
         revision_before, ply = referee.revision, len(referee.moves)
-        disconnected_before = dict(referee.disconnected_at) if self.followers.edges else {}
+        disconnected_before = dict(referee.disconnection_times_ns) if self.followers.edges else {}
         try:
             if type(event) is MoveReceived and event.thinking is not None:
                 event = self._trim_analysis_of_move(event)
-            effects = referee.handle(event, event_time_ns)
+            effects = referee.handle_event(event, event_time_ns)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything, and ends this match alone
             event, event_time_ns = self._report_unexpected_error(error), self._lobby.now
-            effects = referee.handle(event, event_time_ns)
+            effects = referee.handle_event(event, event_time_ns)
         if referee.revision != revision_before:
             turn, self._unsaved_turn = self._unsaved_turn, None
             self._seq += 1 if turn is None else 2
@@ -145,7 +145,7 @@ class Room:
             if len(referee.moves) > ply:
                 for update in self.public_view.make_messages_after_move(self._lobby.now):
                     self.publish_to_spectators(update)
-            if referee.disconnected_at != disconnected_before and referee.result is None:
+            if referee.disconnection_times_ns != disconnected_before and referee.result is None:
                 self.publish_to_spectators(self.public_view.make_connection_status(self._lobby.now))
 
     def start_turn_clock(self, ply: int, lag_ns: int, sent_time_ns: int) -> None:
@@ -175,7 +175,7 @@ class Room:
 
         If it is the player's turn, and no edge has reported yet that the turn was sent, the turn counts as sent now.
         """
-        self.handle(cause, self._lobby.now)
+        self.handle_event(cause, self._lobby.now)
         if self.turn_report_deadline is not None and player is self.referee.player_to_move:
             self.start_turn_clock(self.referee.ply, 0, self._lobby.now)
 
@@ -183,15 +183,15 @@ class Room:
         """Restart the current turn with its clock, because the players could not be reached for a while."""
         now = self._lobby.now
         self._unsaved_turn = self.turn_report_deadline = None
-        self.handle(ServerRecovered(), now)
+        self.handle_event(ServerRecovered(), now)
         for player, bot in self.bots.items():
             if bot.client is not None:
-                self.handle(PlayerReconnected(player), now)
+                self.handle_event(PlayerReconnected(player), now)
 
     def replay_stored_events(self, unfinished: UnfinishedMatch) -> None:
         """Bring this new room to the state of an unfinished match, by its stored events. No messages are sent."""
         for event_time, event in unfinished.events:
-            self.referee.handle(
+            self.referee.handle_event(
                 self._trimmer.trim_move(event.player, event) if type(event) is MoveReceived else event,
                 event_time,
             )
@@ -224,7 +224,7 @@ class Room:
             self.start_turn_clock(self.referee.ply, 0, now)
         deadline = self.referee.next_deadline_ns
         if deadline is not None and now >= deadline + settings.transit_ns:
-            self.handle(DeadlinePassed(stall_ns), now)
+            self.handle_event(DeadlinePassed(stall_ns), now)
 
     # effects
 
@@ -257,7 +257,7 @@ class Room:
         removed_before = self._trimmer.removed_move_count
         trimmed_event = self._trimmer.trim_move(event.player, event)
         if self._trimmer.removed_move_count > removed_before:
-            self._lobby.effects.append(AnalysisLinesCut(self._trimmer.removed_move_count - removed_before))
+            self._lobby.effects.append(AnalysisTrimmed(self._trimmer.removed_move_count - removed_before))
         return trimmed_event
 
     def _report_unexpected_error(self, error: Exception) -> ServerFailed:

@@ -16,7 +16,7 @@ MIN_SUSPENSION_SECONDS = 30
 """
 MAX_SUSPENSION_SECONDS = 1800
 """Length of the longest suspension, in seconds."""
-MAX_TRACKED_NAMES = 10_000
+MAX_TRACKED_BOTS = 10_000
 """Maximum number of bots' names to remember. The name whose last failure is oldest is forgotten first."""
 
 
@@ -31,7 +31,7 @@ class BotSuspensions:
     """Suspensions of bots: the consecutive failures of each bot, and the end of its suspension. Times are in ns."""
 
     def __init__(self) -> None:
-        self._failures = BoundedDict[str, _FailureRecord](MAX_TRACKED_NAMES)
+        self._failures = BoundedDict[str, _FailureRecord](MAX_TRACKED_BOTS)
 
     def record_match_result_and_suspend(
         self, bot_name: str, end_reason: EndReason, *, has_won: bool, ply_count: int, now_ns: int

@@ -13,14 +13,14 @@ from collections.abc import Collection
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from arena.clock import TimeSource
-from arena.server.abuse_counter import MAX_REFUSAL_SECONDS, AbuseCounter, make_address_or_network_key
+from arena.server.abuse_counter import MAX_REFUSAL_SECONDS, AbuseCounter, make_address_key
 from arena.server.core.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.token_bucket import TokenBucket
 
 log = logging.getLogger("arena.admission")
 
-ADDRESS_BURST_SECONDS = 0.2
+READ_BURST_SECONDS = 0.2
 """Number of seconds whose whole allowance of chunks (reads from a socket) an address may send at once."""
 MIN_READ_CHUNKS_PER_BURST = 8
 """Minimum number of chunks (reads from a socket) that any address may send at once, even if its allowance is smaller."""
@@ -69,17 +69,17 @@ class ConnectionAdmission:
         self.open_counts: Counter[str] = Counter()
         """Number of open connections by IPv4 address, or by /64 network for IPv6."""
 
-    def find_token_bucket(self, address: str) -> TokenBucket:
+    def find_read_token_bucket(self, address: str) -> TokenBucket:
         """Return the token bucket that all connections of an address share.
 
         Each chunk of received bytes takes a token. A chunk that finds no token waits in the fair queue, which serves
         one address after another.
         """
-        key = make_address_or_network_key(address)
+        key = make_address_key(address)
         bucket = self._buckets.get(key)
         if bucket is None:
             rate = self.limits.moves_per_second
-            burst = max(MIN_READ_CHUNKS_PER_BURST, int(rate * ADDRESS_BURST_SECONDS))
+            burst = max(MIN_READ_CHUNKS_PER_BURST, int(rate * READ_BURST_SECONDS))
             bucket = self._buckets[key] = TokenBucket(rate, burst, self._clock.now_ns())
         return bucket
 
@@ -112,11 +112,11 @@ class ConnectionAdmission:
             return False
         return (
             self.is_trusted_proxy(address)
-            or self.open_counts[make_address_or_network_key(address)]
+            or self.open_counts[make_address_key(address)]
             <= MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE * limits.connections_per_address
         )
 
-    def try_admit(self, address: str) -> bool:
+    def try_admit_connection(self, address: str) -> bool:
         """Count one more connection from this address and return True; return False if that would exceed a limit.
 
         The limits per address do not apply to a trusted proxy.
@@ -129,7 +129,7 @@ class ConnectionAdmission:
             return False
         if not is_proxy and self._abuse_counts.get_refusal_seconds_left(address, self._clock.now()) > 0:
             return False
-        key = make_address_or_network_key(address)
+        key = make_address_key(address)
         is_crowded = self.open_counts.total() >= MIN_CONNECTION_SHARE_FOR_ADDRESS_LIMIT * limits.connections
         if not is_proxy and is_crowded and self.open_counts[key] >= limits.connections_per_address:
             self._log_refusal(
@@ -177,7 +177,7 @@ class ConnectionAdmission:
 
     def stop_counting_connection(self, address: str) -> None:
         """Stop counting an admitted connection from this address."""
-        key = make_address_or_network_key(address)
+        key = make_address_key(address)
         self.open_counts[key] -= 1
         if self.open_counts[key] <= 0:
             del self.open_counts[key]

@@ -26,7 +26,7 @@ from websockets.typing import Subprotocol
 
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import SUBPROTOCOL
-from arena.server.abuse_counter import make_address_or_network_key
+from arena.server.abuse_counter import make_address_key
 from arena.server.edge import handshake, plain_requests
 from arena.server.edge.addresses import get_peer_ip_address
 from arena.server.edge.pings import PING_INTERVAL_SECONDS, UnansweredPings
@@ -57,7 +57,7 @@ SLOW_PEER_MAX_UNSENT_BYTES = 128 * 1024
 """Number of unsent bytes above which a slow peer's connection is closed."""
 MAX_BYTES_READ_AFTER_CLOSE = 4096
 """Maximum number of bytes to read after the close frame was sent. An honest client has only a few in transit."""
-MAX_BYTES_DISCARDED_AFTER_END = 16 * 1024 * 1024
+MAX_BYTES_DISCARDED_AFTER_CLOSE = 16 * 1024 * 1024
 """Maximum number of bytes to read and discard after the server has ended its side of a connection."""
 CONNECTION_COST_US = 150.0
 """Estimated CPU time to accept and close a connection, in µs, in addition to the measured time of its work in the fair queue.
@@ -117,20 +117,20 @@ class Connection(asyncio.BufferedProtocol):
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
         self._is_admitted = False
-        """True from the admission of the connection (`ConnectionAdmission.try_admit`) to its end."""
+        """True from the admission of the connection (`ConnectionAdmission.try_admit_connection`) to its end."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         edge = self._edge
         self.transport = cast("asyncio.Transport", transport)
         self.address = get_peer_ip_address(transport.get_extra_info("peername"))
-        if not edge.admission.try_admit(self.address):
+        if not edge.admission.try_admit_connection(self.address):
             # A refused connection gets no further objects: refusals must be cheap.
             edge.admission.hold_and_close_refused(self.transport)
             return
         self._is_admitted = True
         self._is_counted = True
         """True while the connection counts towards the limits of its address."""
-        self._address_key = make_address_or_network_key(self.address)
+        self._address_key = make_address_key(self.address)
         """Address as the fair queue counts it: an IPv4 address, or the /64 network of an IPv6 address."""
         self._protocol = self._make_protocol()
         self.session: Session | None = None
@@ -187,7 +187,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._has_ended_stream:
             # A peer that is still sending a huge message reads the refusal only after it has sent the whole message.
             self._bytes_after_close += nbytes
-            if self._bytes_after_close > MAX_BYTES_DISCARDED_AFTER_END:
+            if self._bytes_after_close > MAX_BYTES_DISCARDED_AFTER_CLOSE:
                 self.transport.abort()
             return
         edge = self._edge
@@ -246,7 +246,7 @@ class Connection(asyncio.BufferedProtocol):
             return 0.0
         start_ns = self._edge.clock.cpu_time_ns()
         try:
-            cost = self._do_waiting_work()
+            cost = self._parse_bytes_or_handle_message()
             self.pause_or_resume_reading()
         except Exception:
             log.exception("a connection failed", extra={"address": self.address})
@@ -254,7 +254,7 @@ class Connection(asyncio.BufferedProtocol):
             return 0.0
         return cost + (self._edge.clock.cpu_time_ns() - start_ns) / 1000
 
-    def _do_waiting_work(self) -> float:
+    def _parse_bytes_or_handle_message(self) -> float:
         """Do the next piece of waiting work: parse some bytes, or handle a message.
 
         Return the estimated cost of the further work that this causes, in µs.
@@ -274,7 +274,7 @@ class Connection(asyncio.BufferedProtocol):
             session.drop_queued_messages()
             chunk_bytes = len(self._unparsed)
         if not (self._unparsed and self._may_parse_more_bytes):
-            return session.handle_waiting_message()
+            return session.handle_queued_message_and_get_cost_us()
         data, self._unparsed = self._unparsed[:chunk_bytes], self._unparsed[chunk_bytes:]
         submitted_before = session.submitted_count
         cost_per_message = MESSAGE_COST_US if session.client else HELLO_COST_US
@@ -295,7 +295,7 @@ class Connection(asyncio.BufferedProtocol):
         protocol.receive_data(data)
         frames = protocol.events_received()
         for frame in frames:
-            self.session.receive(frame, arrived_ns)  # type: ignore[union-attr, arg-type]
+            self.session.receive_frame(frame, arrived_ns)  # type: ignore[union-attr, arg-type]
         writes = protocol.data_to_send()
         if writes:
             closed_by_peer = any(frame.opcode is Opcode.CLOSE for frame in frames)  # type: ignore[union-attr]
@@ -427,7 +427,7 @@ class Connection(asyncio.BufferedProtocol):
         event.headers.clear()  # the library keeps the request until the connection ends
         if self._protocol.state is OPEN_WEBSOCKET_STATE:
             self.pings = UnansweredPings()
-            self.address_bucket = edge.admission.find_token_bucket(self.address)
+            self.address_bucket = edge.admission.find_read_token_bucket(self.address)
             self.session = edge.make_session(edge, self)
             self.schedule_timeout(edge.limits.hello_seconds, self.session.handle_hello_timeout)
             self._ping_timer = edge.clock.call_later(edge.compute_first_ping_delay_s(), self._send_ping)
@@ -441,10 +441,10 @@ class Connection(asyncio.BufferedProtocol):
         if client_address == self.address:
             return None
         admission.stop_counting_connection(self.address)
-        self._is_counted = admission.try_admit(client_address)
+        self._is_counted = admission.try_admit_connection(client_address)
         if not self._is_counted:
             return handshake.TOO_MANY_CONNECTIONS_RESPONSE
-        self.address, self._address_key = client_address, make_address_or_network_key(client_address)
+        self.address, self._address_key = client_address, make_address_key(client_address)
         return None
 
     async def _send_response_when_ready(self, request: Request, make_response: MakeResponse) -> None:

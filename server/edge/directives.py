@@ -8,7 +8,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address
 from msgspec import Struct
 
 from arena.protocol.messages import Notice
-from arena.server.abuse_counter import make_address_or_network_key
+from arena.server.abuse_counter import make_address_key
 
 EMPTY_NOTICE = Notice("", "")
 """Notice without text: no notice is in force, or the last one was withdrawn."""
@@ -30,7 +30,7 @@ class HostDirectives(Struct, frozen=True):
         if not self.banned_networks:
             return ""
         try:
-            parsed = ip_address(make_address_or_network_key(address).partition("/")[0])
+            parsed = ip_address(make_address_key(address).partition("/")[0])
         except ValueError:
             return ""
         return next((why for network, why in self.banned_networks.items() if parsed in network), "")

@@ -38,7 +38,7 @@ from arena.protocol.messages import (
     View,
     Watch,
     Welcome,
-    hide_secrets,
+    redact_secrets,
 )
 from arena.server import loop_lag
 from arena.server.core.effects import LISTING_TOPIC, SendToClient
@@ -100,7 +100,7 @@ MAX_QUOTED_FRAME_BYTES = 24
 
 
 @dataclass(eq=False, slots=True)
-class OwnMatchState:
+class PlayedMatchState:
     """State of a client in one match that it plays: the turn that it has yet to answer, and the time used for this turn."""
 
     unanswered_start_count: int = 0
@@ -166,7 +166,7 @@ class Session:
         """Time at which the session was opened, in monotonic ns."""
         self.submitted_count = 0
         """Number of the client's messages that were passed to the core."""
-        self.seats: dict[str, OwnMatchState] = {}
+        self.seats: dict[str, PlayedMatchState] = {}
         """State of the client in each of its matches in progress, by match id."""
         self._topics: dict[str, Topic | None] = {}
         """Topics that the client follows, by name.
@@ -213,7 +213,7 @@ class Session:
 
     # from the client
 
-    def receive(self, frame: Frame, arrived_ns: int) -> None:
+    def receive_frame(self, frame: Frame, arrived_ns: int) -> None:
         """Handle a frame that arrived at `arrived_ns` (monotonic).
 
         The answer to an open turn goes to the core immediately, with the time since the turn was sent.
@@ -231,7 +231,7 @@ class Session:
             return
         edge.metrics.messages[type(message)] += 1
         if self._is_traced:
-            wire_log.debug("> %s %s", self.name, hide_secrets(message))
+            wire_log.debug("> %s %s", self.name, redact_secrets(message))
         if isinstance(message, Move):
             seat = self.seats.get(message.match)
             if seat is not None and seat.ply == message.ply and seat.answer is None:
@@ -299,7 +299,7 @@ class Session:
         if not cost or self._is_exempt_from_message_limits:
             self._submit_to_core(message, arrived_ns)
             return
-        wait_seconds = self._edge.work_budget.spend_or_compute_wait(
+        wait_seconds = self._edge.work_budget.charge_or_compute_wait_seconds(
             self._connection.address, cost, arrived_ns / 1e9
         )
         if wait_seconds > 0:
@@ -326,7 +326,7 @@ class Session:
         self.submitted_count += 1
         self._edge.core.submit(MessageReceived(self.client, message, arrived_ns))
 
-    def handle_waiting_message(self) -> float:
+    def handle_queued_message_and_get_cost_us(self) -> float:
         """Handle the message that has waited longest. Return its cost in µs of CPU time; 0 if none waits."""
         if not self.waiting_messages:
             return 0.0
@@ -481,7 +481,7 @@ class Session:
     def try_spend_work_budget(self, cost_us: int) -> bool:
         """Take `cost_us` µs from the CPU time that the client's address may use. Return False if less is left."""
         return (
-            self._edge.work_budget.spend_or_compute_wait(
+            self._edge.work_budget.charge_or_compute_wait_seconds(
                 self._connection.address, cost_us, self._edge.clock.now()
             )
             <= 0
@@ -509,7 +509,7 @@ class Session:
 
     def _send_message_now(self, message: ServerMessage) -> None:
         if self._is_traced:
-            wire_log.debug("< %s %s", self.name, hide_secrets(message))
+            wire_log.debug("< %s %s", self.name, redact_secrets(message))
         connection = self._connection
         frame = Frame(BINARY_OPCODE, encode(message)).serialize(mask=False)
         if connection.is_slow:
@@ -524,7 +524,7 @@ class Session:
     def _send_turn(self, turn: Turn, clock_ran_ns: int) -> None:
         seat = self.seats.get(turn.match)
         if seat is None:
-            seat = self.seats[turn.match] = OwnMatchState()
+            seat = self.seats[turn.match] = PlayedMatchState()
         elif seat.answer is not None and seat.ply == turn.ply:
             # The core that received the answer is gone, and the new core does not know the answer.
             repeated_answer = MessageReceived(
@@ -560,7 +560,7 @@ class Session:
             self.hello = replace(self.hello, quota=self.hello.quota - 1)
         for match in [match for match, seat in self.seats.items() if seat.has_match_ended]:
             del self.seats[match]
-        self.seats.setdefault(start.match, OwnMatchState()).unanswered_start_count += 1
+        self.seats.setdefault(start.match, PlayedMatchState()).unanswered_start_count += 1
 
     def _handle_outgoing_end(self, end: End) -> None:
         seat = self.seats.get(end.match)
@@ -604,7 +604,7 @@ class Session:
         if self._edge.directives.notice.text and self.state != CLOSED:
             self._send_message_now(self._edge.directives.notice)
         while self._early_frames and self.state == ADMITTED:
-            self.receive(*self._early_frames.pop(0))
+            self.receive_frame(*self._early_frames.pop(0))
         self._connection.pause_or_resume_reading()
 
     def _handle_outgoing_view(self, view: View) -> None:

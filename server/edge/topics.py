@@ -1,7 +1,7 @@
 """Topics that clients of this edge follow: matches, and the listing (matches in progress, bots, challenges, events).
 
-A message is encoded once for all followers. Messages are gathered for `GATHERING_DELAY_SECONDS`. They are then sent to a few
-followers at a time, spread over another `GATHERING_DELAY_SECONDS`, so that a player's move waits only for a few followers.
+A message is encoded once for all followers. Messages are gathered for `PUBLISHING_DELAY_SECONDS`. They are then sent to a few
+followers at a time, spread over another `PUBLISHING_DELAY_SECONDS`, so that a player's move waits only for a few followers.
 
 A follower that reads slowly misses messages, and later gets the whole match again. So does a follower whose address has
 used up its work budget, the CPU time that the server spends for it.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_UNSENT_BYTES_PER_FOLLOWER = 16 * 1024
 """Number of unsent bytes above which a follower is skipped until it has read more."""
-GATHERING_DELAY_SECONDS = 0.05
+PUBLISHING_DELAY_SECONDS = 0.05
 """Time for which messages are gathered before they are sent together, in seconds."""
 SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS = 1.0
 """Interval between checks whether a follower that has missed messages can receive again, in seconds."""
@@ -99,7 +99,7 @@ class Topic:
 
     def _schedule_delivery(self) -> None:
         self._is_delivering = True
-        self._clock.call_later(GATHERING_DELAY_SECONDS, self._start_delivery)
+        self._clock.call_later(PUBLISHING_DELAY_SECONDS, self._start_delivery)
 
     def _start_delivery_if_idle(self) -> None:
         if not self._is_delivering:
@@ -127,7 +127,7 @@ class Topic:
         followers = followers[FOLLOWERS_PER_BATCH:]
         if followers:
             follower_count = max(FOLLOWERS_PER_BATCH, len(self._followers))
-            pause_seconds = GATHERING_DELAY_SECONDS * FOLLOWERS_PER_BATCH / follower_count
+            pause_seconds = PUBLISHING_DELAY_SECONDS * FOLLOWERS_PER_BATCH / follower_count
             self._clock.call_later(
                 pause_seconds, self._send_to_next_followers, followers, end_number, is_last
             )

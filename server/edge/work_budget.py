@@ -6,7 +6,7 @@ table of results some milliseconds.
 
 from __future__ import annotations
 
-from arena.server.abuse_counter import make_address_or_network_key
+from arena.server.abuse_counter import make_address_key
 from arena.server.core.limits import HostLimits
 from arena.server.core.rate_limit import RateLimit
 
@@ -17,7 +17,7 @@ BUDGET_REFILL_SECONDS = 20.0
 class WorkBudget:
     """Limit on the CPU time per second that the server spends for the clients of one address.
 
-    For IPv6, all addresses of a /64 network count as one. `spend_or_compute_wait` takes constant time.
+    For IPv6, all addresses of a /64 network count as one. `charge_or_compute_wait_seconds` takes constant time.
     """
 
     def __init__(self, limits: HostLimits) -> None:
@@ -25,13 +25,11 @@ class WorkBudget:
         self._limits = limits
         self._rate_limit = RateLimit(BUDGET_REFILL_SECONDS)
 
-    def spend_or_compute_wait(self, address: str, cost_us: float, now_seconds: float) -> float:
+    def charge_or_compute_wait_seconds(self, address: str, cost_us: float, now_seconds: float) -> float:
         """Take `cost_us` µs from the budget of an address and return 0.
 
         If the budget is too small, take nothing, and return the seconds until it suffices. Work that costs more than a
         full budget is allowed if the budget is full.
         """
         seconds = cost_us / (1000.0 * self._limits.work_ms_per_second)
-        return self._rate_limit.charge_or_compute_wait(
-            make_address_or_network_key(address), seconds, now_seconds
-        )
+        return self._rate_limit.charge_or_compute_wait(make_address_key(address), seconds, now_seconds)

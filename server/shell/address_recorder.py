@@ -7,7 +7,7 @@ import secrets
 from functools import partial
 from typing import TYPE_CHECKING
 
-from arena.server.abuse_counter import make_address_or_network_key
+from arena.server.abuse_counter import make_address_key
 from arena.server.core.effects import CloseMatch
 from arena.server.store import database
 from arena.server.store.address_uses import AddressUse, store_address_uses
@@ -34,15 +34,15 @@ class AddressRecorder:
         """Combinations of bot and hashed address on the current day that are stored already."""
         shell.add_effect_handler(CloseMatch, self._record_player_addresses)
 
-    def _record_player_addresses(self, finished: CloseMatch) -> None:
+    def _record_player_addresses(self, closed_match: CloseMatch) -> None:
         day = database.format_current_time()[:10]
         if day != self._day:
             self._day, self._key = day, secrets.token_bytes(32)
             self._stored_uses.clear()
-        for name in (finished.record.players.maxie, finished.record.players.minnie):
+        for name in (closed_match.record.players.maxie, closed_match.record.players.minnie):
             bot = self._shell.core.find_bot(name)
             if bot is not None and bot.client is not None and not bot.is_owner_address:
-                address = make_address_or_network_key(bot.address).encode()
+                address = make_address_key(bot.address).encode()
                 use = AddressUse(name, day, hmac.digest(self._key, address, "sha256").hex())
                 if use not in self._stored_uses:
                     self._unstored_uses.add(use)

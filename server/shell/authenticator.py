@@ -22,8 +22,8 @@ from msgspec.structs import replace
 from arena.clock import TimeSource
 from arena.protocol.codes import ErrorCode
 from arena.protocol.values import Role
-from arena.server.abuse_counter import MAX_WRONG_TOKENS, AbuseCounter, make_address_or_network_key
-from arena.server.core.bot import LobbyBot, matches_hash
+from arena.server.abuse_counter import MAX_WRONG_TOKENS_PER_WINDOW, AbuseCounter, make_address_key
+from arena.server.core.bot import LobbyBot, verify_secret
 from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
 from arena.server.core.inputs import (
@@ -119,7 +119,7 @@ class Authenticator:
         # a bot that a new core restored from its matches has no owner yet: only the store knows the owner
         if bot is None or not bot.owner or hello.role != "bot":
             return None
-        if not bot.is_session_secret(hello.session, b""):
+        if not bot.verify_session_secret(hello.session, b""):
             return None
         self._already_admitted.add(request.client)
         return ClientAdmitted(
@@ -166,7 +166,7 @@ class Authenticator:
             clients.append(
                 replace(
                     admission,
-                    owner=make_address_or_network_key(address),
+                    owner=make_address_key(address),
                     is_owner_address=True,
                     guest=guest,
                     local=self._is_on_server_machine(name, address),
@@ -267,7 +267,7 @@ class Authenticator:
         role: Role = hello.role
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
-            if not matches_hash(hello.session, account.session):
+            if not verify_secret(hello.session, account.session):
                 self._refuse_blocked_address(address)
             role, guest = self._check_token_and_get_role(request, account)
             owner = hello.name if hello.name in self._issued_token_hashes else account.owner
@@ -275,7 +275,7 @@ class Authenticator:
             request.client,
             hello,
             address,
-            owner=owner or make_address_or_network_key(address),
+            owner=owner or make_address_key(address),
             is_owner_address=not owner,
             secret=secrets.token_urlsafe(24),
             role=role,
@@ -320,7 +320,9 @@ class Authenticator:
 
     def _count_failed_login(self, request: AdmissionRequest) -> None:
         if request.hello.token:
-            self._wrong_token_counter.record_abuse(request.address, self._clock.now(), MAX_WRONG_TOKENS)
+            self._wrong_token_counter.record_abuse(
+                request.address, self._clock.now(), MAX_WRONG_TOKENS_PER_WINDOW
+            )
 
     def _refuse_blocked_address(self, address: str) -> None:
         wait_seconds = self._wrong_token_counter.get_refusal_seconds_left(address, self._clock.now())

@@ -172,16 +172,16 @@ class HouseEngineProcesses:
             self._started_names.add(bot_name)
             self._tasks.start_soon(self._processes[bot_name].run)
 
-    def _record_moves_of_house_engines(self, finished: CloseMatch) -> None:
+    def _record_moves_of_house_engines(self, closed_match: CloseMatch) -> None:
         """Record whether each of the server's own engines in a finished match made a move.
 
         An engine without a move in several matches in a row counts as hung.
         """
         for player in Player:
-            process = self._processes.get(finished.record.players.get_bot_name(player))
+            process = self._processes.get(closed_match.record.players.get_bot_name(player))
             if process is None:
                 continue
-            match has_player_moved(finished.record, player):
+            match has_player_moved(closed_match.record, player):
                 case True:
                     process.record_match_with_moves()
                 case False:

@@ -1,6 +1,6 @@
 """The shell, through which all inputs and all effects of the core pass, in batches.
 
-    take all inputs that have arrived -> core.handle each -> one commit -> release the effects -> repeat
+    take all inputs that have arrived -> core.handle_input each -> one commit -> release the effects -> repeat
 
 No message goes out before the durable effects of its batch are committed. Inputs that arrive during a commit wait for
 the next batch, so a busier server has more inputs per commit. A deadline is handled after all inputs that arrived
@@ -33,7 +33,7 @@ from arena.protocol.record import Record, parse_record_line
 from arena.server.core.core import Core
 from arena.server.core.effects import (
     DURABLE_EFFECTS,
-    AnalysisLinesCut,
+    AnalysisTrimmed,
     CloseClient,
     CloseMatch,
     DurableEffect,
@@ -165,7 +165,7 @@ class Shell:
         self._effect_handlers: dict[type, list[Callable[[Any], None]]] = {
             CloseMatch: [self._resolve_match_request],
             LogLine: [_write_log_line],
-            AnalysisLinesCut: [lambda cut: metrics.lines_cut.inc(cut.move_count)],
+            AnalysisTrimmed: [lambda cut: metrics.lines_cut.inc(cut.move_count)],
         }
 
     # inputs
@@ -179,7 +179,7 @@ class Shell:
         message_type = type(message)
         if message_type is TurnSent:
             # A `TurnSent` starts a clock and has no effects, so it needs no batch.
-            self._core.handle(message, self._now_ns())  # type: ignore[arg-type]
+            self._core.handle_input(message, self._now_ns())  # type: ignore[arg-type]
         elif message_type is AdmissionRequest:
             hello = message.hello  # type: ignore[union-attr]
             bot = self._core.find_bot(hello.name) if self._is_serving and hello.session else None
@@ -228,11 +228,11 @@ class Shell:
         if self._inputs:
             self._batch_due.set()
 
-    def attach(self, edge_number: int, edge_port: EdgePort) -> None:
+    def attach_edge(self, edge_number: int, edge_port: EdgePort) -> None:
         """Register `edge_port`, through which the shell sends messages to the edge with number `edge_number`."""
         self._edges[edge_number] = edge_port
 
-    def detach(self, edge_number: int) -> None:
+    def detach_edge(self, edge_number: int) -> None:
         """Forget the lost edge with number `edge_number` and its clients. Do nothing if that edge is not attached."""
         if self._edges.pop(edge_number, None) is not None:
             self._authenticator.forget_requests_of_edge(edge_number)
@@ -365,9 +365,9 @@ class Shell:
         restore = await self._journal.load_restart_state(self._event)
         now = self._now_ns()
         self._core = Core(self.settings, self._make_seed(), now)
-        effects = self._core.handle(restore, now)
+        effects = self._core.handle_input(restore, now)
         if self.is_draining:
-            effects += self._core.handle(StartDraining(), now)
+            effects += self._core.handle_input(StartDraining(), now)
         self.resumed_match_count = self._core.match_count
         waiting_inputs = self._inputs + self._deferred_inputs
         self._inputs = [
@@ -420,9 +420,9 @@ class Shell:
             if self._inputs:
                 self._batch_due.set()
             for message in inputs:
-                effects += core.handle(message, now)  # type: ignore[arg-type]
+                effects += core.handle_input(message, now)  # type: ignore[arg-type]
             if deadline is not None and deadline <= now and not self._inputs:
-                effects += core.handle(Tick(self._lag.pop_longest_lag_ns()), now)
+                effects += core.handle_input(Tick(self._lag.pop_longest_lag_ns()), now)
             durable: list[DurableEffect] = []
             for effect in effects:
                 if type(effect) in DURABLE_EFFECTS:
@@ -492,7 +492,7 @@ class Shell:
             self._changed = None
 
     async def _repeat_commit_until_stored(
-        self, durable: Sequence[DurableEffect], error: StoreUnavailable
+        self, durable_effects: Sequence[DurableEffect], error: StoreUnavailable
     ) -> None:
         """Repeat a commit while the store is unavailable.
 
@@ -506,7 +506,7 @@ class Shell:
                 raise error
             await self._clock.sleep(STORE_RETRY_INTERVAL_SECONDS)
             try:
-                await self._journal.commit(durable)
+                await self._journal.commit(durable_effects)
             except StoreUnavailable as new_error:
                 error = new_error
             else:
@@ -514,10 +514,10 @@ class Shell:
                 self._inputs.insert(0, StoreRecovered())
                 return
 
-    def _resolve_match_request(self, finished: CloseMatch) -> None:
-        request = self._match_requests.get(finished.record.match)
+    def _resolve_match_request(self, closed_match: CloseMatch) -> None:
+        request = self._match_requests.get(closed_match.record.match)
         if request is not None and not request[1].done():
-            request[1].set_result(finished.record)
+            request[1].set_result(closed_match.record)
 
 
 def _write_log_line(report: LogLine) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("arena.webhooks")
 
-MAX_QUEUED_MESSAGES = 1_000
+MAX_QUEUED_WEBHOOK_MESSAGES = 1_000
 """Maximum number of messages that wait to be sent to the webhook. If the queue is full, a new message is dropped."""
 MAX_DELIVERY_ATTEMPTS = 8
 """Number of failed attempts to send a message after which the message is dropped."""
@@ -138,13 +138,15 @@ class WebhookSender:
         self._get_unix_time = get_unix_time
         self._clock = clock
         self._post = post or post_by_http
-        self._queue: asyncio.Queue[_WebhookMessage] = asyncio.Queue(MAX_QUEUED_MESSAGES)
+        self._queue: asyncio.Queue[_WebhookMessage] = asyncio.Queue(MAX_QUEUED_WEBHOOK_MESSAGES)
         shell.add_effect_handler(EventNews, self.enqueue_news)
 
     def enqueue_news(self, news: EventNews) -> None:
         """Queue a message with the news. If the queue is full, drop the message and log a warning."""
         if self._queue.full():
-            log.warning("webhook dropped: %d messages wait for %s", MAX_QUEUED_MESSAGES, self._url.hostname)
+            log.warning(
+                "webhook dropped: %d messages wait for %s", MAX_QUEUED_WEBHOOK_MESSAGES, self._url.hostname
+            )
             return
         fields = msgspec.to_builtins(news.content)
         event_type = fields.pop("type")

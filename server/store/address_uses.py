@@ -75,12 +75,12 @@ async def find_days_with_shared_address(engine: Engine) -> dict[tuple[str, str],
     """
     query = sa.select(addresses.c.day, addresses.c.hash, addresses.c.name, tokens.c.owner)
     query = query.join(tokens, tokens.c.name == addresses.c.name)
-    return _group_days_by_pair(
+    return _group_days_by_bot_pair(
         (row.day, row.hash, row.name, row.owner) for row in await database.fetch(engine, query)
     )
 
 
-def _group_days_by_pair(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[str, str], list[str]]:
+def _group_days_by_bot_pair(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[str, str], list[str]]:
     """Return, for each pair of bots of different owners, the days on which both used the same address.
 
     The key is the pair's names, sorted.

@@ -29,7 +29,7 @@ from arena.server.store.finished_matches import (
     INSERT_PACKED_RECORD,
     IS_FINISHED_MATCH,
     NEXT_ARRIVAL_SQL,
-    make_summary_columns,
+    make_match_end_values,
 )
 from arena.server.store.packing import PackableMatch, pack_match, unpack_record
 from arena.server.store.schema import matches, records
@@ -288,4 +288,4 @@ def _make_match_row(match: ArchivedMatch, record: Record, *, counts_rated_matche
         "started": record.started,
         "rated": match.rated and counts_rated_matches,
         "finished": match.finished,
-    } | make_summary_columns(record)
+    } | make_match_end_values(record)

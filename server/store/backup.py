@@ -44,29 +44,29 @@ class StoreCounts(Struct, frozen=True):
     tokens: int
 
 
-async def backup(url: str, path: Path) -> StoreCounts:
+async def create_backup(url: str, backup_file: Path) -> StoreCounts:
     """Copy the current state of a store into a new file, while servers may write to the store.
 
     url: database URL of the store
-    path: file to create, which appears only when it is complete
+    backup_file: file to create, which appears only when it is complete
 
     Return the numbers of matches and tokens in the backup. Raises StoreError if the store cannot be used, or the disk of
     the file is full, FileExistsError if the file exists, and another OSError if the file cannot be written. A
     cancellation interrupts the copying, and leaves no file.
     """
-    _require_new_file(path)
+    _require_new_file(backup_file)
     engine = make_engine(url)
     try:
-        with create_file_atomically(path) as part:
+        with create_file_atomically(backup_file) as part:
             sqlite.create_private_file(part)
             copy_engine = make_engine(f"sqlite:///{part}")
             try:
                 if engine.dialect.name == "sqlite":
                     async with database.convert_database_errors(engine):
-                        await _copy_sqlite(engine, part, path)
+                        await _copy_sqlite(engine, part, backup_file)
                 else:
-                    await _copy_postgresql(engine, copy_engine, path)
-                async with database.convert_database_errors(copy_engine, str(path)):
+                    await _copy_postgresql(engine, copy_engine, backup_file)
+                async with database.convert_database_errors(copy_engine, str(backup_file)):
                     return await _finish_backup_copy(copy_engine)
             finally:
                 await database.close_engine(copy_engine)
@@ -91,7 +91,7 @@ async def _copy_sqlite(engine: Engine, backup_file: Path, shown_path: Path) -> N
         try:
             await _execute_interruptibly(connection, "VACUUM INTO ?", (str(backup_file),))
         except sqlite3.OperationalError as error:
-            if sqlite.is_full_error(error):
+            if sqlite.is_disk_full_error(error):
                 raise StoreError(
                     f"cannot write {shown_path}: {REASON_BY_SQLITE_ERROR_CODE[sqlite3.SQLITE_FULL]}"
                 ) from None
@@ -125,57 +125,60 @@ async def _execute_interruptibly(
     return list(execution.result())
 
 
-async def _copy_postgresql(engine: Engine, copy: Engine, path: Path) -> None:
+async def _copy_postgresql(source_engine: Engine, target_engine: Engine, shown_path: Path) -> None:
     """Create the tables of an SQLite store, and copy all rows of a PostgreSQL store into it.
 
-    engine: engine of the PostgreSQL store
-    copy: engine of the new SQLite store
-    path: name of the SQLite store's file in error messages
+    source_engine: engine of the PostgreSQL store
+    target_engine: engine of the new SQLite store
+    shown_path: name of the SQLite store's file in error messages
     """
-    async with database.convert_database_errors(copy, str(path)), copy.begin() as target:
+    async with (
+        database.convert_database_errors(target_engine, str(shown_path)),
+        target_engine.begin() as target,
+    ):
         await target.run_sync(migrations.create_tables)
         async with (
-            database.convert_database_errors(engine),
-            database.open_snapshot(engine) as connection,
+            database.convert_database_errors(source_engine),
+            database.open_snapshot(source_engine) as connection,
         ):
             await connection.run_sync(migrations.require_current_schema)
-            await _copy_rows_of_all_tables(connection, target, str(path))
+            await _copy_rows_of_all_tables(connection, target, str(shown_path))
 
 
-async def _finish_backup_copy(copy: Engine) -> StoreCounts:
+async def _finish_backup_copy(copy_engine: Engine) -> StoreCounts:
     """Finish a copy of a store: delete servers' leases, put all data into one file, and return the copy's counts."""
-    async with copy.begin() as connection:
+    async with copy_engine.begin() as connection:
         await connection.execute(sa.delete(schema.servers))
         counts = await _count_store_rows(connection)
-    async with copy.connect() as connection:
+    async with copy_engine.connect() as connection:
         # Without a write-ahead log, all data are in the one file.
         await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
     return counts
 
 
-async def restore(url: str, path: Path) -> StoreCounts:
+async def restore_backup(url: str, backup_file: Path) -> StoreCounts:
     """Check a whole backup, and copy it into an empty store, in one transaction. After any error, the store is as before.
 
     url: database URL of the store. A missing SQLite file is created, and appears only when it is complete. The store must
         have no matches and no tokens
-    path: file of the backup, which is not changed
+    backup_file: file of the backup, which is not changed
 
     Return the numbers of matches and tokens in the store afterwards. Raises StoreError if the file is damaged or is not a
     backup, or if the target store cannot be used, is not empty, or is used by a running server, and OSError if the file
     cannot be read.
     """
-    _require_no_write_ahead_log(path)
+    _require_no_write_ahead_log(backup_file)
     engine = make_engine(url)
     target_file = database.parse_sqlite_path(url)
     try:
-        async with _open_checked_copy(path) as source:
+        async with _open_checked_copy(backup_file) as source:
             if target_file is None or target_file.exists():
-                return await _copy_into_empty_store(source, path, engine)
+                return await _copy_into_empty_store(source, backup_file, engine)
             _require_no_leftover_log(target_file)
             async with database.convert_database_errors(engine):
                 try:
                     with create_file_atomically(target_file) as part:
-                        return await _copy_into_new_file(source, path, part, url)
+                        return await _copy_into_new_file(source, backup_file, part, url)
                 except FileExistsError:
                     raise StoreError(
                         f"{target_file} was created by another process meanwhile: restore into an empty store"
@@ -184,16 +187,18 @@ async def restore(url: str, path: Path) -> StoreCounts:
         await database.close_engine(engine)
 
 
-async def _copy_into_new_file(source: Engine, backup_file: Path, file: Path, url: str) -> StoreCounts:
-    """Copy a checked backup into the SQLite file `file`, which is created.
+async def _copy_into_new_file(
+    source_engine: Engine, backup_file: Path, target_file: Path, url: str
+) -> StoreCounts:
+    """Copy a checked backup into the SQLite file `target_file`, which is created.
 
-    source: engine of the checked backup
+    source_engine: engine of the checked backup
     backup_file: name of the backup in error messages
     url: URL of the new store in error messages
     """
-    engine = make_engine(f"sqlite:///{file}")
+    engine = make_engine(f"sqlite:///{target_file}")
     try:
-        counts = await _copy_into_empty_store(source, backup_file, engine, url)
+        counts = await _copy_into_empty_store(source_engine, backup_file, engine, url)
         async with engine.connect() as connection:
             # Without a write-ahead log, all data are in the one file.
             await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
@@ -203,18 +208,18 @@ async def _copy_into_new_file(source: Engine, backup_file: Path, file: Path, url
 
 
 async def _copy_into_empty_store(
-    source_engine: Engine, backup_file: Path, engine: Engine, target_name: str = ""
+    source_engine: Engine, backup_file: Path, target_engine: Engine, shown_target_name: str = ""
 ) -> StoreCounts:
     """Copy a checked backup into an empty store, in one transaction, and return the numbers of matches and tokens in it.
 
     source_engine: engine of the checked backup
     backup_file: name of the backup in error messages
-    engine: engine of the empty store
-    target_name: name of the store in error messages; empty for its URL
+    target_engine: engine of the empty store
+    shown_target_name: name of the store in error messages; empty for its URL
     """
     async with (
-        database.convert_database_errors(engine, target_name),
-        database.open_exclusive_transaction(engine) as target,
+        database.convert_database_errors(target_engine, shown_target_name),
+        database.open_exclusive_transaction(target_engine) as target,
     ):
         await target.run_sync(database.create_or_migrate_tables)
         await _require_empty_store(target)
@@ -222,26 +227,26 @@ async def _copy_into_empty_store(
             database.convert_database_errors(source_engine, str(backup_file)),
             database.open_snapshot(source_engine) as source,
         ):
-            await _copy_rows_of_all_tables(source, target, target_name)
+            await _copy_rows_of_all_tables(source, target, shown_target_name)
         await _advance_number_sequences(target)
         return await _count_store_rows(target)
 
 
 @asynccontextmanager
-async def _open_checked_copy(path: Path) -> AsyncIterator[Engine]:
+async def _open_checked_copy(backup_file: Path) -> AsyncIterator[Engine]:
     """Open a temporary copy of a backup, migrated to the schema of this version. The backup itself is not changed.
 
     Raises StoreError, which names the backup, if the backup is damaged or is not a store.
     """
     with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
-        copied_file = Path(folder) / path.name
-        shutil.copyfile(path, copied_file)
+        copied_file = Path(folder) / backup_file.name
+        shutil.copyfile(backup_file, copied_file)
         await checkpoint()  # raises if Ctrl-C was pressed during the copying, before SQLite uses the copy
         engine = make_engine(f"sqlite:///{copied_file}")
         try:
-            await _require_store_file(engine, path)
-            await _require_intact_file(engine, path)
-            await database.prepare_store(engine, str(path))
+            await _require_store_file(engine, backup_file)
+            await _require_intact_file(engine, backup_file)
+            await database.prepare_store(engine, str(backup_file))
             yield engine
         finally:
             await database.close_engine(engine)
@@ -297,18 +302,18 @@ async def _require_empty_store(target: AsyncConnection) -> None:
 
 
 async def _copy_rows_of_all_tables(
-    source: AsyncConnection, target: AsyncConnection, target_name: str = ""
+    source: AsyncConnection, target: AsyncConnection, shown_target_name: str = ""
 ) -> None:
     """Copy the rows of all tables from `source` to `target`, except the servers' leases and the schema version.
 
-    target_name: name of the target store in error messages; empty for its URL
+    shown_target_name: name of the target store in error messages; empty for its URL
     """
     for table in metadata.sorted_tables:
         if table.name in (schema.about.name, schema.servers.name):
             continue
         rows = (await source.stream(sa.select(table))).mappings()
         async for chunk in rows.partitions(ROWS_COPIED_AT_ONCE):
-            async with database.convert_database_errors(target.engine, target_name):
+            async with database.convert_database_errors(target.engine, shown_target_name):
                 await target.execute(sa.insert(table), [dict(row) for row in chunk])
 
 

@@ -357,7 +357,7 @@ async def close_engine(engine: Engine) -> None:
         await engine.dispose()
 
 
-EXCLUSIVE_LOCK_KEY = 0x617265_6E61
+STORE_LOCK_KEY = 0x617265_6E61
 """Key of the PostgreSQL advisory lock that `lock_store_exclusively` acquires. The number is arbitrary."""
 
 
@@ -383,16 +383,16 @@ class WriteFunction(Protocol):
 
 
 _WRITER_EXECUTION_OPTION = "writer"
-"""Name of the SQLAlchemy execution option in which `set_writer` stores an engine's WriteFunction."""
+"""Name of the SQLAlchemy execution option in which `redirect_writes` stores an engine's WriteFunction."""
 
 
-def set_writer(engine: Engine, writer: WriteFunction) -> Engine:
-    """Return an engine for the same database. With the new engine, `database.write` passes its operations to `writer`."""
-    return engine.execution_options(**{_WRITER_EXECUTION_OPTION: writer})
+def redirect_writes(engine: Engine, write_function: WriteFunction) -> Engine:
+    """Return an engine for the same database. With the new engine, `database.write` passes its operations to `write_function`."""
+    return engine.execution_options(**{_WRITER_EXECUTION_OPTION: write_function})
 
 
-def has_writer(engine: Engine) -> bool:
-    """Return True if `database.write` passes operations on this engine to a writer that `set_writer` has set.
+def has_redirected_writes(engine: Engine) -> bool:
+    """Return True if `database.write` passes operations on this engine to a writer that `redirect_writes` has set.
 
     In a server, this writer is the journal.
     """
@@ -402,11 +402,11 @@ def has_writer(engine: Engine) -> bool:
 async def write(engine: Engine, operation: Callable[[sa.Connection], T]) -> T:
     """Run `operation` in a transaction, commit it, and return its result.
 
-    An engine from `set_writer`, such as `Journal.engine` in a server, passes the operation to its writer. On
+    An engine from `redirect_writes`, such as `Journal.engine` in a server, passes the operation to its writer. On
     PostgreSQL, other servers may write at the same time, so an operation that reads before it writes must begin with
     `lock_store_exclusively`. Any other engine runs the operation in a transaction from `open_exclusive_transaction`.
     """
-    if has_writer(engine):
+    if has_redirected_writes(engine):
         writer: WriteFunction = engine.get_execution_options()[_WRITER_EXECUTION_OPTION]
         return await writer(operation)
     async with open_exclusive_transaction(engine) as connection:
@@ -419,7 +419,7 @@ def lock_store_exclusively(connection: sa.Connection) -> None:
     Call this first in a transaction that reads before it writes. `open_exclusive_transaction` uses the same lock.
     """
     if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(EXCLUSIVE_LOCK_KEY)))
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(STORE_LOCK_KEY)))
     elif not getattr(connection.connection.driver_connection, "in_transaction", False):
         connection.exec_driver_sql(sqlite_driver.BEGIN_STATEMENT)
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.server.abuse_counter import make_address_or_network_key
+from arena.server.abuse_counter import make_address_key
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.schema import directives, tokens
@@ -55,7 +55,7 @@ def parse_ban_subject(ban_target: str) -> tuple[DirectiveKind, str]:
     For an IP address, the subject is a network: for IPv4 only this address, for IPv6 its /64 network.
     """
     try:
-        return "address", str(ip_network(make_address_or_network_key(ban_target), strict=False))
+        return "address", str(ip_network(make_address_key(ban_target), strict=False))
     except ValueError:
         return "name", ban_target
 

@@ -27,14 +27,14 @@ HOSTED_EVENT_KIND = "event"
 """Value of the column `ladders.kind` for events (tournaments) that a server plays. Ladders of a command have others."""
 
 
-class _PlanWithState(Struct):
+class _EventStateInPlan(Struct):
     """Part of a stored plan that a server needs to resume the event."""
 
     state: EventState
 
 
 _encode = msgspec.json.Encoder(enc_hook=encode_game).encode
-_decode_plan = msgspec.json.Decoder(_PlanWithState, dec_hook=decode_game).decode
+_decode_plan = msgspec.json.Decoder(_EventStateInPlan, dec_hook=decode_game).decode
 
 
 def make_event_row(state: EventState) -> dict[str, Any]:
@@ -136,11 +136,11 @@ class EventEntries(Struct):
     """Name of the server that plays the event."""
 
 
-class _PlanWithEntries(Struct):
+class _EventEntriesInPlan(Struct):
     state: EventEntries
 
 
-_decode_plan_with_entries = msgspec.json.Decoder(_PlanWithEntries).decode
+_decode_plan_with_entries = msgspec.json.Decoder(_EventEntriesInPlan).decode
 
 
 async def load_unfinished_entries(engine: Engine) -> list[EventEntries]:

@@ -44,7 +44,7 @@ SELECT_MATCH_SUMMARIES = sa.select(
 )
 """SELECT of the columns of `matches` from which `make_summary_from_row` makes a MatchSummary."""
 COLUMNS_SET_AT_MATCH_END = (*MATCH_RESULT_COLUMNS, "opening")
-"""Columns of `matches` whose values `make_summary_columns` computes from the record at the end of a match."""
+"""Columns of `matches` whose values `make_match_end_values` computes from the record at the end of a match."""
 
 PageCursor = tuple[str, str]
 """Position in a list of matches, newest first: the end time and the id of the last match before the position."""
@@ -72,7 +72,7 @@ class MatchList(Struct, frozen=True):
     """Position of the next page: a `PageCursor` as the text `TIME|MATCH`; None on the last page."""
 
 
-def make_summary_columns(record: Record) -> dict[str, Any]:
+def make_match_end_values(record: Record) -> dict[str, Any]:
     """Return the values of COLUMNS_SET_AT_MATCH_END for a finished match, by column name. Long texts are truncated."""
     name, result = record.setup.get("map"), record.result
     text_columns = {

@@ -43,7 +43,7 @@ The error message for other settings contains the keys.
 """
 
 
-class CannotResume(Exception):
+class CannotResumeLadder(Exception):
     """Raised when a ladder cannot be started or resumed; the message is a one-line reason."""
 
 
@@ -81,7 +81,7 @@ async def claim_ladder(
     default_name: name of a new ladder if `event_name` is None
     plan: settings of the ladder, which must equal the stored ones if it is resumed
 
-    The unfinished matches of a killed ladder are removed. Raises CannotResume if the plan differs from the stored one,
+    The unfinished matches of a killed ladder are removed. Raises CannotResumeLadder if the plan differs from the stored one,
     or if another process plays the ladder. Waits up to DEFAULT_LEASE_SECONDS to learn whether that process still runs.
     """
     requested = json.loads(json.dumps(plan))
@@ -118,7 +118,7 @@ async def claim_ladder(
 async def _stop_writes_of_server(engine: Engine, server_name: str, event_name: str) -> None:
     """Take the lease from the server that played a ladder, so that a frozen process of it can no longer write.
 
-    Raises CannotResume if the server still runs and renews its lease.
+    Raises CannotResumeLadder if the server still runs and renews its lease.
     """
     write = partial(database.write, engine)
     try:
@@ -130,8 +130,8 @@ async def _stop_writes_of_server(engine: Engine, server_name: str, event_name: s
         raise _make_already_playing_error(event_name) from None
 
 
-def _make_already_playing_error(event_name: str) -> CannotResume:
-    return CannotResume(
+def _make_already_playing_error(event_name: str) -> CannotResumeLadder:
+    return CannotResumeLadder(
         f"event {event_name} is being played by another process: wait until that process ends"
     )
 
@@ -191,7 +191,7 @@ async def _load_ladder(engine: Engine, event_name: str) -> StoredLadder:
         json.loads(ladder.plan),
         ladder.started,
         records_by_match,
-        _compute_covered_seconds(spans),
+        _compute_union_seconds(spans),
     )
 
 
@@ -224,7 +224,7 @@ def _parse_unix_seconds(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()
 
 
-def _compute_covered_seconds(spans: list[tuple[float, float]]) -> float:
+def _compute_union_seconds(spans: list[tuple[float, float]]) -> float:
     """Return the total length of the union of `spans`, in seconds.
 
     spans: pairs of a start and an end, in seconds; they may overlap
@@ -236,22 +236,22 @@ def _compute_covered_seconds(spans: list[tuple[float, float]]) -> float:
     return covered_seconds
 
 
-async def _find_ladder_row(engine: Engine, kind: str, event_name: str | None) -> sa.Row[Any] | None:
+async def _find_ladder_row(engine: Engine, ladder_kind: str, event_name: str | None) -> sa.Row[Any] | None:
     """Return the row of the ladder that `claim_ladder` must resume; None if it must begin a new ladder.
 
-    kind, event_name: arguments `ladder_kind` and `event_name` of `claim_ladder`
+    ladder_kind, event_name: arguments of `claim_ladder`
     """
     table = schema.ladders
     if event_name is not None:
         is_wanted = table.c.event == event_name
     else:
-        is_wanted = (table.c.kind == kind) & ~table.c.named & table.c.finished.is_(None)
+        is_wanted = (table.c.kind == ladder_kind) & ~table.c.named & table.c.finished.is_(None)
     query = sa.select(table).where(is_wanted).order_by(table.c.started.desc()).limit(1)
     return (await database.fetch(engine, query)).one_or_none()
 
 
 def _require_same_plan(event_name: str, stored_plan: Plan, requested_plan: Plan, *, is_named: bool) -> None:
-    """Raise CannotResume unless the plans have equal settings. Bots that are unknown until they connect are not compared.
+    """Raise CannotResumeLadder unless the plans have equal settings. Bots that are unknown until they connect are not compared.
 
     is_named: True if the user chose the ladder's name; the error then suggests another name
     """
@@ -276,7 +276,7 @@ def _require_same_plan(event_name: str, stored_plan: Plan, requested_plan: Plan,
         if is_named
         else "finish it with its first settings, or start another event with --event"
     )
-    raise CannotResume(f"event {event_name} was started with different settings: {differences}; {hint}")
+    raise CannotResumeLadder(f"event {event_name} was started with different settings: {differences}; {hint}")
 
 
 def _describe_plan_difference(plan_key: str, stored_value: Any, requested_value: Any) -> str:

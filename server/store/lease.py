@@ -107,13 +107,13 @@ async def acquire_lease(
     first_refusal_time = clock.now()
     while True:
         # The database's clock may jump, so the time without a renewal is measured here.
-        expired = (
+        expired_lease = (
             first_refusal.renewal
             if first_refusal is not None and clock.now() - first_refusal_time >= first_refusal.valid_seconds
             else None
         )
         try:
-            return await write(partial(try_to_acquire, expired=expired))
+            return await write(partial(try_to_acquire, expired_lease=expired_lease))
         except LeaseHeld as refusal:
             if first_refusal is None:
                 log.warning(
@@ -143,12 +143,12 @@ def try_acquire_lease(
     *,
     name: str,
     process: ProcessIdentity,
-    expired: tuple[int, float] | None = None,
+    expired_lease: tuple[int, float] | None = None,
     valid_seconds: float = DEFAULT_LEASE_SECONDS,
 ) -> Lease:
     """Acquire the lease on a name for `process`, in the caller's transaction.
 
-    expired: fencing token and renewal time of a lease that the caller knows to be expired, even if the times in the
+    expired_lease: fencing token and renewal time of a lease that the caller knows to be expired, even if the times in the
         store do not say so
     valid_seconds: time for which the new lease is valid without renewal
 
@@ -156,7 +156,7 @@ def try_acquire_lease(
     the store was migrated to another schema version since the caller opened it.
     """
     dialect = connection.dialect.name
-    query, named = _make_server_query(dialect), {"server_name": name}
+    query, named = _build_server_query(dialect), {"server_name": name}
     # Read without a lock first, so that a holder that commits does not wait for observers.
     row = connection.execute(query, named).one_or_none()
     if row is None:
@@ -173,12 +173,12 @@ def try_acquire_lease(
             make_insert(dialect, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **no_holder}
         )
     else:
-        _require_free_name(row, expired)
+        _require_free_server_name(row, expired_lease)
         if dialect == "postgresql" and row.until:
             _end_sessions_of_holder(connection, row)
     row = connection.execute(query.with_for_update(), named).one()
-    _require_free_name(row, expired)
-    now = make_database_time(dialect)
+    _require_free_server_name(row, expired_lease)
+    now = build_database_time_expression(dialect)
     values = {
         "number": row.number + 1,
         "host": process.host,
@@ -207,7 +207,7 @@ def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
     try:
         renew_lease(connection, new_lease)
     except LeaseLost:
-        now = make_database_time(connection.dialect.name)
+        now = build_database_time_expression(connection.dialect.name)
         _update_lease(
             connection,
             lease,
@@ -218,7 +218,7 @@ def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
 
 def renew_lease(connection: sa.Connection, lease: Lease) -> None:
     """Renew the lease, in the caller's transaction. Raises LeaseLost if another process has acquired the lease."""
-    now = make_database_time(connection.dialect.name)
+    now = build_database_time_expression(connection.dialect.name)
     _update_lease(connection, lease, {"renewed": now, "until": now + lease.valid_seconds})
 
 
@@ -246,7 +246,7 @@ def read_running_servers(connection: sa.Connection) -> list[sa.Row[Any]]:
 
     Each row has the columns of `servers`, and the database's time as `at`.
     """
-    now = make_database_time(connection.dialect.name)
+    now = build_database_time_expression(connection.dialect.name)
     query = sa.select(servers, now.label("at")).where(servers.c.until > now).order_by(servers.c.name)
     return [row for row in connection.execute(query) if not has_ended(_read_holder_process(row))]
 
@@ -269,7 +269,7 @@ def lock_out_servers(connection: sa.Connection) -> None:
 
 
 @cache
-def make_database_time(dialect: str) -> sa.ColumnElement[float]:
+def build_database_time_expression(dialect: str) -> sa.ColumnElement[float]:
     """Return an SQL expression for the database's current time, in seconds since 1970.
 
     dialect: `postgresql` or `sqlite`
@@ -280,13 +280,13 @@ def make_database_time(dialect: str) -> sa.ColumnElement[float]:
 
 
 @cache
-def _make_server_query(dialect: str) -> sa.Select[Any]:
+def _build_server_query(dialect: str) -> sa.Select[Any]:
     """Return the query for a server's row, with the database's time as `at`. Its parameter `server_name` is the server's name.
 
     The query is cached, because each standby runs it four times a second.
     """
     named = servers.c.name == sa.bindparam("server_name")
-    return sa.select(servers, make_database_time(dialect).label("at")).where(named)
+    return sa.select(servers, build_database_time_expression(dialect).label("at")).where(named)
 
 
 _END_POSTGRESQL_SESSIONS = sa.text("""
@@ -337,7 +337,7 @@ def _end_sessions_of_holder(connection: sa.Connection, server_row: sa.Row[Any]) 
         )
 
 
-def _require_free_name(server_row: sa.Row[Any], expired_lease: tuple[int, float] | None) -> None:
+def _require_free_server_name(server_row: sa.Row[Any], expired_lease: tuple[int, float] | None) -> None:
     if (
         (server_row.number, server_row.renewed) != expired_lease
         and server_row.at < server_row.until

@@ -69,23 +69,23 @@ async def search_matches(
     engine: Engine,
     filter: SearchFilter,
     limit: int,
-    before: PageCursor | None = None,
-    max_examined: int = MAX_EXAMINED_MATCHES,
+    cursor: PageCursor | None = None,
+    max_examined_matches: int = MAX_EXAMINED_MATCHES,
 ) -> MatchList:
     """Return up to `limit` matches that fit `filter`, the newest first.
 
-    before: end time and id of a match; only older matches are searched; None to begin with the newest match
-    max_examined: maximum number of matches to examine
+    cursor: end time and id of a match; only older matches are searched; None to begin with the newest match
+    max_examined_matches: maximum number of matches to examine
 
     Because of this maximum, the returned list may have fewer than `limit` matches, or none, although older matches fit.
     Its `next` is the position at which another call continues the search; None if all matches have been searched.
     """
     terms = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
     index_terms = _choose_index_terms(terms)
-    max_read = limit + 1 if set(terms) <= set(index_terms) else max_examined
+    max_read = limit + 1 if set(terms) <= set(index_terms) else max_examined_matches
     parameters: dict[str, Any] = asdict(filter) | {"max_read": max_read}
-    if before is not None:
-        parameters |= {"finished_before": before[0], "before": before[1]}
+    if cursor is not None:
+        parameters |= {"finished_before": cursor[0], "before": cursor[1]}
     async with open_query_connection(engine) as connection:
         games: list[str] = []
         if index_terms == ("bot", "game"):
@@ -95,7 +95,7 @@ async def search_matches(
             if not games:
                 return MatchList([], None)
         parameters |= {f"game{number}": game for number, game in enumerate(games)}
-        query = _build_search_query(index_terms, len(games), has_cursor=before is not None)
+        query = _build_search_query(index_terms, len(games), has_cursor=cursor is not None)
         rows = (await connection.execute(query, parameters)).all()
     read = [make_summary_from_row(row) for row in rows]
     found = [match for match in read if _does_match_meet_filter(match, filter)]
@@ -139,11 +139,11 @@ def _does_match_meet_filter(match: MatchSummary, filter: SearchFilter) -> bool:
         and filter.map in ("", match.map)
         and filter.game in ("", match.game)
         and filter.event in ("", match.event)
-        and filter.result in ("", *_list_results_for_filter(match, filter.bot))
+        and filter.result in ("", *_list_result_filter_values(match, filter.bot))
     )
 
 
-def _list_results_for_filter(match: MatchSummary, bot_name_filter: str) -> Iterator[str]:
+def _list_result_filter_values(match: MatchSummary, bot_name_filter: str) -> Iterator[str]:
     """Yield each value of `SearchFilter.result` that the match meets, if `SearchFilter.bot` is `bot_name_filter`."""
     winner, reason = match.result.winner, match.result.reason
     yield reason.value
@@ -185,7 +185,7 @@ def _build_search_query(index_terms: tuple[str, ...], game_count: int, *, has_cu
     full. A match of a bot against itself is in two ranges, but is returned once.
     """
     limit = sa.bindparam("max_read", type_=sa.Integer)
-    position_conditions = (_build_before_condition(),) if has_cursor else ()
+    position_conditions = (_build_page_cursor_condition(),) if has_cursor else ()
     condition_lists = [
         (*list_conditions, *position_conditions, IS_FINISHED_MATCH)
         for list_conditions in _build_index_range_conditions(index_terms, game_count)
@@ -206,7 +206,7 @@ def _build_search_query(index_terms: tuple[str, ...], game_count: int, *, has_cu
     return query.order_by(*_ORDER_NEWEST_FIRST)
 
 
-def _build_before_condition() -> sa.ColumnElement[bool]:
+def _build_page_cursor_condition() -> sa.ColumnElement[bool]:
     """Return the SQL condition that a match comes after a given match in a list that begins with the newest match.
 
     The parameters `finished_before` and `before` are the end time and the id of the given match.

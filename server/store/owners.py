@@ -16,7 +16,7 @@ from arena.server.store.errors import OperationRefused
 from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import StoredToken, list_tokens, make_token_from_row
 
-MAX_REVOKED_NAMES = 20
+MAX_LISTED_REVOKED_NAMES = 20
 """Number of revoked names after which an owner may not register more names. A revoked name stays taken forever."""
 
 
@@ -33,7 +33,7 @@ class OwnerAccount(Struct, frozen=True):
     left: int
     """Number of names that the owner may still register.
 
-    The number is 0 without an open invitation, and for an owner with MAX_REVOKED_NAMES revoked names.
+    The number is 0 without an open invitation, and for an owner with MAX_LISTED_REVOKED_NAMES revoked names.
     """
     until: str
     """End time of the open invitation, in the format of `database.format_current_time`; empty if none is open."""
@@ -70,7 +70,9 @@ def read_owner(connection: sa.Connection, owner_name: str) -> OwnerAccount:
         owner_name, (0, "")
     )
     revoked_count = sum(bot.revoked is not None for bot in bots)
-    free_places = max(0, invited - (len(bots) - revoked_count)) if revoked_count < MAX_REVOKED_NAMES else 0
+    free_places = (
+        max(0, invited - (len(bots) - revoked_count)) if revoked_count < MAX_LISTED_REVOKED_NAMES else 0
+    )
     return OwnerAccount(owner_name, bots, free_places, until)
 
 

@@ -62,7 +62,7 @@ def pack_record(record: str) -> bytes:
 def pack_match(match_data: PackableMatch) -> bytes:
     """Return the record, the terms and the events of a match as packed data, compressed thoroughly (THOROUGH_LEVEL)."""
     moves = _decode_moves(match_data.record).moves
-    rows = _encode_rows_without_record(match_data.events, moves)
+    rows = _encode_rows_without_recorded_data(match_data.events, moves)
     return _compress_text(f"{match_data.record}\n{match_data.terms}\n{rows}"[:-1], THOROUGH_LEVEL)
 
 
@@ -88,7 +88,7 @@ def unpack_match(packed: bytes) -> PackableMatch:
 def _unpack_lines(packed: bytes) -> list[str]:
     """Return the lines in packed data: the record, the terms, and the rows of events.
 
-    The rows are in the form that `_encode_rows_without_record` returns.
+    The rows are in the form that `_encode_rows_without_recorded_data` returns.
 
     Raises UnpackError if the data are damaged, or contain nothing but the record.
     """
@@ -173,7 +173,7 @@ _NULL, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
 """Values of an event's key `thinking`, a bot's analysis: null in JSON, and an empty text if the event has no such key."""
 
 
-def _encode_rows_without_record(rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> str:
+def _encode_rows_without_recorded_data(rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> str:
     """Return a match's rows of events, one per line, without the data that the record contains.
 
     moves: moves in the record

@@ -83,7 +83,7 @@ class NameInEvent(NameInUse):
     """Raised when a name cannot be changed or deleted because the bot is in an event or a ladder that has begun."""
 
 
-async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+async def load_personal_data(engine: Engine, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the stored data of bots or owners called `names`: the rows of each table, by the table's name.
 
     The result does not include matches, their results, or the hashes of secrets and addresses.
@@ -101,14 +101,14 @@ async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, li
 
 async def is_name_stored(engine: Engine, name: str) -> bool:
     """Return True if the store has data of a bot or an owner called `name`, including matches and entries in events."""
-    if any((await load_stored_data(engine, [name])).values()):
+    if any((await load_personal_data(engine, [name])).values()):
         return True
     return await has_matches(engine, name) or bool(await list_servers_with_entry(engine, name))
 
 
-async def has_matches(engine: Engine, name: str) -> bool:
-    """Return True if the store has a match of a bot called `name`."""
-    query = sa.select(matches.c.match).where(_make_player_condition(name)).limit(1)
+async def has_matches(engine: Engine, bot_name: str) -> bool:
+    """Return True if the store has a match of a bot called `bot_name`."""
+    query = sa.select(matches.c.match).where(_make_player_condition(bot_name)).limit(1)
     return (await fetch(engine, query)).first() is not None
 
 
@@ -131,7 +131,7 @@ async def forget_name(engine: Engine, name: str) -> ForgottenBot:
     match in progress or is in an event that has begun.
     """
     await add_new_matches_to_aggregates(engine)  # matches counted later would bring the name back
-    await write(engine, partial(_require_not_playing, name=name))
+    await write(engine, partial(_require_not_playing, bot_name=name))
     deleted_name = f"{DELETED_BOT_NAME_PREFIX}{secrets.token_hex(4)}"
     count = await _rename_in_all_matches(engine, name, deleted_name, forgets=True)
     await write(engine, partial(_delete_bot_data_in_other_tables, name=name, new_name=deleted_name))
@@ -167,7 +167,7 @@ def _retire_old_name(connection: sa.Connection, name: str, new_name: str) -> dic
     """
     lock_store_exclusively(connection)
     _require_not_playing(connection, name)
-    row = _read_renamable_row(connection, name, new_name)
+    row = _read_renamable_token_row(connection, name, new_name)
     kept_values = {
         "name": name,
         "hash": "",
@@ -183,7 +183,7 @@ def _retire_old_name(connection: sa.Connection, name: str, new_name: str) -> dic
     return row
 
 
-def _read_renamable_row(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any] | None:
+def _read_renamable_token_row(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any] | None:
     """Check that a bot can be renamed, and return the bot's row of the table `tokens`; None if the bot has no token.
 
     Raises TokenError if `name` is not a bot that can be renamed (a guest cannot), or if the new name is invalid or not
@@ -214,14 +214,14 @@ def _read_renamable_row(connection: sa.Connection, name: str, new_name: str) -> 
     return row
 
 
-def _has_stored_history(connection: sa.Connection, new_name: str, row: dict[str, Any] | None) -> bool:
+def _has_stored_history(connection: sa.Connection, new_name: str, token_row: dict[str, Any] | None) -> bool:
     """Return True if the new name has results that do not come from an interrupted rename of the same bot.
 
-    row: row of the old name in the table `tokens`; None if there is no row
+    token_row: row of the old name in the table `tokens`; None if there is no row
     """
     tables = [schema.standings, schema.event_bots]
     queries = [sa.select(table.c.bot).where(table.c.bot == new_name) for table in tables]
-    if row is None or row["revoked"] is None:
+    if token_row is None or token_row["revoked"] is None:
         queries.append(sa.select(matches.c.match).where(_make_player_condition(new_name)))
     return any(connection.execute(query.limit(1)).scalar() is not None for query in queries)
 
@@ -257,25 +257,27 @@ async def _rename_in_all_matches(engine: Engine, name: str, new_name: str, *, fo
     return count
 
 
-def _require_not_playing(connection: sa.Connection, name: str) -> None:
+def _require_not_playing(connection: sa.Connection, bot_name: str) -> None:
     playing_query = sa.select(matches.c.match).where(
-        _make_player_condition(name), matches.c.finished.is_(None)
+        _make_player_condition(bot_name), matches.c.finished.is_(None)
     )
     match = connection.execute(playing_query.limit(1)).scalar()
     if match is not None:
         raise NameInUse(
-            f"{name!r:.80} has a match in progress ({match:.8}): ban the name with `arena ban`, and try again after the match"
+            f"{bot_name!r:.80} has a match in progress ({match:.8}): ban the name with `arena ban`, and try again after the match"
         )
-    _require_not_entered_in_event(connection, name)
+    _require_not_entered_in_event(connection, bot_name)
 
 
-def _require_not_entered_in_event(connection: sa.Connection, name: str) -> None:
-    """Raise NameInEvent if a name is in an unfinished ladder, or in an event that has begun and is not over."""
+def _require_not_entered_in_event(connection: sa.Connection, bot_name: str) -> None:
+    """Raise NameInEvent if a bot is in an unfinished ladder, or in an event that has begun and is not over."""
     unfinished = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
     for row in connection.execute(unfinished).all():
         plan = msgspec.json.decode(row.plan)
-        if not _is_plan_of_future_event(plan) and _replace_name_in_json(plan, name, "") != plan:
-            raise NameInEvent(f"{name!r:.80} is in the event {row.event!r:.80}: wait until the event is over")
+        if not _is_plan_of_future_event(plan) and _replace_name_in_json(plan, bot_name, "") != plan:
+            raise NameInEvent(
+                f"{bot_name!r:.80} is in the event {row.event!r:.80}: wait until the event is over"
+            )
 
 
 def _is_plan_of_future_event(plan: dict[str, Any]) -> bool:
@@ -286,10 +288,10 @@ def _is_plan_of_future_event(plan: dict[str, Any]) -> bool:
     return bool(plan.get("state", {}).get("phase") == "open")
 
 
-async def require_no_running_event(engine: Engine, name: str) -> None:
+async def require_no_running_event(engine: Engine, bot_name: str) -> None:
     """Raise NameInEvent if the bot is in an event or a ladder that has begun and is not over. Its name must not change."""
     async with open_query_connection(engine) as connection:
-        await connection.run_sync(_require_not_entered_in_event, name)
+        await connection.run_sync(_require_not_entered_in_event, bot_name)
 
 
 async def check_rename_is_possible(engine: Engine, name: str, new_name: str) -> None:
@@ -300,10 +302,10 @@ async def check_rename_is_possible(engine: Engine, name: str, new_name: str) -> 
     """
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_not_entered_in_event, name)
-        await connection.run_sync(_read_renamable_row, name, new_name)
+        await connection.run_sync(_read_renamable_token_row, name, new_name)
 
 
-async def list_servers_with_entry(engine: Engine, name: str) -> list[str]:
+async def list_servers_with_entry(engine: Engine, bot_name: str) -> list[str]:
     """Return the sorted names of the servers that will play an event that names a bot.
 
     Only events that have not begun are searched. An event names a bot that has entered, was invited, or was withdrawn
@@ -311,13 +313,15 @@ async def list_servers_with_entry(engine: Engine, name: str) -> list[str]:
     """
     unfinished_entries = await load_unfinished_entries(engine)
     matching_entries = [
-        entry for entry in unfinished_entries if name in (*entry.bots, *entry.excluded, *entry.plan.invited)
+        entry
+        for entry in unfinished_entries
+        if bot_name in (*entry.bots, *entry.excluded, *entry.plan.invited)
     ]
     return sorted({entry.server for entry in matching_entries if entry.phase == "open"})
 
 
-def _make_player_condition(name: str) -> sa.ColumnElement[bool]:
-    return (matches.c.maxie == name) | (matches.c.minnie == name)
+def _make_player_condition(bot_name: str) -> sa.ColumnElement[bool]:
+    return (matches.c.maxie == bot_name) | (matches.c.minnie == bot_name)
 
 
 def _rename_in_next_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:

@@ -154,7 +154,7 @@ async def load_event_table(engine: Engine, event_name: str, *, all_bots: bool = 
             EventTable(event_name, [], [], 0) if await has_matches_in_progress(engine, event_name) else None
         )
     if stored_plan is not None:
-        scores = _merge_scores_of_extra_processes(scores, stored_plan.plan.get("bots", ()))
+        scores = _merge_scores_of_bot_processes(scores, stored_plan.plan.get("bots", ()))
     rows, bracket = await _order_event_table(engine, event_name, stored_plan, scores)
     cross_scores = _count_cross_scores(scores, {row.bot for row in rows[:MAX_BOTS_IN_CROSS_TABLE]})
     return EventTable(event_name, rows, cross_scores, scores.counted, bracket)
@@ -175,7 +175,7 @@ async def _order_event_table(
     if stored_plan is None or _is_decided_by_elo(stored_plan):
         return rows, []
     if stored_plan.plan["format"] in FORMATS_RANKED_BY_POINTS:
-        return rank_by_format(rows, _make_format(stored_plan)), []
+        return rank_by_format(rows, _make_event_format(stored_plan)), []
     async with open_query_connection(engine) as connection:
         results = await read_finished_matches_of_event(connection, event_name)
     return await anyio.to_thread.run_sync(_order_rows_by_format, stored_plan, results, rows)
@@ -205,29 +205,29 @@ async def load_startable_pairings(engine: Engine, event_name: str, stored_plan: 
     async with open_query_connection(engine) as connection:
         results = await read_finished_matches_of_event(connection, event_name)
     return await anyio.to_thread.run_sync(
-        lambda: _make_schedule(stored_plan, results).list_startable_pairings()
+        lambda: _replay_schedule(stored_plan, results).list_startable_pairings()
     )
 
 
 def _order_rows_by_format(
     stored_plan: StoredPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
-    format = _make_schedule(stored_plan, records).format
+    format = _replay_schedule(stored_plan, records).format
     return rank_by_format(rows, format), format.make_bracket() if isinstance(format, KnockoutFormat) else []
 
 
-def _make_schedule(stored_plan: StoredPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
+def _replay_schedule(stored_plan: StoredPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
     """Return the schedule of an event after its finished matches.
 
     stored_plan: stored plan of the event
     records: results of the finished matches, by match id
     """
-    schedule = Schedule(stored_plan.uid, _make_format(stored_plan))
+    schedule = Schedule(stored_plan.uid, _make_event_format(stored_plan))
     schedule.restore_results(records)
     return schedule
 
 
-def _make_format(stored_plan: StoredPlan) -> EventFormat:
+def _make_event_format(stored_plan: StoredPlan) -> EventFormat:
     """Return the format of an event, such as a round-robin, in its state before the first match."""
     plan = stored_plan.plan
     return make_format(
@@ -257,7 +257,7 @@ _SELECT_RATING_HISTORY = (
 )
 
 
-def _merge_scores_of_extra_processes(event_scores: EventScores, bot_names: Collection[str]) -> EventScores:
+def _merge_scores_of_bot_processes(event_scores: EventScores, bot_names: Collection[str]) -> EventScores:
     """Return the results with each additional process of a bot (`NAME#2` and so on) renamed to the bot (`NAME`).
 
     bot_names: names of the bots; a name such as `NAME#2` stays as it is unless `NAME` is one of them

@@ -42,7 +42,7 @@ def _make_rating_columns() -> tuple[sa.Column[float], ...]:
     return tuple(sa.Column(name, sa.Double, nullable=False) for name in ("rating", "deviation", "volatility"))
 
 
-def _make_category_key_columns() -> tuple[sa.Column[Any], ...]:
+def _make_rating_category_columns() -> tuple[sa.Column[Any], ...]:
     """Return new columns for the fields of a `rating.rater.RatingCategory`, which are part of the primary key."""
     return (
         sa.Column("game", sa.String(64), primary_key=True),
@@ -143,7 +143,7 @@ events = sa.Table(  # events of matches not fully packed in `records`: server.st
     metadata,
     sa.Column("number", ROW_NUMBER_TYPE, sa.ForeignKey("matches.number"), primary_key=True),
     sa.Column("seq", sa.Integer, primary_key=True),  # number of the last event in the row
-    sa.Column("event", sa.Text, nullable=False),  # match.referee_events.encode_for_journal: JSON
+    sa.Column("event", sa.Text, nullable=False),  # match.referee_events.encode_journal_row: JSON
 )
 
 ladders = sa.Table(  # plans of ladders and events, needed to resume them: server.store.ladders
@@ -243,7 +243,7 @@ rating_steps = sa.Table(  # two rows per rated match and category: server.store.
     metadata,
     sa.Column("match", MATCH_ID_TYPE, sa.ForeignKey("matches.match"), primary_key=True),
     sa.Column("seat", sa.String(8), primary_key=True),
-    *_make_category_key_columns(),
+    *_make_rating_category_columns(),
     sa.Column("bot", sa.String(64), nullable=False),
     sa.Column("finished", sa.String(32), nullable=False),
     sa.Column("outcome", sa.String(8), nullable=False),  # rating.rater.RatedOutcome
@@ -259,7 +259,7 @@ rating_steps = sa.Table(  # two rows per rated match and category: server.store.
 standings = sa.Table(  # a bot's rating and number of results in a category
     "standings",
     metadata,
-    *_make_category_key_columns(),
+    *_make_rating_category_columns(),
     sa.Column("bot", sa.String(64), primary_key=True),
     *_make_rating_columns(),
     *(_make_count_column(name) for name in ("matches", "wins", "draws", "losses", "forfeits")),
@@ -282,7 +282,7 @@ seasons = sa.Table(  # closed seasons; the running one of a game has the next nu
 crosses = sa.Table(  # score of a bot against another in rated matches of a category
     "crosses",
     metadata,
-    *_make_category_key_columns(),
+    *_make_rating_category_columns(),
     sa.Column("bot", sa.String(64), primary_key=True),
     sa.Column("opponent", sa.String(64), primary_key=True),
     *(_make_count_column(name) for name in ("wins", "draws", "losses")),
@@ -291,7 +291,7 @@ crosses = sa.Table(  # score of a bot against another in rated matches of a cate
 rating_bases = sa.Table(  # ratings as of the last removed match, for recomputing later ones
     "rating_bases",
     metadata,
-    *_make_category_key_columns(),
+    *_make_rating_category_columns(),
     sa.Column("bot", sa.String(64), primary_key=True),
     *_make_rating_columns(),
     sa.Column("last", sa.String(32), nullable=False),

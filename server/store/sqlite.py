@@ -125,7 +125,7 @@ def is_busy_error(error: BaseException | None) -> bool:
     return _get_primary_code(error) == sqlite3.SQLITE_BUSY
 
 
-def is_full_error(error: BaseException | None) -> bool:
+def is_disk_full_error(error: BaseException | None) -> bool:
     """Return True if `error` is SQLite's error that the disk is full."""
     return _get_primary_code(error) == sqlite3.SQLITE_FULL
 

@@ -160,11 +160,11 @@ async def _change_token(
 
     if not await database.write(engine, check_and_change_token):
         if presented_token is not None:
-            raise make_no_bot_error(presented_token.owner, name)
+            raise make_unknown_bot_error(presented_token.owner, name)
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")
 
 
-def make_no_bot_error(owner_name: str, name: str) -> TokenError:
+def make_unknown_bot_error(owner_name: str, name: str) -> TokenError:
     """Return the error for a `name` that is not a bot of the owner, or is a bot whose token was revoked."""
     return TokenError(f"owner {owner_name!r:.70} has no bot called {name!r:.70}")
 

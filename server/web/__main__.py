@@ -30,7 +30,7 @@ from arena.server.web import link_previews, page_messages
 from arena.server.web.analysis import analyse_position, review_moves
 from arena.server.web.board_pages import answer_board_request
 from arena.server.web.event_calendar import answer_calendar_request
-from arena.server.web.initial_page import PITCH_ELEMENT, StartPage
+from arena.server.web.initial_page import INTRODUCTION_ELEMENT, StartPage
 from arena.server.web.link_previews import LinkPreviewHandler
 from arena.server.web.maps import answer_map_request, answer_maps_request
 from arena.server.web.match_log import MatchLogHandler
@@ -48,11 +48,11 @@ MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND, MAX_CACHE_SECONDS = 1.0, 200.0, 10.
 """Cache time of a response: 200 s for each second of work that the response took, but at least 1 s and at most 10 s."""
 PAGE_CACHE_SECONDS = 2.0
 """Time for which an HTML page is cached, in seconds: a short time, because pages show matches in progress."""
-LONG_CACHE_SECONDS = 3600.0
+STABLE_RESPONSE_CACHE_SECONDS = 3600.0
 """Cache time of a response that rarely or never changes, in seconds."""
 
 
-class RequestHandler:
+class PageRequestHandler:
     """Handler of all requests to the page process (the child process that makes the web page's responses)."""
 
     def __init__(self, config: PageProcessConfig, engine: database.Engine, clock: TimeSource) -> None:
@@ -73,7 +73,7 @@ class RequestHandler:
         start_ns, fault = self._cost_ns(), ""
         try:
             with anyio.fail_after(request.seconds_left):
-                response = await self._answer(request)
+                response = await self._answer_request(request)
         except BadRequest as bad_request:
             response = responses.make_bad_request_response(str(bad_request))
         except NotFound as not_found:
@@ -91,7 +91,7 @@ class RequestHandler:
         cache_seconds = _choose_cache_seconds(request.route_match.route, response, cost)
         return PageResponse(response, request.number, cache_seconds, fault)
 
-    async def _answer(self, request: PageRequest) -> Response:
+    async def _answer_request(self, request: PageRequest) -> Response:
         route_match = request.route_match
         if route_match.route.is_page:
             return await self._render_page(request)
@@ -124,8 +124,8 @@ class RequestHandler:
         If the store is slow or unavailable, the page has the general title and preview of the site.
         """
         route_match, view = request.route_match, request.live.view
-        initial_html = self._start_page.render(view) if route_match.route_key == "/" else PITCH_ELEMENT
-        preview = link_previews.GENERAL_PREVIEW
+        initial_html = self._start_page.render(view) if route_match.route_key == "/" else INTRODUCTION_ELEMENT
+        preview = link_previews.DEFAULT_LINK_PREVIEW
         with anyio.move_on_after(TITLE_LOOKUP_TIME_SHARE * request.seconds_left):
             try:
                 preview = await self._previews.find_preview(route_match.path, route_match.query, view)
@@ -158,7 +158,7 @@ def _choose_cache_seconds(route: Route, response: Response, render_seconds: floa
     if route.is_page:
         return PAGE_CACHE_SECONDS
     if "max-age" in response.headers.get("Cache-Control", ""):
-        return LONG_CACHE_SECONDS
+        return STABLE_RESPONSE_CACHE_SECONDS
     return min(MAX_CACHE_SECONDS, max(MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND * render_seconds))
 
 
@@ -182,7 +182,7 @@ async def serve() -> None:
     async with database.open_store_readonly(config.store_url) as engine, anyio.create_task_group() as tasks:
         # The CPU time of the whole process, because queries of SQLite run in threads.
         clock = TimeSource(cpu_time_ns=time.process_time_ns)
-        handler = RequestHandler(config, engine, clock)
+        handler = PageRequestHandler(config, engine, clock)
         writer.write(page_messages.encode_frame(PageProcessReady()))
         while True:
             try:

@@ -42,7 +42,7 @@ from arena.server.edge.responses import Response
 from arena.server.web.board_pages import parse_match
 from arena.server.web.maps import require_built_in_map
 from arena.server.web.routes import BadRequest
-from arena.server.web.static_files import CACHE_ONE_DAY
+from arena.server.web.static_files import CACHE_CONTROL_ONE_DAY
 
 ANALYSIS_ENGINE = "alphabeta"
 """Name of the built-in engine that analyses positions and reviews matches."""
@@ -92,7 +92,7 @@ async def analyse_position(map_name: str, parameters: Mapping[str, str]) -> Resp
     analysis = msgspec.json.decode(output)
     lines = [_select_fields(line, BEST_MOVE_FIELDS) for line in analysis["lines"]]
     fields = {"engine": analysis["engine"], **lines[0], "lines": lines, "truth": analysis["truth"]}
-    return responses.make_json_response(fields, {"Cache-Control": CACHE_ONE_DAY})
+    return responses.make_json_response(fields, {"Cache-Control": CACHE_CONTROL_ONE_DAY})
 
 
 def parse_position(parameters: Mapping[str, str]) -> str:
@@ -163,7 +163,7 @@ async def review_match(record_line: str) -> Response:
         },
         "moves": [_select_fields(move, REVIEWED_MOVE_FIELDS) for move in review["moves"]],
     }
-    return responses.make_json_response(fields, {"Cache-Control": CACHE_ONE_DAY})
+    return responses.make_json_response(fields, {"Cache-Control": CACHE_CONTROL_ONE_DAY})
 
 
 def _select_fields(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

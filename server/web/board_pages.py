@@ -26,22 +26,24 @@ MAX_REPLAYED_MOVES = 1500
 """Maximum number of moves of a match that a request asks to replay."""
 
 
-async def answer_board_request(name: str, parameters: Mapping[str, str]) -> Response:
+async def answer_board_request(game_name: str, parameters: Mapping[str, str]) -> Response:
     """Return a response with the board, the positions and the legal moves of a match of a custom game.
 
     The legal moves are those after the last move. If the game cannot replay the match, the response has an error status
     and a one-line reason.
 
-    name: name of the custom game
+    game_name: name of the custom game
     parameters: `setup` and `moves` of the match, as JSON
 
     Raises BadRequest for an invalid setup or invalid moves, and NotFound for an unknown game.
     """
-    if not CATALOGUE.is_known(name) or CATALOGUE.is_builtin(name):
-        raise NotFound(f"no user-written game is called {name!r:.80}")
+    if not CATALOGUE.is_known(game_name) or CATALOGUE.is_builtin(game_name):
+        raise NotFound(f"no user-written game is called {game_name!r:.80}")
     setup, moves = parse_match(parameters)
     try:
-        return responses.make_json_response(await anyio.to_thread.run_sync(_replay_match, name, setup, moves))
+        return responses.make_json_response(
+            await anyio.to_thread.run_sync(_replay_match, game_name, setup, moves)
+        )
     except (GameError, msgspec.DecodeError) as error:
         return responses.make_bad_request_response(f"the match cannot be shown: {error}")
 
@@ -61,15 +63,15 @@ def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any
     return setup, moves
 
 
-def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:
+def _replay_match(game_name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:
     """Replay a match, and return its board, the position after each move, and the legal moves after the last.
 
-    name: name of the custom game
+    game_name: name of the custom game
     setup, moves: setup and all moves of the match, as plain data
 
     Any exception raised by a custom game propagates.
     """
-    game: Game[Any, Any] = make_game(name, setup)
+    game: Game[Any, Any] = make_game(game_name, setup)
     position = game.start()
     views = [_describe_position(game, position)]
     for move_data in moves:

@@ -103,16 +103,16 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
     """
     sorted_paths: list[str] = []
 
-    def visit(path: str, importers: tuple[str, ...]) -> None:
+    def visit_module(path: str, importers: tuple[str, ...]) -> None:
         if path in importers:
             raise ValueError(f"{path} imports itself, through {', '.join(importers)}")
         if path not in sorted_paths:
             for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path]):
-                visit(imported_path, (*importers, path))
+                visit_module(imported_path, (*importers, path))
             sorted_paths.append(path)
 
     for path in paths:
-        visit(path, ())
+        visit_module(path, ())
     return list(dict.fromkeys(sorted_paths))
 
 

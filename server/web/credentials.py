@@ -10,7 +10,7 @@ from arena.server.store.database import Engine
 from arena.server.store.tokens import StoredToken, find_token, hash_token
 
 
-def parse_basic(authorization: str) -> tuple[str, str]:
+def parse_basic_credentials(authorization: str) -> tuple[str, str]:
     """Return the name and the secret in an Authorization header of HTTP Basic; both are empty for any other header."""
     scheme, _, encoded = authorization.partition(" ")
     if scheme.lower() != "basic":
@@ -29,7 +29,7 @@ def make_basic_header(name: str, secret: str) -> str:
     return "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()
 
 
-def parse_bearer(authorization: str) -> str:
+def parse_bearer_token(authorization: str) -> str:
     """Return the bearer token in an Authorization header (RFC 6750); an empty text for any other header."""
     scheme, _, secret = authorization.partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else ""
@@ -40,7 +40,7 @@ async def find_valid_token(engine: Engine, authorization: str) -> StoredToken | 
 
     Return None if there is no such token, or if it is revoked.
     """
-    name, secret = parse_basic(authorization)
+    name, secret = parse_basic_credentials(authorization)
     token = await find_token(engine, name)
     if token is None or token.revoked is not None:
         return None

@@ -119,7 +119,7 @@ class AdminPageHandler:
                 "this is not the token of an admin of this server", prompts_browser_for_login=False
             )
         if "do" in form:
-            _check_form(form)
+            _require_valid_form(form)
             await self._execute_form_action(form)
         return responses.make_json_response(await self._load_state())
 
@@ -207,7 +207,7 @@ class AdminPageHandler:
         return connected_bots
 
 
-def _check_form(form: Mapping[str, str]) -> None:
+def _require_valid_form(form: Mapping[str, str]) -> None:
     """Raise BadRequest if the form's action is unknown, or does not accept the form's other parameters."""
     forms = ACTION_PARAMETERS.get(form["do"])
     if forms is None:

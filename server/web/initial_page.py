@@ -26,7 +26,7 @@ from arena.protocol.values import Data, Players
 from arena.server.web import titles
 
 
-def _render_pitch(goal: int | None = None) -> str:
+def _render_introduction(goal: int | None = None) -> str:
     """Return HTML of the introduction to the arena (the pitch).
 
     goal: number of armies that win the match in the picture below the pitch, which then has two buttons (how to play, play);
@@ -45,7 +45,7 @@ def _render_pitch(goal: int | None = None) -> str:
     )
 
 
-PITCH_ELEMENT = _render_pitch().encode()
+INTRODUCTION_ELEMENT = _render_introduction().encode()
 """HTML of the introduction to the arena (the pitch), for a start page without a picture of a match."""
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of a built-in match, which the start page shows until the first match on this server begins."""
@@ -82,7 +82,7 @@ class StartPage:
     """
 
     def __init__(self) -> None:
-        self._hero_match = load_demo()
+        self._hero_match = load_demo_match()
         """Match for the next picture if none is in progress: the last one shown, or the built-in one."""
 
     def render(self, live_match: View | None) -> bytes:
@@ -104,7 +104,7 @@ class StartPage:
         return render_hero(self._hero_match)
 
 
-def load_demo() -> HeroMatch:
+def load_demo_match() -> HeroMatch:
     """Return the built-in match without its last third. There one player is the favourite, but either can still win."""
     record = parse_record_line(DEMO_FILE.read_text(encoding="utf-8"))
     moves = [Played(move.move, move.ms, move.thinking) for move in record.moves]
@@ -121,10 +121,10 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     try:
         game = make_game(hero_match.game, hero_match.setup)
         if not isinstance(game, Riskless):
-            return PITCH_ELEMENT
+            return INTRODUCTION_ELEMENT
         position = find_position_after(game, [move.move for move in hero_match.moves])
     except GameError:
-        return PITCH_ELEMENT
+        return INTRODUCTION_ELEMENT
     armies: Sequence[int] = position.armies
     numbers = {"maxie": armies, "minnie": [-number for number in armies]}
     army_sums = {seat: sum(number for number in numbers[seat] if number > 0) for seat in COLOUR_NAME_BY_SEAT}
@@ -149,7 +149,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         f"{COLOUR_NAME_BY_SEAT[seat]} has {army_sums[seat]} armies" for seat in COLOUR_NAME_BY_SEAT
     )
     return (
-        f'<div>{preload_link}{_render_pitch(game.map.armies_to_win)}<div class="hero"><section class="stage first">'
+        f'<div>{preload_link}{_render_introduction(game.map.armies_to_win)}<div class="hero"><section class="stage first">'
         f'<div class="scoreboard"><div class="sides"><h2 class="stage-title">{badge}<span class="kind">'
         f"{escape(title)}</span></h2>"
         f"{''.join(_render_side(seat, players[seat], numbers[seat], game.map.armies_to_win) for seat in COLOUR_NAME_BY_SEAT)}</div>"
@@ -162,17 +162,17 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     ).encode()
 
 
-def _find_latest_evaluation(moves: Sequence[Played], side: int) -> float | None:
+def _find_latest_evaluation(moves: Sequence[Played], player_index: int) -> float | None:
     """Return the latest evaluation that a player's bot sent with a move, in hundredths of an army, positive if good for Maxie.
 
     Return None if the bot sent no evaluation in the last MAX_EVALUATION_AGE_PLIES plies of the match. The page computes the
     chance of winning from the same evaluations (`page/js/chances.js`).
 
-    side: 0 for the first player (Maxie); 1 for the second (Minnie)
+    player_index: 0 for the first player (Maxie); 1 for the second (Minnie)
     """
     for ply in range(len(moves) - 1, max(-1, len(moves) - 1 - MAX_EVALUATION_AGE_PLIES), -1):
         thinking = moves[ply].thinking
-        if ply % 2 == side and thinking is not None and thinking.value is not None:
+        if ply % 2 == player_index and thinking is not None and thinking.value is not None:
             return thinking.value
     return None
 

@@ -40,7 +40,7 @@ from arena.server.web.routes import (
     NotFound,
     make_match_not_found_error,
 )
-from arena.server.web.static_files import CACHE_ONE_DAY
+from arena.server.web.static_files import CACHE_CONTROL_ONE_DAY
 
 PLY_PATTERN = re.compile(r"[0-9]{1,6}")
 """Pattern of a ply (number of a move) in a page address."""
@@ -60,8 +60,8 @@ class LinkPreview(Struct, frozen=True):
     """URL path of the picture."""
 
 
-GENERAL_PREVIEW = LinkPreview("Riskless Arena", "Watch bots play, play against them, read the table.")
-_VIEW_PREVIEWS = {
+DEFAULT_LINK_PREVIEW = LinkPreview("Riskless Arena", "Watch bots play, play against them, read the table.")
+_LINK_PREVIEW_BY_VIEW = {
     "table": LinkPreview("Ratings", "Ratings with their errors, and who scored what against whom."),
     "search": LinkPreview("Search", "Finished matches by bot, opponent, map, game, result and opening."),
     "maps": LinkPreview("Maps", "The Riskless maps, with what was measured and what was solved."),
@@ -84,7 +84,7 @@ class LinkPreviewHandler:
         """
         view, arguments = _parse_view_and_arguments(path, query)
         if not arguments or view == "tv" or len(arguments[0]) > MAX_NAME_PARAMETER_LENGTH:
-            return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
+            return _LINK_PREVIEW_BY_VIEW.get(view, DEFAULT_LINK_PREVIEW)
         match view:
             case "embed" if arguments[0] == "event" and len(arguments) > 1:
                 return await self._make_event_preview(arguments[1])
@@ -103,11 +103,11 @@ class LinkPreviewHandler:
                 return LinkPreview(f"{arguments[0]} against {arguments[1]}", description)
             case "play":
                 return LinkPreview(f"Play against {arguments[0]}", "A match in the browser, by clicks.")
-        return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
+        return _LINK_PREVIEW_BY_VIEW.get(view, DEFAULT_LINK_PREVIEW)
 
     async def _make_match_preview(self, match_id: str, ply: str, live_match: View | None) -> LinkPreview:
         if not MATCH_ID_PATTERN.fullmatch(match_id):
-            return GENERAL_PREVIEW
+            return DEFAULT_LINK_PREVIEW
         path, ply_text = f"/picture/match/{quote(match_id)}", ""
         shown_ply = int(ply) if PLY_PATTERN.fullmatch(ply) else None
         if shown_ply is not None:
@@ -125,7 +125,7 @@ class LinkPreviewHandler:
                 " v ".join(titles.make_bot_titles(summary.players)), description, f"{path}.png"
             )
         if live_match is None:
-            return GENERAL_PREVIEW
+            return DEFAULT_LINK_PREVIEW
         description = (
             f"{titles.make_live_match_title(live_match)} · live, move {len(live_match.moves)}{ply_text}"
         )
@@ -280,7 +280,7 @@ async def _answer_with_picture(
     """
     body = await anyio.to_thread.run_sync(draw)
     headers = {
-        "Cache-Control": CACHE_ONE_DAY if is_permanent else "no-cache",
+        "Cache-Control": CACHE_CONTROL_ONE_DAY if is_permanent else "no-cache",
         "X-Content-Type-Options": "nosniff",
     }
     return Response(HTTPStatus.OK, media_type, body, headers)
@@ -300,7 +300,7 @@ def render_preview(preview: LinkPreview, origin: str, path: str) -> bytes:
     origin: scheme and host of the page; empty if unknown
     path: percent-encoded URL path of the page
     """
-    title = preview.title if preview is GENERAL_PREVIEW else f"{preview.title} · Riskless Arena"
+    title = preview.title if preview is DEFAULT_LINK_PREVIEW else f"{preview.title} · Riskless Arena"
     properties = {
         "og:site_name": "Riskless Arena",
         "og:type": "website",

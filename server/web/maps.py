@@ -143,10 +143,10 @@ def _split_row(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-def require_built_in_map(name: str) -> None:
-    """Raise NotFound unless `name` is a built-in map."""
-    if name not in list_map_names():
-        raise NotFound(f"no built-in map is called {name!r:.80}")
+def require_built_in_map(map_name: str) -> None:
+    """Raise NotFound unless `map_name` is a built-in map."""
+    if map_name not in list_map_names():
+        raise NotFound(f"no built-in map is called {map_name!r:.80}")
 
 
 @cache

@@ -27,7 +27,7 @@ from arena.server.store.journal.reader import (
     unpack_events,
 )
 from arena.server.store.owners import load_owner
-from arena.server.web.credentials import find_valid_token, parse_basic
+from arena.server.web.credentials import find_valid_token, parse_basic_credentials
 from arena.server.web.routes import NotFound
 
 
@@ -64,7 +64,7 @@ class MatchLog(Struct, frozen=True):
         return msgspec.structs.replace(self, steps=steps)
 
 
-async def load_log(
+async def load_match_log(
     engine: Engine, match_id: str, bot_name: str = "", limiter: anyio.CapacityLimiter | None = None
 ) -> MatchLog:
     """Return the log of the one match whose id begins with `match_id`.
@@ -135,7 +135,7 @@ class MatchLogHandler:
 
         Raises LogNotFound if no match or more than one is found, or if the beginning of an id is too short.
         """
-        name, secret = parse_basic(authorization)
+        name, secret = parse_basic_credentials(authorization)
         token = await find_valid_token(self._engine, authorization)
         needs_session = token is None and not (
             self._admits_anyone and not secret and await tokens.find_token(self._engine, name) is None
@@ -152,7 +152,7 @@ class MatchLogHandler:
                 f"the id {match_id!r} is too short: give at least {MIN_MATCH_ID_PREFIX_LENGTH} characters of the id"
             )
         try:
-            log = await load_log(self._engine, match_id, "" if is_admin else name, self._limiter)
+            log = await load_match_log(self._engine, match_id, "" if is_admin else name, self._limiter)
         except LogNotFound:
             log_for_owner = None if token is None else await self._load_log_for_owner(match_id, token.owner)
             if log_for_owner is None:
@@ -168,7 +168,7 @@ class MatchLogHandler:
         """Return the log of a match that one of the owner's bots played; None if there is no such match."""
         names = {bot.name for bot in (await load_owner(self._engine, owner_name)).bots}
         try:
-            log = await load_log(self._engine, match_id, "", self._limiter)
+            log = await load_match_log(self._engine, match_id, "", self._limiter)
         except LogNotFound:
             return None
         return log if names & {log.maxie, log.minnie} else None

@@ -22,8 +22,8 @@ from arena.server.store.directives import find_ban
 from arena.server.store.errors import OperationRefused
 from arena.server.store.owners import load_owner
 from arena.server.store.requests import SendRequest
-from arena.server.store.tokens import StoredToken, make_no_bot_error
-from arena.server.web.credentials import find_valid_token, parse_bearer
+from arena.server.store.tokens import StoredToken, make_unknown_bot_error
+from arena.server.web.credentials import find_valid_token, parse_bearer_token
 from arena.server.web.routes import RouteMatch
 
 
@@ -92,7 +92,7 @@ class OwnerPageHandler:
         name = route_match.parameters.get("name", "")
         token: StoredToken | None = None
         if route_match.route_key == "/api/join":
-            owner = await invitations.find_invited_owner(self._engine, parse_bearer(authorization))
+            owner = await invitations.find_invited_owner(self._engine, parse_bearer_token(authorization))
             why = "no such invitation is open: ask the host for a new one"
         else:
             token = await find_valid_token(self._engine, authorization)
@@ -123,7 +123,7 @@ class OwnerPageHandler:
         """
         token = await tokens.find_token(self._engine, bot_name)
         if token is None or (token.owner, token.role, token.revoked) != (owner_name, "bot", None):
-            raise make_no_bot_error(owner_name, bot_name)
+            raise make_unknown_bot_error(owner_name, bot_name)
         unfinished = await events.load_unfinished_entries(self._engine)
         entries = next(
             (event_entries for event_entries in unfinished if event_entries.plan.event == event_name), None

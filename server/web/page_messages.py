@@ -18,7 +18,7 @@ from arena.protocol.messages import View
 from arena.server.edge.responses import Response
 from arena.server.web.event_progress import EventProgress
 from arena.server.web.routes import RouteMatch
-from arena.server.web.static_files import Templates
+from arena.server.web.static_files import PageTemplates
 
 TITLE_LOOKUP_TIME_SHARE = 0.15
 """Maximum share (0 to 1) of the time left for an HTML page that each of two steps may take to find the page's title.
@@ -39,7 +39,7 @@ class PageProcessConfig(Struct, frozen=True, tag="setup"):
     """True if a client may use any name that has no token, without a token."""
     admits_guests: bool
     """True if people without a token may play the server's own bots."""
-    templates: Templates
+    templates: PageTemplates
 
 
 class LiveSnapshot(Struct, frozen=True):

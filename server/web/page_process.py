@@ -106,7 +106,7 @@ class PageProcess:
                 if is_abandoned():
                     return None
                 seconds_left = end_time - self._clock.now()
-                child = await self._ensure_started()
+                child = await self._ensure_child_started()
                 self.request_count += 1
                 start_time, live = self._clock.now(), LiveSnapshot()
                 with anyio.move_on_after(TITLE_LOOKUP_TIME_SHARE * seconds_left if route.is_page else None):
@@ -118,7 +118,7 @@ class PageProcess:
         except TimeoutError:
             raise ServerBusy(TOO_MANY_REQUESTS_REASON) from None
 
-    async def _ensure_started(self) -> _ChildProcess:
+    async def _ensure_child_started(self) -> _ChildProcess:
         """Return the process once it has started. If the caller is cancelled, the start continues.
 
         Raises ServerBusy if the start takes longer than REQUEST_START_WAIT_SECONDS, during the pause after a process that ended
@@ -129,14 +129,14 @@ class PageProcess:
                 return self._child
             if self._is_unavailable():
                 raise ServerBusy("the web page is temporarily unavailable: try again")
-            self._start_task = asyncio.create_task(self._start())
+            self._start_task = asyncio.create_task(self._start_child())
         try:
             with anyio.fail_after(REQUEST_START_WAIT_SECONDS):
                 return await asyncio.shield(self._start_task)
         except TimeoutError:
             raise ServerBusy("the web page is still starting: try again") from None
 
-    async def _start(self) -> _ChildProcess:
+    async def _start_child(self) -> _ChildProcess:
         try:
             server_socket, child_socket = socket.socketpair()
             with child_socket:
@@ -144,7 +144,7 @@ class PageProcess:
                 process = await anyio.to_thread.run_sync(partial(_start_process, child_socket))
             reader, writer = await asyncio.open_connection(sock=server_socket)
             self._child = child = _ChildProcess(process, writer)
-            child.write(self._make_config())
+            child.write_message(self._make_config())
             child.reading_task = asyncio.create_task(self._read_messages(child, reader))
             if self._is_unavailable():  # closed meanwhile
                 child.kill()
@@ -238,7 +238,7 @@ class _ChildProcess:
         number = next(self._numbers)
         future: asyncio.Future[PageResponse] = asyncio.get_running_loop().create_future()
         self._pending[number] = future
-        self.write(msgspec.structs.replace(request, number=number))
+        self.write_message(msgspec.structs.replace(request, number=number))
         try:
             with anyio.fail_after(max(0.0, request.seconds_left) + REQUEST_GRACE_SECONDS):
                 return await future
@@ -248,7 +248,7 @@ class _ChildProcess:
         finally:
             self._pending.pop(number, None)
 
-    def write(self, message: page_messages.ToPageProcess) -> None:
+    def write_message(self, message: page_messages.ToPageProcess) -> None:
         """Send a message, unless the process has ended."""
         if not self._writer.is_closing():
             self._writer.write(page_messages.encode_frame(message))

@@ -24,7 +24,7 @@ from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.games.catalogue import CATALOGUE
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import list_map_names
-from arena.server.abuse_counter import MAX_WRONG_TOKENS, AbuseCounter
+from arena.server.abuse_counter import MAX_WRONG_TOKENS_PER_WINDOW, AbuseCounter
 from arena.server.edge import responses
 from arena.server.edge.handshake import find_origin_refusal
 from arena.server.edge.page_client import PageClient
@@ -53,7 +53,7 @@ METRICS_CACHE_SECONDS = 0.5
 """Time for which the rendered metrics are cached, in seconds."""
 MAX_CACHED_RESPONSES, MAX_CACHED_BYTES = 1024, 16 * 1024 * 1024
 """Maximum number of cached responses, and of bytes in all their bodies together."""
-MAX_POSTS_PER_ADDRESS = 64
+MAX_WAITING_POSTS_PER_ADDRESS = 64
 """Maximum number of POST requests of one client address that may wait for their turn.
 
 It is high, because all students of a course may share an address.
@@ -120,7 +120,7 @@ class WebApp:
         self._info = info
         self._store_url = engine.url.render_as_string(hide_password=False)
         # A change locks the store exclusively, so one is made at a time.
-        self._post_queue = RequestQueue(1, clock, MAX_POSTS_PER_ADDRESS)
+        self._post_queue = RequestQueue(1, clock, MAX_WAITING_POSTS_PER_ADDRESS)
         self._metrics = metrics
         self._work_budget = work_budget
         self._describe_outage = describe_outage
@@ -131,13 +131,13 @@ class WebApp:
         """Queue of the bots' renames that hosts have requested. The caller must run `renames.run`."""
         self._owners = OwnerPageHandler(engine, send_request)
         self._host = AdminPageHandler(engine, page_client, self.renames)
-        self.process = PageProcess(self._make_config, page_client, find_event_progress, clock)
+        self.process = PageProcess(self._make_page_process_config, page_client, find_event_progress, clock)
         """Process that makes the slow responses. The caller must close it."""
         self._cache = ResponseCache()
         self._wrong_tokens = AbuseCounter()
         """Counts of failed logins, by address."""
         self._pending_responses: dict[CacheKey, _PendingResponse] = {}
-        head = link_previews.render_preview(link_previews.GENERAL_PREVIEW, "", "/")
+        head = link_previews.render_preview(link_previews.DEFAULT_LINK_PREVIEW, "", "/")
         render_page = self._files.templates.render_page
         self._general_pages = {"index": render_page(head), "embed": render_page(head, is_embedded=True)}
         """Pages with a general title, used if the page process does not answer."""
@@ -202,7 +202,9 @@ class WebApp:
             accepted_encodings[0] if len(accepted_encodings) == 1 else ",".join(accepted_encodings)
         )
         if route.is_from_memory:
-            wait_seconds = self._work_budget.spend_or_compute_wait(address, route.cost, self._clock.now())
+            wait_seconds = self._work_budget.charge_or_compute_wait_seconds(
+                address, route.cost, self._clock.now()
+            )
             return (
                 responses.make_too_many_requests_response(wait_seconds)
                 if wait_seconds > 0
@@ -215,7 +217,7 @@ class WebApp:
         if authorization and (wait_seconds := self._wrong_tokens.get_refusal_seconds_left(address, now)) > 0:
             return responses.make_too_many_requests_response(wait_seconds)
         response = self._cache.get(key, now)
-        wait_seconds = self._work_budget.spend_or_compute_wait(
+        wait_seconds = self._work_budget.charge_or_compute_wait_seconds(
             address,
             route.cost if response is None else min(CACHED_RESPONSE_COST_MICROSECONDS, route.cost),
             now,
@@ -244,7 +246,7 @@ class WebApp:
         """
         response = await asyncio.shield(task)
         if has_secret and response.status is HTTPStatus.UNAUTHORIZED:
-            self._wrong_tokens.record_abuse(address, self._clock.now(), MAX_WRONG_TOKENS)
+            self._wrong_tokens.record_abuse(address, self._clock.now(), MAX_WRONG_TOKENS_PER_WINDOW)
         return _make_not_modified_response(response, request)
 
     def _admit_post(self, route_match: RouteMatch, request: Request, address: str) -> Response | MakeResponse:
@@ -261,7 +263,7 @@ class WebApp:
         now = self._clock.now()
         wait_seconds = max(
             self._wrong_tokens.get_refusal_seconds_left(address, now),
-            self._work_budget.spend_or_compute_wait(address, route.cost, now),
+            self._work_budget.charge_or_compute_wait_seconds(address, route.cost, now),
         )
         if wait_seconds > 0:
             return responses.make_too_many_requests_response(wait_seconds)
@@ -280,7 +282,7 @@ class WebApp:
                 with anyio.fail_after(end_time - now):
                     response = await self._dispatch_post(route_match, request)
                 if response.status is HTTPStatus.UNAUTHORIZED:
-                    self._wrong_tokens.record_abuse(address, self._clock.now(), MAX_WRONG_TOKENS)
+                    self._wrong_tokens.record_abuse(address, self._clock.now(), MAX_WRONG_TOKENS_PER_WINDOW)
         except ServerBusy as busy:
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         except BadRequest as error:
@@ -321,7 +323,7 @@ class WebApp:
             self._cache.put(key, page_response.response, self._clock.now() + page_response.cache_seconds)
         return page_response.response
 
-    def _make_config(self) -> PageProcessConfig:
+    def _make_page_process_config(self) -> PageProcessConfig:
         """Return the configuration for the page process."""
         info = self._info
         return PageProcessConfig(

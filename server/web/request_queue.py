@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 from arena.clock import TimeSource
-from arena.server.abuse_counter import make_address_or_network_key
+from arena.server.abuse_counter import make_address_key
 
 MAX_PROCESSOR_CORE_SHARE = 0.2
 """Maximum share of one CPU core, from 0 to 1, that all responses together may use.
@@ -62,39 +62,39 @@ class RequestQueue:
         """
         try:
             with anyio.fail_after(timeout_seconds):
-                await self._wait_for_slot(make_address_or_network_key(address))
+                await self._wait_for_slot(make_address_key(address))
         except TimeoutError:
             raise ServerBusy(TOO_MANY_REQUESTS_REASON) from None
         try:
             yield
         finally:
             self._clock.call_later(
-                cost_us / 1e6 * self._max_parallel / MAX_PROCESSOR_CORE_SHARE, self._pass_turn
+                cost_us / 1e6 * self._max_parallel / MAX_PROCESSOR_CORE_SHARE, self._pass_slot_to_next_request
             )
 
-    async def _wait_for_slot(self, key: str) -> None:
+    async def _wait_for_slot(self, address_key: str) -> None:
         if self._free_slots > 0:
             self._free_slots -= 1
             return
-        waiting_turns = self._queue.get(key, ())
+        waiting_turns = self._queue.get(address_key, ())
         if self._waiting_count >= MAX_WAITING or len(waiting_turns) >= self._max_per_address:
             raise ServerBusy(TOO_MANY_REQUESTS_REASON)
         turn = anyio.Event()
-        self._queue.setdefault(key, deque()).append(turn)
+        self._queue.setdefault(address_key, deque()).append(turn)
         self._waiting_count += 1
         try:
             await turn.wait()
         except BaseException:
             if turn.is_set():  # its turn came just when it was cancelled
-                self._pass_turn()
+                self._pass_slot_to_next_request()
             else:
                 self._waiting_count -= 1
-                self._queue[key].remove(turn)
-                if not self._queue[key]:
-                    del self._queue[key]
+                self._queue[address_key].remove(turn)
+                if not self._queue[address_key]:
+                    del self._queue[address_key]
             raise
 
-    def _pass_turn(self) -> None:
+    def _pass_slot_to_next_request(self) -> None:
         """Give a free turn to the next waiting request; if none waits, keep the turn free for a later request."""
         if not self._queue:
             self._free_slots += 1

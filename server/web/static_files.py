@@ -2,7 +2,7 @@
 
 The URL paths of the files begin with `/web/DIGEST/`, where DIGEST is the digest of all files. The content at such a
 path never changes, so browsers can cache it forever. A new version of the server has new paths. Only files found at the
-start are served, so no URL path can lead out of the folder. HTML pages are generated from `Templates`.
+start are served, so no URL path can lead out of the folder. HTML pages are generated from `PageTemplates`.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ MEDIA_TYPES_THAT_MAY_RUN_SCRIPTS = ("text/html", "image/")
 Scripts could run in such a document, for example in an SVG image.
 """
 
-CACHE_FOREVER = "public, max-age=31536000, immutable"
+CACHE_CONTROL_FOREVER = "public, max-age=31536000, immutable"
 """Cache-Control header of a response that never changes."""
-CACHE_ONE_DAY = "public, max-age=86400"
+CACHE_CONTROL_ONE_DAY = "public, max-age=86400"
 """Cache-Control header of a response that only another version of the server could change."""
 DIGEST_PLACEHOLDER = b"{{digest}}"
 """Placeholder in the page's files for the digest of all files."""
 HEAD_PLACEHOLDER = b"<!-- head -->"
 """Placeholder in HTML pages for the title and the link preview."""
 VIEWS_PRELOAD_PLACEHOLDER = b"<!-- views preload -->"
-"""Placeholder in HTML pages for VIEWS_PRELOAD. On the start page, it is removed."""
+"""Placeholder in HTML pages for VIEWS_PRELOAD_LINK. On the start page, it is removed."""
 INITIAL_HTML_PLACEHOLDER = b"<!-- first -->"
 """Placeholder in HTML pages for the elements shown before the scripts are loaded."""
 SCRIPT_PATHS_BY_PAGE = {
@@ -75,7 +75,7 @@ SCRIPT_PATHS_BY_PAGE = {
     "embed.html": ("js/embed.js", "js/embed.bundle.js", "js/embed.further.js"),
 }
 """Files of each HTML page: the page's entry script, and the two bundles of scripts that `make_bundles` makes from it."""
-VIEWS_PRELOAD = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
+VIEWS_PRELOAD_LINK = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
 """HTML element that preloads the scripts of all views (kinds of pages) except the start page."""
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
 """Style sheets that are inserted into every HTML page, in this order. So a page is displayed without another request."""
@@ -83,7 +83,7 @@ STYLES_PLACEHOLDER = b"<!-- styles -->"
 """Placeholder in HTML pages for the content of STYLE_FILES."""
 
 
-class Templates(Struct, frozen=True):
+class PageTemplates(Struct, frozen=True):
     """HTML pages, with placeholders for the parts that depend on the request."""
 
     digest: str
@@ -111,7 +111,7 @@ class Templates(Struct, frozen=True):
         views_preload = (
             b""
             if is_start_page or is_embedded
-            else VIEWS_PRELOAD.replace(DIGEST_PLACEHOLDER, self.digest.encode())
+            else VIEWS_PRELOAD_LINK.replace(DIGEST_PLACEHOLDER, self.digest.encode())
         )
         template_name = "embed.html" if is_embedded else "index.html"
         # The head is inserted last, because it contains names of bots, which may look like a placeholder.
@@ -158,7 +158,7 @@ class StaticFiles:
             page: files.pop(page).replace(STYLES_PLACEHOLDER, b"<style>%b</style>" % style)
             for page in SCRIPT_PATHS_BY_PAGE
         }
-        self.templates = Templates(
+        self.templates = PageTemplates(
             self.digest,
             f"style-src 'self' 'sha256-{style_hash}'",
             {page: html.replace(DIGEST_PLACEHOLDER, self.digest.encode()) for page, html in pages.items()},
@@ -189,12 +189,14 @@ def load_page_files() -> StaticFiles:
     return StaticFiles()
 
 
-def _make_file_responses(name: str, body: bytes) -> tuple[Response, Response]:
-    media_type = MEDIA_TYPES[Path(name).suffix]
+def _make_file_responses(file_name: str, body: bytes) -> tuple[Response, Response]:
+    media_type = MEDIA_TYPES[Path(file_name).suffix]
     # Browsers do not display files of other types as documents, so they need no policy.
     is_document = media_type.startswith(MEDIA_TYPES_THAT_MAY_RUN_SCRIPTS)
     security = SECURITY_HEADERS if is_document else {"X-Content-Type-Options": "nosniff"}
-    return _make_plain_and_gzip_responses(media_type, body, {**security, "Cache-Control": CACHE_FOREVER})
+    return _make_plain_and_gzip_responses(
+        media_type, body, {**security, "Cache-Control": CACHE_CONTROL_FOREVER}
+    )
 
 
 def _make_plain_and_gzip_responses(

@@ -54,7 +54,7 @@ from arena.server.web.routes import (
     RouteMatch,
     make_match_not_found_error,
 )
-from arena.server.web.static_files import CACHE_FOREVER
+from arena.server.web.static_files import CACHE_CONTROL_FOREVER
 from arena.solved.move_quality import MoveQuality, classify_moves_of_record
 
 RESULT_FILTERS = ("maxie", "minnie", DRAWN)
@@ -182,7 +182,7 @@ class StoreDataHandler:
         is_download: True to make the browser save the record as a file
         """
         # The record of a match never changes, so clients can cache it.
-        headers = {"Cache-Control": CACHE_FOREVER}
+        headers = {"Cache-Control": CACHE_CONTROL_FOREVER}
         line, is_full_id = (
             await find_record(self._engine, match_id)
             if MATCH_ID_PATTERN.fullmatch(match_id)

@@ -40,14 +40,14 @@ patch = mock.patch.object
 
 def skip_lease_check() -> AbstractContextManager[Any]:
     """Defect: a core that has lost its lease still writes to the store, where its events replace those of the next leader."""
-    make_statement = sqlite_writer.make_append_statement
+    make_statement = sqlite_writer.make_append_events_statement
 
     def append_without_lease(rows: int) -> str:
         start, _, end = make_statement(rows).rpartition("AND number = ?")
         assert start
         return f"{start}AND ? > 0{end}"
 
-    return patch(sqlite_writer, "make_append_statement", append_without_lease)
+    return patch(sqlite_writer, "make_append_events_statement", append_without_lease)
 
 
 def renew_lease_by_name() -> AbstractContextManager[Any]:
@@ -61,7 +61,7 @@ def renew_lease_by_name() -> AbstractContextManager[Any]:
 
 def judge_deadlines_first() -> AbstractContextManager[Any]:
     """Defect: a core handles an expired deadline before an input that arrived in time."""
-    handle = MonitoredCore.handle
+    handle = MonitoredCore.handle_input
 
     def handle_deadlines_first(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
         due = core.next_deadline_ns
@@ -69,7 +69,7 @@ def judge_deadlines_first() -> AbstractContextManager[Any]:
         deadline_effects = [] if is_exempt else handle(core, Tick(), now_ns)
         return [*deadline_effects, *handle(core, core_input, now_ns)]
 
-    return patch(MonitoredCore, "handle", handle_deadlines_first)
+    return patch(MonitoredCore, "handle_input", handle_deadlines_first)
 
 
 def ignore_lost_frames() -> AbstractContextManager[Any]:
@@ -88,22 +88,22 @@ def ignore_lost_frames() -> AbstractContextManager[Any]:
 
 def skip_results_after_reconnect() -> AbstractContextManager[Any]:
     """Defect: a bot that was disconnected when its match ended is never sent the result."""
-    handle = MonitoredCore.handle
+    handle = MonitoredCore.handle_input
 
     def handle_without_missed_results(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
         return [effect for effect in handle(core, core_input, now_ns) if type(effect) is not SendMissedResult]
 
-    return patch(MonitoredCore, "handle", handle_without_missed_results)
+    return patch(MonitoredCore, "handle_input", handle_without_missed_results)
 
 
 def omit_session_changes() -> AbstractContextManager[Any]:
     """Defect: sessions of bots are not stored, so a core that takes over the matches does not recognise reconnecting bots."""
-    handle = MonitoredCore.handle
+    handle = MonitoredCore.handle_input
 
     def handle_without_session_changes(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
         return [effect for effect in handle(core, core_input, now_ns) if type(effect) is not SaveSession]
 
-    return patch(MonitoredCore, "handle", handle_without_session_changes)
+    return patch(MonitoredCore, "handle_input", handle_without_session_changes)
 
 
 def omit_resent_answers() -> AbstractContextManager[Any]:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from arena.match.referee import MAX_STALL_NS
-from arena.match.referee_events import DeadlinePassed, MoveReceived, decode_from_journal
-from arena.match.terms import MatchTerms
-from arena.match.terms import from_json as terms_from_json
+from arena.match.referee import MAX_IGNORED_STALL_NS
+from arena.match.referee_events import DeadlinePassed, MoveReceived, decode_journal_row
+from arena.match.terms import MatchTerms, decode_terms
 from arena.protocol.codes import FORFEIT_REASONS, EndReason, ErrorCode
 from arena.protocol.messages import (
     Accepted,
@@ -160,9 +159,7 @@ class InvariantMonitor:
         self._check_fencing_token(process, lease.number - self.arena.journals[process].lease.number)
         for row in changes.opened_matches:
             if row["match"] not in self.matches:
-                self.matches[row["match"]] = RecordedMatch(
-                    terms_from_json(row["terms"]), self.arena.world.now
-                )
+                self.matches[row["match"]] = RecordedMatch(decode_terms(row["terms"]), self.arena.world.now)
         for match, seq, text in changes.events:
             self._check_appended_event(match, seq, text)
         for row in changes.closed_matches:
@@ -211,7 +208,7 @@ class InvariantMonitor:
             f"event {event_number} of match {match_id:.8} was stored after the end of the match",
         )
         match.events[event_number] = event_text
-        for _, event in decode_from_journal(event_text):
+        for _, event in decode_journal_row(event_text):
             if isinstance(event, MoveReceived):
                 self._check_move(match_id, match, event)
             elif isinstance(event, DeadlinePassed):
@@ -262,7 +259,9 @@ class InvariantMonitor:
             return
         if reason is EndReason.SERVER_FAULT:
             was_frozen = self.arena.fault_counts["server freeze"] > 0
-            self.require_true(was_frozen and match.stall_ns > MAX_STALL_NS, f"{label} ended {reason_text}")
+            self.require_true(
+                was_frozen and match.stall_ns > MAX_IGNORED_STALL_NS, f"{label} ended {reason_text}"
+            )
             return
         players = {"maxie": record.players.maxie, "minnie": record.players.minnie}
         losers = [bot for seat, bot in players.items() if seat != record.result.winner]
@@ -567,8 +566,8 @@ class MonitoredCore(Core):
         self._monitor = monitor
         monitor.arena.cores[process] = self
 
-    def handle(self, input: Input, now_ns: int) -> list[Effect]:
-        effects = super().handle(input, now_ns)
+    def handle_input(self, input: Input, now_ns: int) -> list[Effect]:
+        effects = super().handle_input(input, now_ns)
         self._monitor.check_effects(self, now_ns, effects)
         self._monitor.check_pairing(self, now_ns)
         return effects

@@ -15,7 +15,7 @@ from arena.ladder.bot_pool import BotNotStarted
 from arena.ladder.dask_worker import PairJob, play_pair
 from arena.ladder.plan import BotPlan
 from arena.maps.game_on_map import make_game_on_map
-from arena.match.terms import MatchTerms, to_json
+from arena.match.terms import MatchTerms, encode_terms
 from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import parse_record_line, read_records
 from arena.protocol.timecontrol import TimeControl
@@ -124,7 +124,7 @@ def job(**changes: object) -> PairJob:
         for players in (Players("a", "b"), Players("b", "a"))
     )  # fmt: skip
     variables = {
-        "matches": tuple(map(to_json, matches)),
+        "matches": tuple(map(encode_terms, matches)),
         "bots": (BotPlan("a", "greedy"), BotPlan("b", "random")),
         "folder": "",
         "restart_policy": RestartPolicy(),

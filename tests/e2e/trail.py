@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from arena.server.store.database import open_store
-from arena.server.web.match_log import LogNotFound, MatchLog, load_log
+from arena.server.web.match_log import LogNotFound, MatchLog, load_match_log
 
 MATCH = re.compile(r"\b[0-9a-f]{32}\b")
 MOST = 3
@@ -27,7 +27,7 @@ async def trails(database: str, faults: Iterable[str], files: Sequence[Path]) ->
         told = list(texts)
         for match in matches[:MOST]:
             try:
-                log = await load_log(engine, match)
+                log = await load_match_log(engine, match)
             except LogNotFound as none:
                 told.append(str(none))
                 continue

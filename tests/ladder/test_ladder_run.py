@@ -25,7 +25,7 @@ from arena.rating.standings import make_standings
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import open_store
 from arena.server.store.errors import StoreError
-from arena.server.store.ladders import CannotResume
+from arena.server.store.ladders import CannotResumeLadder
 from arena.server.store.packing import unpack_record
 from arena.server.store.queries import load_event_table
 from tests.server.fleets import QUICK, ROOT, bot
@@ -140,7 +140,7 @@ async def test_adjudicated_matches_have_valid_records(tmp_path: Path) -> None:
         assert record.result.reason is EndReason.ADJUDICATED
         assert len(record.moves) == 2
     other = ladder(file, bot("a"), bot("b"))
-    with pytest.raises(CannotResume, match=f"adjudication was {rules}, now repetition=3"):
+    with pytest.raises(CannotResumeLadder, match=f"adjudication was {rules}, now repetition=3"):
         await run_ladder(other, RecordingObserver(), database_url=url)
 
 
@@ -240,7 +240,7 @@ async def test_a_stopped_event_is_resumed(tmp_path: Path) -> None:
 async def test_another_plan_is_refused_in_one_line(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b")), RecordingObserver(), database_url=url)
-    with pytest.raises(CannotResume) as refused:
+    with pytest.raises(CannotResumeLadder) as refused:
         await run_ladder(
             ladder(tmp_path / "r", bot("a"), bot("b"), rounds=2), RecordingObserver(), database_url=url
         )

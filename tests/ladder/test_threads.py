@@ -18,7 +18,7 @@ from arena.ladder.plan import BotPlan, LadderPlan, plan_engine_bot
 from arena.ladder.plan_file import read_ladder_file
 from arena.ladder.runner import MAX_OVERTAKING_MATCHES, MatchRunner
 from arena.ladder.threads import ThreadAllocation
-from arena.match.terms import MatchTerms, ThreadLimits
+from arena.match.terms import MatchTerms, SearchThreadLimits
 from arena.protocol.engines import EngineInfo
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
@@ -136,7 +136,7 @@ async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
         most = max(asked[name] for name in names)
         # A bot with `threads` in the file gets this number. The other bots get the threads of the match.
         allowed = [{"four": 4, "three": 3}.get(name, most) for name in names]
-        assert terms.thread_limits == ThreadLimits(*allowed)
+        assert terms.thread_limits == SearchThreadLimits(*allowed)
         # Then each bot gets the number of threads that it reports.
         infos = [EngineInfo(name, {}, asked[name]) for name in names]
         given = terms.with_engines(*infos)
@@ -230,11 +230,11 @@ def test_number_of_parallel_matches_of_two_engines(
 def test_left_over_cores_go_to_engines_that_use_them() -> None:
     bots = [plan_engine_bot("one.py"), plan_engine_bot("two.py")]
     few = ThreadAllocation(bots, 16, total_matches=2)
-    assert few.make_thread_limits("one", "two") == ThreadLimits(8, 8)
+    assert few.make_thread_limits("one", "two") == SearchThreadLimits(8, 8)
     by_hand = ThreadAllocation(
         [plan_engine_bot("jamboree"), plan_engine_bot("alphabeta")], 16, fixed_concurrency=4
     )
-    assert by_hand.make_thread_limits("jamboree", "alphabeta") == ThreadLimits(4, 4)
+    assert by_hand.make_thread_limits("jamboree", "alphabeta") == SearchThreadLimits(4, 4)
 
 
 def test_bots_of_other_machines_get_no_thread_limit() -> None:
@@ -242,5 +242,5 @@ def test_bots_of_other_machines_get_no_thread_limit() -> None:
     threads = ThreadAllocation(
         [BotPlan("far"), BotPlan("near")], 2, is_local=False, get_reported_search_threads=reported
     )
-    assert threads.make_thread_limits("far", "near") == ThreadLimits()
+    assert threads.make_thread_limits("far", "near") == SearchThreadLimits()
     assert threads.compute_match_load("far", "near") == 32

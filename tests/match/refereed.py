@@ -43,7 +43,7 @@ def play_match(
     def handle(event: RefereeEvent) -> None:
         nonlocal effects
         journal.append((len(journal), event))
-        effects = referee.handle(event, len(journal) - 1)
+        effects = referee.handle_event(event, len(journal) - 1)
 
     for event in BEGINNING:
         handle(event)
@@ -75,7 +75,7 @@ def started_referee(**how: Any) -> Referee:
     """Return a referee whose players are ready, and whose first turn was sent at time 0."""
     referee = Referee(terms(**how))
     for event in (*BEGINNING, TurnStarted(0)):
-        referee.handle(event, 0)
+        referee.handle_event(event, 0)
     return referee
 
 
@@ -91,6 +91,6 @@ def play(referee: Referee, *cells: int, at: int = 0) -> list[Any]:
     """Play these cells of tic-tac-toe in turn, all at the same time. Return the effects of the last move."""
     effects: list[Any] = []
     for cell in cells:
-        effects = referee.handle(MoveReceived(referee.mover, referee.ply, cell), at)
-        referee.handle(TurnStarted(referee.ply), at)
+        effects = referee.handle_event(MoveReceived(referee.mover, referee.ply, cell), at)
+        referee.handle_event(TurnStarted(referee.ply), at)
     return effects

@@ -124,7 +124,7 @@ def test_the_journal_and_the_record_lead_to_the_same_end(
     )
     again = Referee(referee.terms)
     for at, event in journal:
-        again.handle(event, at)
+        again.handle_event(event, at)
     assert again.result == referee.result
     if referee.result is None:
         return  # some openings fill the board without a winner

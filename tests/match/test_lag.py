@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from arena.match.clock import NS_PER_MS
 from arena.match.lag import (
-    CREDIT_PER_MOVE_NS,
+    LAG_BUDGET_REFILL_PER_MOVE_NS,
     MAX_LAG_BUDGET_NS,
     MAX_REMEMBERED_PINGS,
     LagBudget,
@@ -27,7 +27,9 @@ def test_a_credit_is_within_lag_spent_and_budget_and_the_budget_within_its_cap(
         credited, after = budget.credit_lag(lag, spent)
         assert 0 <= credited <= min(lag, spent, budget.left_ns)
         assert credited in (lag, spent, budget.left_ns)
-        assert after.left_ns == min(MAX_LAG_BUDGET_NS, budget.left_ns - credited + CREDIT_PER_MOVE_NS)
+        assert after.left_ns == min(
+            MAX_LAG_BUDGET_NS, budget.left_ns - credited + LAG_BUDGET_REFILL_PER_MOVE_NS
+        )
         budget = after
 
 
@@ -37,10 +39,10 @@ def test_all_credits_of_a_match_stay_within_the_cap_and_its_refills(each: list[t
     for lag, spent in each:
         credited, budget = budget.credit_lag(lag, spent)
         total += credited
-    assert total <= MAX_LAG_BUDGET_NS + CREDIT_PER_MOVE_NS * len(each)
+    assert total <= MAX_LAG_BUDGET_NS + LAG_BUDGET_REFILL_PER_MOVE_NS * len(each)
 
 
-@given(st.integers(0, CREDIT_PER_MOVE_NS), st.integers(1, 100))
+@given(st.integers(0, LAG_BUDGET_REFILL_PER_MOVE_NS), st.integers(1, 100))
 def test_a_connection_no_farther_than_the_refill_is_always_credited_all(lag: int, plies: int) -> None:
     budget = LagBudget()
     for _ in range(plies):

@@ -23,7 +23,7 @@ def test_nobody_is_ready_and_no_time_runs_before_the_players_are_asked() -> None
     assert not readiness.mark_ready(MAXIE)
     readiness.expect_reconnections(3)
     readiness.record_reconnection(MAXIE, 4)
-    assert (readiness.were_players_asked, readiness.ready_deadline_ns, readiness.unready_players) == (
+    assert (readiness.is_ready_requested, readiness.ready_deadline_ns, readiness.unready_players) == (
         False,
         None,
         [MAXIE, MINNIE],

@@ -15,8 +15,8 @@ from arena.match.referee_events import (
     MoveReceived,
     RefereeEvent,
     TurnStarted,
-    decode_from_journal,
-    encode_for_journal,
+    decode_journal_row,
+    encode_journal_row,
 )
 from arena.protocol.values import Thinking
 
@@ -36,8 +36,8 @@ every = st.one_of([special.get(kind, st.from_type(kind)) for kind in get_args(Re
 @given(every, ns)
 def test_an_event_is_read_from_the_journal_unchanged(event: RefereeEvent, at: int) -> None:
     turn = (at, TurnStarted(3, 5))
-    assert decode_from_journal(encode_for_journal(at, event)) == [(at, event)]
-    assert decode_from_journal(encode_for_journal(at + 1, event, turn)) == [turn, (at + 1, event)]
+    assert decode_journal_row(encode_journal_row(at, event)) == [(at, event)]
+    assert decode_journal_row(encode_journal_row(at + 1, event, turn)) == [turn, (at + 1, event)]
 
 
 def test_no_event_changes_after_it_was_made() -> None:
@@ -63,4 +63,4 @@ def test_every_kind_of_event_has_a_different_tag() -> None:
 )
 def test_text_that_is_not_an_event_is_refused(line: str) -> None:
     with pytest.raises(msgspec.DecodeError):
-        decode_from_journal(line)
+        decode_journal_row(line)

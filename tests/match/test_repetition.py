@@ -18,11 +18,11 @@ from arena.match.referee_events import (
     FinishMatch,
     MoveReceived,
     ServerRecovered,
-    decode_from_journal,
-    encode_for_journal,
+    decode_journal_row,
+    encode_journal_row,
 )
 from arena.match.replay import verify_record
-from arena.match.terms import MatchTerms, from_json, to_json
+from arena.match.terms import MatchTerms, decode_terms, encode_terms
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, RecordedMove, Result
@@ -105,13 +105,13 @@ def test_a_match_and_its_record_end_when_the_oracle_says_so(
 def _judged_alike_after_a_restart(given: MatchTerms, journal: Journal, referee: Referee) -> None:
     """Check that a referee restored from the journal in the middle of the match decides it in the same way."""
     middle = len(journal) // 2
-    again = Referee(from_json(to_json(given)))
+    again = Referee(decode_terms(encode_terms(given)))
     for at, event in journal[:middle]:
-        [(kept_at, kept)] = decode_from_journal(encode_for_journal(at, event))
-        again.handle(kept, kept_at)
-    again.handle(ServerRecovered(), 10**6)
+        [(kept_at, kept)] = decode_journal_row(encode_journal_row(at, event))
+        again.handle_event(kept, kept_at)
+    again.handle_event(ServerRecovered(), 10**6)
     for at, event in journal[middle:]:
-        again.handle(event, 10**6 + at)
+        again.handle_event(event, 10**6 + at)
     assert (again.result, again.ply) == (referee.result, referee.ply)
 
 
@@ -130,7 +130,7 @@ def test_both_players_get_the_end_at_the_third_occurrence() -> None:
     last = MoveReceived(
         referee.terms.game.player(referee.position).opponent, referee.ply - 1, referee.moves[-1].move
     )
-    assert not referee.handle(last, 1000)
+    assert not referee.handle_event(last, 1000)
 
 
 def test_nothing_is_counted_without_the_rule() -> None:

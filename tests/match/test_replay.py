@@ -12,7 +12,7 @@ from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import Player
 from arena.maps.game_on_map import make_game_on_map
 from arena.match.replay import (
-    compute_mean_cpu_ms,
+    compute_mean_cpu_ms_by_bot,
     has_player_moved,
     list_movers,
     summarize_record,
@@ -190,7 +190,7 @@ def test_the_moves_of_a_game_whose_player_moves_again_are_those_of_that_player(s
         moves = [
             replace(move, thinking=Thinking(cpu_ms=ms)) for move, ms in zip(played.moves, spent, strict=True)
         ]
-        assert compute_mean_cpu_ms([replace(played, moves=moves)]) == {"one": 10.0, "two": 30.0}
+        assert compute_mean_cpu_ms_by_bot([replace(played, moves=moves)]) == {"one": 10.0, "two": 30.0}
 
 
 def test_a_player_who_made_a_move_of_its_own_has_moved() -> None:

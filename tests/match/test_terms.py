@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
 from arena.maps.game_on_map import make_game_on_map
-from arena.match.terms import MatchTerms, ThreadLimits, from_json, to_json
+from arena.match.terms import MatchTerms, SearchThreadLimits, decode_terms, encode_terms
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo, EnginesBySeat
 from arena.protocol.record import Result, format_record_line
@@ -33,7 +33,7 @@ engines = st.none() | st.builds(
 def test_a_player_gets_its_requested_threads_up_to_the_limit(
     maxie: EngineInfo | None, minnie: EngineInfo | None, most: int | None, other: int | None
 ) -> None:
-    agreed = replace(terms(), thread_limits=ThreadLimits(most, other)).with_engines(maxie, minnie)
+    agreed = replace(terms(), thread_limits=SearchThreadLimits(most, other)).with_engines(maxie, minnie)
     for engine, agreed_engine, limit, threads in (
         (maxie, agreed.engines.maxie, most, agreed.get_max_threads("maxie")),
         (minnie, agreed.engines.minnie, other, agreed.get_max_threads("minnie")),
@@ -46,27 +46,27 @@ def test_a_player_gets_its_requested_threads_up_to_the_limit(
         else:
             assert agreed_engine == replace(engine, threads=threads)
     assert agreed.threads_needed == max(agreed.get_max_threads("maxie"), agreed.get_max_threads("minnie"))
-    kept = from_json(to_json(agreed))
+    kept = decode_terms(encode_terms(agreed))
     assert kept == replace(agreed, game=kept.game)
 
 
 def test_terms_that_are_older_than_engines_are_read() -> None:
-    data = json.decode(to_json(terms()))
+    data = json.decode(encode_terms(terms()))
     del data["engines"], data["thread_limits"]
     data["threads"] = 2
-    read = from_json(json.encode(data).decode())
+    read = decode_terms(json.encode(data).decode())
     assert (read.engines, read.thread_limits, read.get_max_threads("maxie")) == (
         EnginesBySeat(),
-        ThreadLimits(),
+        SearchThreadLimits(),
         1,
     )
 
 
 def test_terms_of_an_unknown_game_are_refused_with_its_name() -> None:
-    data = json.decode(to_json(terms()))
+    data = json.decode(encode_terms(terms()))
     data["game"]["name"] = "no-such-game"
     with pytest.raises(GameError, match=r"^no game is called 'no-such-game': .*--game FILE.py:Class\)$"):
-        from_json(json.encode(data).decode())
+        decode_terms(json.encode(data).decode())
 
 
 def test_a_record_has_the_terms_and_the_rules_digest_of_a_custom_game() -> None:

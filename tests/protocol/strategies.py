@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import Accepted, End, Error, Hello, Move, Ready, Resign, Start, Turn, Welcome
-from arena.protocol.timecontrol import MAX_TIME_FIELD_MS, TimeControl
+from arena.protocol.timecontrol import MAX_BASE_OR_INCREMENT_MS, TimeControl
 from arena.protocol.values import ClientLimits, Clocks, Players, Thinking
 
 texts = st.text(max_size=64)
 names = st.text(min_size=1, max_size=64)
 secrets = st.text(max_size=128)
 plies = st.integers(0, 1_000_000)
-times = st.integers(0, MAX_TIME_FIELD_MS)
+times = st.integers(0, MAX_BASE_OR_INCREMENT_MS)
 spent = st.floats(0, 1e9, allow_nan=False)
 seats = st.sampled_from(["maxie", "minnie"])
 
@@ -32,8 +32,8 @@ moves = st.lists(plain, max_size=5)
 clocks = st.builds(Clocks, times, times)
 players = st.builds(Players, names, names)
 time_controls = st.one_of(
-    st.builds(TimeControl, st.integers(1, MAX_TIME_FIELD_MS), times),
-    st.builds(TimeControl, st.integers(1, MAX_TIME_FIELD_MS), st.just(0), st.just(True)),
+    st.builds(TimeControl, st.integers(1, MAX_BASE_OR_INCREMENT_MS), times),
+    st.builds(TimeControl, st.integers(1, MAX_BASE_OR_INCREMENT_MS), st.just(0), st.just(True)),
 )
 thinking = st.builds(
     Thinking,

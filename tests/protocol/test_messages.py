@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 
 from arena.protocol.engines import EngineInfo
-from arena.protocol.messages import Hello, Message, Welcome, hide_secrets
+from arena.protocol.messages import Hello, Message, Welcome, redact_secrets
 from arena.protocol.values import ClientLimits
 from tests.protocol.strategies import client_messages, server_messages
 
@@ -15,7 +15,7 @@ from tests.protocol.strategies import client_messages, server_messages
 @example(Hello("ada", token="hush", session="hush"))
 @example(Welcome("server 1", "ada", "hush", ClientLimits(1, 1, 1)))
 def test_a_message_without_its_secrets_is_otherwise_the_same(message: Message) -> None:
-    shown = hide_secrets(message)
+    shown = redact_secrets(message)
     assert type(shown) is type(message)
     for field in message.__struct_fields__:
         if field in ("token", "session"):
@@ -25,7 +25,7 @@ def test_a_message_without_its_secrets_is_otherwise_the_same(message: Message) -
 
 
 def test_a_missing_token_is_not_shown_as_a_secret() -> None:
-    assert hide_secrets(Hello("ada")) == Hello("ada")
+    assert redact_secrets(Hello("ada")) == Hello("ada")
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from arena.protocol.record import (
     Result,
     format_record_line,
     parse_record_line,
-    read_numbered_records,
     read_records,
+    read_records_with_line_numbers,
 )
 from arena.protocol.values import Players, Thinking
 from tests.protocol.strategies import names, plain, players, seats, texts, thinking
@@ -78,7 +78,7 @@ def test_a_file_is_read_line_by_line_and_empty_lines_are_passed(tmp_path: Path) 
     file = tmp_path / "ladder.jsonl"
     file.write_text(f"{format_record_line(EXAMPLE)}\n\n{format_record_line(EXAMPLE)}", encoding="utf-8")
     assert list(read_records(file)) == [EXAMPLE, EXAMPLE]
-    assert list(read_numbered_records(file)) == [(1, EXAMPLE), (3, EXAMPLE)]
+    assert list(read_records_with_line_numbers(file)) == [(1, EXAMPLE), (3, EXAMPLE)]
 
 
 @pytest.mark.parametrize(

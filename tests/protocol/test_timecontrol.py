@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import (
-    MAX_TIME_FIELD_MS,
+    MAX_BASE_OR_INCREMENT_MS,
     BadTimeControl,
     TimeControl,
     TimeOdds,
@@ -51,7 +51,7 @@ def reading(text: str) -> TimeControl | BadTimeControl:
         ("1.10+0.050", TimeControl(1100, 50), "1.1+0.05"),
         ("60+0", TimeControl(60_000), "60+0"),
         ("100+10", TimeControl(100_000, 10_000), "100+10"),
-        ("86400+86400", TimeControl(MAX_TIME_FIELD_MS, MAX_TIME_FIELD_MS), "86400+86400"),
+        ("86400+86400", TimeControl(MAX_BASE_OR_INCREMENT_MS, MAX_BASE_OR_INCREMENT_MS), "86400+86400"),
     ],
 )
 def test_forms_that_people_write(text: str, control: TimeControl, written: str) -> None:

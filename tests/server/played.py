@@ -94,7 +94,7 @@ async def store_match(
     referee = Referee(agreed)
     effects: list[DurableEffect] = [OpenMatch(replace(agreed, event=event, rated=rated), STARTED)]
     for seq, (at, each) in enumerate(happened):
-        referee.handle(each, at)
+        referee.handle_event(each, at)
         if journaled:
             effects.append(AppendMatchEvent(agreed.match, seq, at, each, None))
     result = referee.result

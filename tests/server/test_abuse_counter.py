@@ -9,22 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.server.abuse_counter import (
-    ABUSE_COUNTING_SECONDS,
+    ABUSE_WINDOW_SECONDS,
     MAX_REFUSAL_SECONDS,
     MAX_REMEMBERED_ADDRESSES,
-    MAX_WRONG_TOKENS,
+    MAX_WRONG_TOKENS_PER_WINDOW,
     AbuseCounter,
     compute_refusal_seconds,
-    make_address_or_network_key,
+    make_address_key,
 )
 
 
 def test_the_last_allowed_wrong_token_blocks_its_address_for_the_pause() -> None:
     counter = AbuseCounter(refusal_seconds=300)
-    for _ in range(MAX_WRONG_TOKENS - 1):
-        counter.record_abuse("10.0.0.1", 1, MAX_WRONG_TOKENS)
+    for _ in range(MAX_WRONG_TOKENS_PER_WINDOW - 1):
+        counter.record_abuse("10.0.0.1", 1, MAX_WRONG_TOKENS_PER_WINDOW)
         assert counter.get_refusal_seconds_left("10.0.0.1", 1) == 0
-    counter.record_abuse("10.0.0.1", 2, MAX_WRONG_TOKENS)
+    counter.record_abuse("10.0.0.1", 2, MAX_WRONG_TOKENS_PER_WINDOW)
     assert counter.get_refusal_seconds_left("10.0.0.1", 2) == 300
     assert counter.get_refusal_seconds_left("10.0.0.2", 2) == 0
     assert counter.get_refusal_seconds_left("10.0.0.1", 301.5) == 0.5
@@ -33,9 +33,9 @@ def test_the_last_allowed_wrong_token_blocks_its_address_for_the_pause() -> None
 
 def test_rare_wrong_tokens_block_no_address() -> None:
     counter = AbuseCounter(refusal_seconds=300)
-    pause = math.ceil(ABUSE_COUNTING_SECONDS / (MAX_WRONG_TOKENS - 1))
+    pause = math.ceil(ABUSE_WINDOW_SECONDS / (MAX_WRONG_TOKENS_PER_WINDOW - 1))
     for at in range(0, 100 * pause, pause):
-        counter.record_abuse("10.0.0.1", at, MAX_WRONG_TOKENS)
+        counter.record_abuse("10.0.0.1", at, MAX_WRONG_TOKENS_PER_WINDOW)
         assert counter.get_refusal_seconds_left("10.0.0.1", at) == 0
 
 
@@ -53,7 +53,7 @@ def test_rare_wrong_tokens_block_no_address() -> None:
     ],
 )
 def test_addresses_that_count_as_one(one: str, other: str, same: bool) -> None:
-    assert (make_address_or_network_key(one) == make_address_or_network_key(other)) is same
+    assert (make_address_key(one) == make_address_key(other)) is same
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 20)), max_size=200))
@@ -64,18 +64,21 @@ def test_no_address_gets_more_wrong_tokens_in_a_window_than_allowed(tries: list[
         now += passed
         address = f"10.0.0.{number}"
         if counter.get_refusal_seconds_left(address, now) == 0:
-            counter.record_abuse(address, now, MAX_WRONG_TOKENS)
+            counter.record_abuse(address, now, MAX_WRONG_TOKENS_PER_WINDOW)
             allowed.setdefault(address, []).append(now)
     for times in allowed.values():
-        # One window may end and the next begin within ABUSE_COUNTING_SECONDS, so twice the limit less one is possible.
+        # One window may end and the next begin within ABUSE_WINDOW_SECONDS, so twice the limit less one is possible.
         for at in times:
-            assert sum(at <= each < at + ABUSE_COUNTING_SECONDS for each in times) <= 2 * MAX_WRONG_TOKENS - 1
+            assert (
+                sum(at <= each < at + ABUSE_WINDOW_SECONDS for each in times)
+                <= 2 * MAX_WRONG_TOKENS_PER_WINDOW - 1
+            )
 
 
 def test_the_number_of_remembered_addresses_is_limited() -> None:
     counter = AbuseCounter(refusal_seconds=300)
     for number in range(MAX_REMEMBERED_ADDRESSES + 100):
-        counter.record_abuse(f"2001:db8:{number:x}::1", number, MAX_WRONG_TOKENS)
+        counter.record_abuse(f"2001:db8:{number:x}::1", number, MAX_WRONG_TOKENS_PER_WINDOW)
     assert len(vars(counter)["_abuse_by_address"]) == MAX_REMEMBERED_ADDRESSES
 
 

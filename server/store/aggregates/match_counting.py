@@ -50,7 +50,9 @@ async def add_new_matches_to_aggregates(
     """
     total_count = 0
     max_matches = (
-        MATCHES_PER_TRANSACTION if database.has_writer(engine) else MATCHES_PER_TRANSACTION_WITHOUT_SERVER
+        MATCHES_PER_TRANSACTION
+        if database.has_redirected_writes(engine)
+        else MATCHES_PER_TRANSACTION_WITHOUT_SERVER
     )
     while True:
         count, steps = await database.write(

@@ -293,9 +293,9 @@ def read_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRatin
     }
 
 
-def _make_column_conditions(table: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
-    """Return a condition for each of the columns `names`: the column equals the query's parameter of the same name."""
-    return [table.c[name] == sa.bindparam(name) for name in names]
+def _make_column_conditions(table: sa.Table, *column_names: str) -> list[sa.ColumnElement[bool]]:
+    """Return a condition for each of the columns `column_names`: the column equals the query's parameter of the same name."""
+    return [table.c[name] == sa.bindparam(name) for name in column_names]
 
 
 def _select_season_number(season: str) -> sa.ScalarSelect[int]:

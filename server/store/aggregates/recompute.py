@@ -21,7 +21,7 @@ from arena.games.core import GameError
 from arena.match.referee import Referee
 from arena.match.referee_events import TimedEvent
 from arena.match.replay import format_result, verify_record
-from arena.match.terms import from_json
+from arena.match.terms import decode_terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result, parse_record_line
 from arena.rating.glicko import GlickoRating
@@ -40,7 +40,7 @@ from arena.server.store.aggregates.ratings import (
     read_base_ratings,
 )
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import make_summary_columns
+from arena.server.store.finished_matches import make_match_end_values
 from arena.server.store.journal.reader import read_events_by_match
 from arena.server.store.packing import UnpackError, unpack_match, unpack_record
 from arena.server.store.schema import matches, rating_steps, records
@@ -87,7 +87,7 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
                 record = _replay_match(row, events_by_match.get(row.match))
                 recomputed.match_count += 1
                 recomputed.imported_count += row.match not in events_by_match
-                columns = make_summary_columns(record)
+                columns = make_match_end_values(record)
                 season = seasons.get(row.match, 1)
                 for category in make_map_and_game_categories(
                     record.game, columns["map"], columns["time_control"], season
@@ -126,9 +126,9 @@ def _format_current_rating(rating: CurrentRating | None) -> str:
     return "missing" if rating is None else f"{rating.rating:.4f} ± {rating.deviation:.4f}"
 
 
-def _are_equal_ratings(a: GlickoRating, b: GlickoRating) -> bool:
+def _are_equal_ratings(rating: GlickoRating, other_rating: GlickoRating) -> bool:
     return all(
-        math.isclose(getattr(a, name), getattr(b, name), rel_tol=RELATIVE_RATING_TOLERANCE)
+        math.isclose(getattr(rating, name), getattr(other_rating, name), rel_tol=RELATIVE_RATING_TOLERANCE)
         for name in ("rating", "deviation", "volatility")
     )
 
@@ -148,13 +148,13 @@ def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
         if journal is None:
             verify_record(record)
             return record
-        referee = Referee(from_json(row.terms or unpack_match(row.packed).terms))
+        referee = Referee(decode_terms(row.terms or unpack_match(row.packed).terms))
     except (UnpackError, BadRecord, GameError, msgspec.DecodeError) as error:
         raise RecomputeMismatch(
             f"match {row.match} cannot be replayed, because its stored data cannot be read: {error}"
         ) from None
     for at, event in journal:
-        referee.handle(event, at)
+        referee.handle_event(event, at)
     replayed_result = referee.recorded_result
     # A match that the server could not continue is void, and its journal has no end.
     result = (

@@ -46,15 +46,15 @@ class SeasonHistory:
         """Return the names of the closed seasons of a game, the earliest season first."""
         return [season.name for season in self.closed if season.game == game]
 
-    def get_season_number(self, game: str, name: str = "") -> int:
+    def get_season_number(self, game: str, season_name: str = "") -> int:
         """Return the number of a season of a game: 1 for the first season, 0 if the game has no season of this name.
 
-        name: name of a closed season; empty for the current season
+        season_name: name of a closed season; empty for the current season
         """
         names = self.list_closed_season_names(game)
-        if not name:
+        if not season_name:
             return len(names) + 1
-        return names.index(name) + 1 if name in names else 0
+        return names.index(season_name) + 1 if season_name in names else 0
 
 
 def read_seasons(connection: sa.Connection) -> SeasonHistory:

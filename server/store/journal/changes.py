@@ -16,8 +16,8 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from arena.match.referee_events import encode_for_journal
-from arena.match.terms import to_json
+from arena.match.referee_events import encode_journal_row
+from arena.match.terms import encode_terms
 from arena.protocol.record import format_record_line
 from arena.server.core.effects import (
     AppendMatchEvent,
@@ -35,7 +35,7 @@ from arena.server.store.finished_matches import (
     COLUMNS_SET_AT_MATCH_END,
     INSERT_PACKED_RECORD,
     compute_match_digest,
-    make_summary_columns,
+    make_match_end_values,
 )
 from arena.server.store.packing import pack_record
 
@@ -64,11 +64,11 @@ class JournalChanges:
     has_only_journal_events: bool = True
     """True if only the list `events` has rows to write. One SQL statement is enough for them."""
 
-    def list_statements(self, arrival: str, append_events: Sequence[Statement]) -> list[Statement]:
+    def list_statements(self, arrival_sql: str, append_statements: Sequence[Statement]) -> list[Statement]:
         """Return the statements that write all changes, in the order in which they must be executed.
 
-        arrival: SQL expression for the next arrival number, which gives the order of finished matches in the store
-        append_events: statements that append the rows in `events`
+        arrival_sql: SQL expression for the next arrival number, which gives the order of finished matches in the store
+        append_statements: statements that append the rows in `events`
 
         The fixed order prevents deadlocks between servers that change the same rows.
         """
@@ -82,8 +82,8 @@ class JournalChanges:
             (SAVE_EVENT, self.event_states),
             (SAVE_ANSWER, self.answers),
             (OPEN_MATCH, self.opened_matches),
-            *append_events,
-            (CLOSE_MATCH.format(arrival=arrival), self.closed_matches),
+            *append_statements,
+            (CLOSE_MATCH.format(arrival=arrival_sql), self.closed_matches),
             (INSERT_PACKED_RECORD, self.closed_matches),
         ]
         get_rows = itemgetter(1)
@@ -95,7 +95,7 @@ def collect_journal_changes(effects: Iterable[DurableEffect], server_name: str) 
     changes = JournalChanges()
     for effect in effects:
         if type(effect) is AppendMatchEvent:
-            events_json = encode_for_journal(effect.at, effect.event, effect.turn)
+            events_json = encode_journal_row(effect.at, effect.event, effect.turn)
             changes.events.append((effect.match, effect.seq, events_json))
             continue
         changes.has_only_journal_events = False
@@ -126,7 +126,7 @@ def _make_opened_match_row(effect: OpenMatch, server_name: str) -> dict[str, Any
         "game": terms.game.name,
         "maxie": terms.players.maxie,
         "minnie": terms.players.minnie,
-        "terms": to_json(terms),
+        "terms": encode_terms(terms),
         "started": effect.started,
         "rated": terms.rated,
         "server": server_name,
@@ -135,7 +135,7 @@ def _make_opened_match_row(effect: OpenMatch, server_name: str) -> dict[str, Any
 
 def _make_closed_match_row(effect: CloseMatch, server_name: str) -> dict[str, Any]:
     record = effect.record
-    return make_summary_columns(record) | {
+    return make_match_end_values(record) | {
         "match": record.match,
         "finished": database.format_current_time(),
         "packed": pack_record(format_record_line(record)),

@@ -66,7 +66,7 @@ class Journal:
     ) -> None:
         self.lease = lease
         """Lease under which the journal writes. `load_restart_state` may replace it with one that has a higher fencing token."""
-        self.engine = database.set_writer(engine, self.write)
+        self.engine = database.redirect_writes(engine, self.write)
         """Engine for all other parts of this server. `database.write` with this engine writes through this journal."""
         self.lease_lost = asyncio.Event()
         """Event that is set when another process has acquired the name. From then on, every write raises LeaseLost."""
@@ -264,7 +264,7 @@ async def open_journal(
             with anyio.CancelScope(shield=True):
                 why = journal.describe_outage()
                 if why:
-                    writer.abandon()  # an unavailable store must not keep the server from stopping
+                    writer.fail_pending_calls()  # an unavailable store must not keep the server from stopping
                 renewal_task.cancel()
                 await asyncio.wait([renewal_task])
                 if not why:

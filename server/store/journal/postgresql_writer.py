@@ -17,7 +17,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.clock import TimeSource
-from arena.server.store.database import EXCLUSIVE_LOCK_KEY, Engine
+from arena.server.store.database import STORE_LOCK_KEY, Engine
 from arena.server.store.finished_matches import NEXT_ARRIVAL_SQL
 from arena.server.store.journal.changes import (
     REQUIRE_LEASE,
@@ -43,7 +43,7 @@ ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 Parameters: the lease's name and fencing token, and arrays of match ids, event numbers and events.
 """
 
-BLOCK_MATCH_COUNTING = f"SELECT pg_advisory_xact_lock_shared({EXCLUSIVE_LOCK_KEY})"
+BLOCK_MATCH_COUNTING = f"SELECT pg_advisory_xact_lock_shared({STORE_LOCK_KEY})"
 """Statement that waits until no transaction counts matches (`aggregates.match_counting`), and then prevents counting.
 
 A transaction executes this statement before it assigns arrival numbers to finished matches. The end of the transaction
@@ -67,7 +67,7 @@ class WriteConnection:
         self._driver_connection: Any = None
         """The driver's (asyncpg's) object for the same connection; None while there is none."""
         self._is_abandoned = False
-        """True if `abandon` was called since the connection was opened."""
+        """True if `fail_pending_calls` was called since the connection was opened."""
 
     @asynccontextmanager
     async def open_for_transaction(self) -> AsyncIterator[tuple[AsyncConnection, Any]]:
@@ -85,7 +85,9 @@ class WriteConnection:
                         connection = self._connection = await self._engine.connect()
                         self._driver_connection = (await connection.get_raw_connection()).driver_connection
                         self._is_abandoned = False
-                    abandon_timer = self._clock.call_later(self._answer_timeout_seconds, self.abandon)
+                    abandon_timer = self._clock.call_later(
+                        self._answer_timeout_seconds, self.fail_pending_calls
+                    )
                     try:
                         yield self._connection, self._driver_connection
                     finally:
@@ -105,7 +107,7 @@ class WriteConnection:
             await connection.invalidate()
             await connection.close()
 
-    def abandon(self) -> None:
+    def fail_pending_calls(self) -> None:
         """Close the connection immediately, without a message to the database.
 
         Pending calls raise an exception, whether or not their transaction was committed.
@@ -157,10 +159,10 @@ class PostgresqlWriter:
         async with self._others.open_for_transaction() as (connection, _), connection.begin():
             return await connection.run_sync(operation)
 
-    def abandon(self) -> None:
+    def fail_pending_calls(self) -> None:
         """Stop waiting for an unavailable database: all pending calls raise an exception."""
-        self._commits.abandon()
-        self._others.abandon()
+        self._commits.fail_pending_calls()
+        self._others.fail_pending_calls()
 
     async def close(self) -> None:
         """Close both connections once their current transactions have ended."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.match.referee_events import TimedEvent, decode_from_journal
-from arena.match.terms import MatchTerms, from_json
+from arena.match.referee_events import TimedEvent, decode_journal_row
+from arena.match.terms import MatchTerms, decode_terms
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.packing import unpack_match, unpack_terms
@@ -39,7 +39,7 @@ async def find_started_matches(
     query = _SELECT_STARTED_MATCHES_OF_PLAYER if player_name else _SELECT_STARTED_MATCHES
     rows = await database.fetch(engine, query, parameters)
     return [
-        StartedMatch(from_json(row.terms or unpack_terms(row.packed)), row.packed if row.whole else None)
+        StartedMatch(decode_terms(row.terms or unpack_terms(row.packed)), row.packed if row.whole else None)
         for row in rows
     ]
 
@@ -66,7 +66,7 @@ async def load_events_of_match(engine: Engine, match_id: str) -> list[TimedEvent
 
 def unpack_events(packed: bytes) -> list[TimedEvent]:
     """Return the events in the packed data of a match, in order; an empty list for an imported match."""
-    return [timed for text in unpack_match(packed).events for timed in decode_from_journal(text)]
+    return [timed for text in unpack_match(packed).events for timed in decode_journal_row(text)]
 
 
 async def read_events_by_match(
@@ -79,7 +79,7 @@ async def read_events_by_match(
         query = query.where(matches.c.match.in_(chunk)).order_by(events.c.number, events.c.seq)
         # Streamed, because a large server has hundreds of matches in progress when it restarts after a crash.
         async for row in await connection.stream(query):
-            events_by_match.setdefault(row.match, []).extend(decode_from_journal(row.event))
+            events_by_match.setdefault(row.match, []).extend(decode_journal_row(row.event))
         # The packed data are read last: if a match is packed meanwhile, its events are found in one of the two places.
         packed = sa.select(matches.c.match, records.c.packed).join(
             records, records.c.number == matches.c.number

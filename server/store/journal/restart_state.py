@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.games.core import GameError
-from arena.match.terms import from_json
+from arena.match.terms import decode_terms
 from arena.server.core.bot import MAX_RESENT_RESULT_AGE_NS
 from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
 from arena.server.store import database, errors
@@ -45,7 +45,7 @@ async def load_restart_state(engine: Engine, server_name: str, event_name: str |
     unfinished_matches = []
     for row in rows:
         try:
-            terms = from_json(row.terms)
+            terms = decode_terms(row.terms)
         except GameError as error:
             raise errors.StoreError(
                 f"match {row.match} was in progress and cannot be resumed: {error}"

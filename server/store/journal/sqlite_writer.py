@@ -34,7 +34,7 @@ MAX_ROWS_PER_STATEMENT = 500
 
 
 @cache
-def make_append_statement(row_count: int) -> str:
+def make_append_events_statement(row_count: int) -> str:
     """Return the SQL statement that appends `row_count` rows of events. It appends nothing if the server has lost its lease.
 
     The statement's parameters are the three values of each row (`changes.EventRow`), then the name of the lease twice and its
@@ -143,7 +143,7 @@ class SqliteWriter:
                 if not sqlite.is_busy_error(error):
                     raise
             else:
-                return _complete_empty_commit()
+                return _commit_nothing()
         return self._thread.run_in_thread(partial(self._run_with_busy_wait, work))
 
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
@@ -155,7 +155,7 @@ class SqliteWriter:
             partial(self._run_with_busy_wait, partial(self._write, operation))
         )
 
-    def abandon(self) -> None:
+    def fail_pending_calls(self) -> None:
         """Do nothing, unlike the writer to PostgreSQL.
 
         SQLite waits only seconds for a lock, and a pending write to the disk cannot be cancelled.
@@ -175,16 +175,18 @@ class SqliteWriter:
         events, fence = changes.events, (lease.name, lease.name, lease.number)
         if changes.has_only_journal_events and 0 < len(events) <= MAX_ROWS_PER_STATEMENT:
             values = (*chain.from_iterable(events), *fence)
-            if self._driver_connection.execute(make_append_statement(len(events)), values).rowcount < len(
-                events
-            ):
+            if self._driver_connection.execute(
+                make_append_events_statement(len(events)), values
+            ).rowcount < len(events):
                 # The lease is lost, or a match was removed from the store meanwhile.
                 self._require_lease(lease)
             return
         append_events: list[Statement] = []
         for start in range(0, len(events), MAX_ROWS_PER_STATEMENT):
             chunk = events[start : start + MAX_ROWS_PER_STATEMENT]
-            append_events.append((make_append_statement(len(chunk)), [(*chain.from_iterable(chunk), *fence)]))
+            append_events.append(
+                (make_append_events_statement(len(chunk)), [(*chain.from_iterable(chunk), *fence)])
+            )
         self._driver_connection.execute(sqlite.BEGIN_STATEMENT)
         try:
             self._require_lease(lease)
@@ -205,7 +207,7 @@ class SqliteWriter:
             return operation(self._connection)
 
 
-async def _complete_empty_commit() -> None:
+async def _commit_nothing() -> None:
     pass
 
 

@@ -10,7 +10,7 @@ from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.queries import load_event_table, load_rating_tables
 from arena.server.store.schema import event_totals
-from arena.server.web.match_log import load_log
+from arena.server.web.match_log import load_match_log
 from benchmarks.kit.filling import (
     BOT_COUNT,
     EVENT,
@@ -38,7 +38,7 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         assert await load_record_line(engine, shown[0].match)
         name = shown[1].match
         await replace_shared_records(engine, [name])
-        log = await load_log(engine, name[:16])
+        log = await load_match_log(engine, name[:16])
         assert (log.match, log.maxie) == (name, shown[1].players.maxie)
         assert sum(step.ply is not None for step in log.steps) == PLIES_PER_MATCH
         assert f'"match":"{name}"' in (await load_record_line(engine, name) or "")

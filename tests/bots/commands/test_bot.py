@@ -15,7 +15,7 @@ from msgspec import structs
 
 from arena.bots.evaluators.linear import WEIGHTS_FOLDER
 from arena.cores import list_usable_cores
-from arena.match.terms import ThreadLimits
+from arena.match.terms import SearchThreadLimits
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo
 from arena.server.host import Host, open_host
@@ -145,7 +145,9 @@ async def test_a_bot_file_without_threads_may_use_all_that_the_match_allows(tmp_
         connected_bot(host, str(tmp_path / "own.py"), name="own") as program,
         connected_bot(host, "random", name="r"),
     ):
-        record = await host.play_match(structs.replace(spec("own", "r"), thread_limits=ThreadLimits(3, 3)))
+        record = await host.play_match(
+            structs.replace(spec("own", "r"), thread_limits=SearchThreadLimits(3, 3))
+        )
         assert record.result.reason is EndReason.CRASH
         assert record.engines is not None
         assert record.engines.maxie == EngineInfo("own")

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from arena.ladder.reports.standings import CPU_LEGEND, make_extra_columns, print_standings
-from arena.match.replay import compute_mean_cpu_ms
+from arena.match.replay import compute_mean_cpu_ms_by_bot
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, RecordedMove
 from arena.protocol.values import Thinking
@@ -52,7 +52,7 @@ def measured(maxie: str, minnie: str, *used: float | None) -> Record:
 
 def test_cpu_time_is_the_mean_of_the_moves_for_which_it_was_measured() -> None:
     records = [measured("anna", "bert", 10, None, 20, None), measured("bert", "anna", None, 60, None, None)]
-    assert compute_mean_cpu_ms(records) == {"anna": 30}
+    assert compute_mean_cpu_ms_by_bot(records) == {"anna": 30}
     file = io.StringIO()
     print_standings(ROWS, Console(file=file, width=40), make_extra_columns(records, []))
     lines = file.getvalue().splitlines()

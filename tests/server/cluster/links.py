@@ -110,10 +110,10 @@ class RecordingCore:
         with suppress(CoreSuperseded):
             await self.link.run()
 
-    def attach(self, edge: int, port: EdgePort) -> None:
+    def attach_edge(self, edge: int, port: EdgePort) -> None:
         self.ports[edge] = port
 
-    def detach(self, edge: int) -> None:
+    def detach_edge(self, edge: int) -> None:
         del self.ports[edge]
         self.detached_edges.append(edge)
         self.clients = {each for each in self.clients if each >> EDGE_NUMBER_SHIFT_BITS != edge}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from arena.protocol.messages import Move
-from arena.server.cluster.edge_link import MAX_KEPT_FOR_RESEND_NS, MAX_RESENT_MESSAGES
+from arena.server.cluster.edge_link import MAX_KEPT_MESSAGE_AGE_NS, MAX_KEPT_MESSAGES
 from arena.server.cluster.frames import (
     HEARTBEAT_INTERVAL_NS,
     MAX_SILENCE_BEFORE_LOSS_NS,
@@ -148,12 +148,12 @@ def test_messages_held_for_a_core_are_limited_in_number_and_age(broker: Simulate
     core.process.kill()
     broker.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
     edge.send_status(client, 1)
-    broker.world.run_for(MAX_KEPT_FOR_RESEND_NS)
-    for number in range(MAX_RESENT_MESSAGES + 10):
+    broker.world.run_for(MAX_KEPT_MESSAGE_AGE_NS)
+    for number in range(MAX_KEPT_MESSAGES + 10):
         edge.send_status(client, number)
     new = RecordingCore(broker, fencing_token=2)
     broker.world.run_for(SECOND)
-    assert new.list_received() == list(range(10, MAX_RESENT_MESSAGES + 10))
+    assert new.list_received() == list(range(10, MAX_KEPT_MESSAGES + 10))
 
 
 def test_a_list_of_messages_larger_than_a_frame_is_split(broker: SimulatedBroker) -> None:

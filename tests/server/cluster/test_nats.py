@@ -19,7 +19,7 @@ from anyio.lowlevel import checkpoint
 
 from arena.server.cluster import nats
 from arena.server.cluster.bus import MAX_PAYLOAD_BYTES, BusError
-from arena.server.cluster.nats import MAX_QUEUED_BYTES, NatsBus, open_nats
+from arena.server.cluster.nats import MAX_QUEUED_OUTGOING_BYTES, NatsBus, open_nats
 from testkit.forwarder import ForwarderProcess
 from testkit.nats_server import NatsServer, run_nats
 from testkit.tools import mark_requires
@@ -126,7 +126,7 @@ async def test_a_silent_nats_counts_as_lost_and_does_not_block_the_event_loop(
             assert longest < 60
             assert refused
             # The client buffers 2 MiB, and 2 MiB more while its transport waits. The rest is in buffers of the kernel.
-            assert accepted < MAX_QUEUED_BYTES + 64 * 2**20
+            assert accepted < MAX_QUEUED_OUTGOING_BYTES + 64 * 2**20
             log_lines = [each.getMessage() for each in caplog.records if each.name == "arena.bus"]
             assert log_lines == ["the connection to NATS is lost: it does not answer"], (
                 "the NATS client did not block"

@@ -26,9 +26,9 @@ def test_a_certificate_for_the_requested_host_is_required() -> None:
 
 def test_the_context_records_whether_tls_was_used() -> None:
     context = TlsContext.from_ca_bundle(None)
-    used = [context.was_used_for_connection]
+    used = [context.has_wrapped_connection]
     context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname="here")
-    used.append(context.was_used_for_connection)
+    used.append(context.has_wrapped_connection)
     context.reset_for_new_connection()
-    used.append(context.was_used_for_connection)
+    used.append(context.has_wrapped_connection)
     assert used == [False, True, False]

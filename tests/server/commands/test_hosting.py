@@ -28,14 +28,14 @@ async def test_results_that_cannot_be_written_do_not_stop_the_server(
     host = ReloadableHost(None, options, read_server_configuration(None, options))
     folder.rmdir()
     for match in "ab":
-        await host.write_result(record(match))
+        await host.write_match_result(record(match))
     why = "results stay in the store alone, because they cannot be written"
     assert caplog.messages == [f"{why}: {file}: No such file or directory"]
     folder.mkdir()
-    await host.write_result(record("c"))
+    await host.write_match_result(record("c"))
     assert capsys.readouterr().out.count(" plies\n") == 3
     with redirect_stdout(FullOutput(errno.EPIPE)):
-        await host.write_result(record("d"))
+        await host.write_match_result(record("d"))
     assert caplog.messages[1:] == [f"{why}: standard output: Broken pipe"]
     assert [each.match for each in read_records(file)] == ["c", "d"]
 
@@ -46,10 +46,10 @@ async def test_a_record_cut_off_by_a_full_disk_is_removed(
     file = tmp_path / "all.jsonl"
     options = list(parse_set_options([f"store.record={file}"]))
     host = ReloadableHost(None, options, read_server_configuration(None, options))
-    await host.write_result(record("a"))
+    await host.write_match_result(record("a"))
     with limit_file_size(file.stat().st_size + 100), redirect_stdout(FullOutput(errno.ENOSPC)):
-        await host.write_result(record("b"))
-    await host.write_result(record("c"))
+        await host.write_match_result(record("b"))
+    await host.write_match_result(record("c"))
     assert [each.match for each in read_records(file)] == ["a", "c"]
     (message,) = caplog.messages
     assert message.endswith(f"standard output: No space left on device; {file}: File too large")
@@ -61,11 +61,11 @@ async def test_each_failing_output_is_logged_once(tmp_path: Path, caplog: pytest
     options = list(parse_set_options([f"store.record={folder / 'all.jsonl'}"]))
     host = ReloadableHost(None, options, read_server_configuration(None, options))
     with redirect_stdout(FullOutput(errno.ENOSPC)):
-        await host.write_result(record("a"))
+        await host.write_match_result(record("a"))
         (folder / "all.jsonl").unlink()
         folder.rmdir()
         for match in "bc":
-            await host.write_result(record(match))
+            await host.write_match_result(record(match))
     assert [message.count(";") for message in caplog.messages] == [0, 1]
 
 

@@ -26,18 +26,18 @@ def send_signal(number: int = signal.SIGTERM) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_no_signal_is_lost_between_two_waits(stop: StopSignals, number: signal.Signals) -> None:
     with anyio.move_on_after(0.001) as early:
-        await stop.wait_until_stop_was_signalled()
+        await stop.wait_until_signalled()
     assert early.cancelled_caught
     send_signal(number)
     await anyio.sleep(0.01)
     states = [stop.was_received]
-    await stop.wait_until_stop_was_signalled()
+    await stop.wait_until_signalled()
     states.append(stop.was_received)
-    await stop.wait_until_stop_was_signalled()
+    await stop.wait_until_signalled()
     assert states == [False, True]
     with anyio.move_on_after(0.01) as scope:
-        await stop.wait_for_next_stop_signal()
+        await stop.wait_for_next_signal()
     assert scope.cancelled_caught
     send_signal(number)
     with anyio.fail_after(500):
-        await stop.wait_for_next_stop_signal()
+        await stop.wait_for_next_signal()

@@ -8,7 +8,7 @@ from itertools import pairwise
 import anyio
 import pytest
 
-from arena.server.commands.local_cluster import UPTIME_SECONDS_TO_RESET_PAUSE, _restart_on_exit
+from arena.server.commands.local_cluster import MIN_STABLE_UPTIME_SECONDS, _restart_on_exit
 from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.virtual import virtual
 
@@ -34,7 +34,7 @@ class FakeProcess:
 
 @virtual
 async def test_the_pause_before_a_restart_grows_with_each_early_end() -> None:
-    lasts = (1, 1, 1, 1, 1, 1, 1, UPTIME_SECONDS_TO_RESET_PAUSE + 1, 1)
+    lasts = (1, 1, 1, 1, 1, 1, 1, MIN_STABLE_UPTIME_SECONDS + 1, 1)
     child = FakeProcess(*lasts)
     with anyio.move_on_after(300):
         await _restart_on_exit(child, VIRTUAL_CLOCK)  # type: ignore[arg-type]

@@ -63,7 +63,7 @@ def test_an_exception_is_logged_with_its_stack(formatter: logging.Formatter) -> 
 
 
 def test_only_warnings_are_logged_by_default(capsys: pytest.CaptureFixture[str]) -> None:
-    server_log.configure_logging("text", verbose=False, wire=False)
+    server_log.configure_logging("text", verbose=False, logs_messages=False)
     logging.getLogger("arena.dispatch").info("here")
     logging.getLogger("arena.dispatch").warning("careful")
     assert "careful" in (stderr := capsys.readouterr().err)
@@ -79,7 +79,7 @@ class Fails:
     def __del__(self):
         raise ValueError("in a destructor")
 
-server_log.configure_logging("json", verbose=True, wire=False)
+server_log.configure_logging("json", verbose=True, logs_messages=False)
 warnings.warn("careful")
 logging.getLogger("asyncio").error("a task\\nfails")
 logging.getLogger("websockets.server").error("a peer fails", exc_info=ValueError("there"))

@@ -144,7 +144,7 @@ class Arena:
     def handle(self, input: Input) -> list[Effect]:
         """Pass an input to the core, deliver the effects to the clients, and report turns as sent."""
         self.inputs.append((self.now, input))
-        effects = self.core.handle(input, self.now)
+        effects = self.core.handle_input(input, self.now)
         self.effects += effects
         for effect in effects:
             match effect:

@@ -38,7 +38,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
-from arena.server.core.deadlines import Deadlines
+from arena.server.core.deadlines import DeadlineSchedule
 from arena.server.core.effects import AppendMatchEvent, CloseMatch, OpenMatch
 from arena.server.core.ids import RandomIds
 from arena.server.core.inputs import (
@@ -267,7 +267,7 @@ def test_every_match_ends_and_no_state_is_left_after_any_inputs(steps: list[tupl
 def test_the_same_inputs_give_the_same_effects_byte_for_byte(steps: list[tuple[str, int, int]]) -> None:
     arena = Script().run(steps)
     again = Core(arena.settings, SEED, 0)
-    effects = [effect for now, each in arena.inputs for effect in again.handle(each, now)]
+    effects = [effect for now, each in arena.inputs for effect in again.handle_input(each, now)]
     assert encode_effects(effects) == encode_effects(arena.effects)
 
 
@@ -314,7 +314,7 @@ def test_limits_are_obeyed_and_replaying_the_journal_gives_every_record(
     for record in arena.records:
         referee = Referee(terms[record.match])
         for at, event in by_match[record.match]:
-            referee.handle(event, at)
+            referee.handle_event(event, at)
         assert referee.result is not None
         assert (referee.result.reason, referee.moves) == (record.result.reason, record.moves)
     assert len(arena.records) == len(terms)
@@ -385,7 +385,7 @@ def test_the_next_core_closes_an_ended_match_whose_record_was_not_stored() -> No
     st.lists(st.tuples(st.sampled_from(["schedule", "cancel", "pop"]), st.integers(0, 5), st.integers(0, 50)))
 )
 def test_deadlines_behave_like_a_plain_dictionary(steps: list[tuple[str, int, int]]) -> None:
-    deadlines, known = Deadlines(), dict[str, int]()
+    deadlines, known = DeadlineSchedule(), dict[str, int]()
     for action, number, at in steps:
         name = str(number)
         if action == "schedule":
@@ -403,7 +403,7 @@ def test_deadlines_behave_like_a_plain_dictionary(steps: list[tuple[str, int, in
 
 
 def test_cancelled_deadlines_take_no_memory() -> None:
-    deadlines = Deadlines()
+    deadlines = DeadlineSchedule()
     for number in range(10_000):
         deadlines.schedule_check(("match", str(number)), number)
         deadlines.cancel_check(("match", str(number)))
@@ -435,11 +435,11 @@ def test_a_rate_limit_forgets_the_least_recently_used_keys() -> None:
 
 def test_random_ids_of_one_seed_repeat_and_differ_from_each_other() -> None:
     draws, again = RandomIds(b"seed"), RandomIds(b"seed")
-    ids = [draws.make_next_hex_id() for _ in range(1000)]
-    assert ids == [again.make_next_hex_id() for _ in range(1000)]
+    ids = [draws.make_hex_id() for _ in range(1000)]
+    assert ids == [again.make_hex_id() for _ in range(1000)]
     assert len(set(ids)) == 1000
     assert {len(each) for each in ids} == {32}
-    assert RandomIds(b"other").make_next_hex_id() not in ids
+    assert RandomIds(b"other").make_hex_id() not in ids
 
 
 @pytest.mark.parametrize("watched", [False, True])
@@ -462,7 +462,7 @@ def test_a_move_takes_few_calls(watched: bool) -> None:
 
     sys.setprofile(count)
     try:
-        arena.core.handle(said, 0)
+        arena.core.handle_input(said, 0)
     finally:
         sys.setprofile(None)
     assert len(calls) <= (40 if watched else 27), calls

@@ -143,7 +143,7 @@ def test_an_event_from_its_announcement_to_its_end() -> None:
     assert len(met) == 6, "three rounds of four bots are a round-robin"
     assert {each.event for each in arena.records} == {"cup"}
     assert anna.all(EventStatus)[-1].state == "over"
-    assert not arena.core.events
+    assert not arena.core.event_states
 
 
 @pytest.mark.parametrize("format", ["swiss", "round-robin", "gauntlet", "knockout", "arena"])
@@ -177,7 +177,7 @@ def test_a_cancellation_is_reported_once_although_matches_end_later() -> None:
     assert arena.core.match_count == 1
     play_out(arena)
     arena.wait(60_000)
-    assert not arena.core.events
+    assert not arena.core.event_states
     assert [type(each.content) for each in arena.of(EventNews)].count(EventFinished) == 1
     (status,) = [each for each in anna.all(EventStatus) if each.state == "cancelled"]
     assert status.detail == "the event is cancelled: the host has cancelled it"
@@ -323,7 +323,7 @@ def test_the_name_of_a_series_means_its_running_event_for_actions_on_running_eve
     for peer in peers:
         peer.send(EnterEvent("weekly"))
     arena.wait(60_100)
-    running, coming = (each.plan.event for each in arena.core.events)
+    running, coming = (each.plan.event for each in arena.core.event_states)
     assert running == "weekly-1"
     peers[3].disconnect()
     for _ in range(2):
@@ -338,7 +338,7 @@ def test_the_name_of_a_series_means_its_running_event_for_actions_on_running_eve
         assert send_command(arena, EventCommand("weekly", to)).answer.startswith(f"{running} is ")
     for _ in range(2):
         assert send_command(arena, EventCommand("weekly", "withdraw", "dora")).done
-    assert [each.has_entered("dora") for each in arena.core.events] == [False, False]
+    assert [each.has_entered("dora") for each in arena.core.event_states] == [False, False]
     dora.send(EnterEvent("weekly"))
     assert (
         dora.receive(Error).detail
@@ -435,7 +435,7 @@ def test_commands_of_the_host_change_an_event_or_are_refused_with_the_reason() -
     play_until_quiet(arena)
     arena.wait(100)
     assert not arena.core.match_count
-    assert not arena.core.events
+    assert not arena.core.event_states
 
 
 def test_a_refused_entry_gets_the_reason() -> None:
@@ -496,15 +496,15 @@ def test_stop_cancels_the_next_event_and_ends_the_series() -> None:
     for name in ("anna", "bert"):
         arena.connect(name).send(EnterEvent("weekly"))
     arena.wait(60_100)
-    running, coming = (each.plan.event for each in arena.core.events)
+    running, coming = (each.plan.event for each in arena.core.event_states)
     answer = send_command(arena, EventCommand("weekly", "stop")).answer
     assert answer == f"{coming} is cancelled, and weekly is not repeated"
     arena.wait(100)
-    assert [each.plan.event for each in arena.core.events] == [running]
+    assert [each.plan.event for each in arena.core.event_states] == [running]
     send_command(arena, EventCommand("weekly", "cancel"))
     play_until_quiet(arena)
     arena.wait(100)
-    assert not arena.core.events
+    assert not arena.core.event_states
 
 
 def test_a_client_is_found_while_it_is_connected() -> None:
@@ -524,7 +524,7 @@ def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> Non
     send_command(arena, EventCommand("cup", "withdraw", "carl"))
     assert send_command(arena, RenameEntry("anna", "tiger")).answer == "anna is renamed to tiger"
     assert send_command(arena, RenameEntry("carl", "")).answer == "carl is removed"
-    (known,) = arena.core.events
+    (known,) = arena.core.event_states
     assert (known.bots, known.excluded, known.plan.invited) == (("tiger", "bert"), (), ("tiger", "bert"))
     assert get_stored_state(arena) == known
     send_command(arena, AnnounceEvent(plan(event="other", uid="8", start_time=500)))
@@ -532,7 +532,7 @@ def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> Non
     arena.connect("tiger")
     arena.wait(60_100)
     send_command(arena, RenameEntry("bert", "lion"))
-    assert [each.bots for each in arena.core.events] == [("bert", "tiger"), ("lion",)], "cup has begun"
+    assert [each.bots for each in arena.core.event_states] == [("bert", "tiger"), ("lion",)], "cup has begun"
 
 
 def test_an_unknown_house_engine_is_not_entered() -> None:

@@ -34,7 +34,7 @@ from arena.protocol.messages import (
 from arena.protocol.values import Thinking
 from arena.server.core.effects import (
     DURABLE_EFFECTS,
-    AnalysisLinesCut,
+    AnalysisTrimmed,
     AppendMatchEvent,
     CloseMatch,
     LogLine,
@@ -96,7 +96,7 @@ def test_two_bots_play_a_match_to_its_end() -> None:
 
 def test_the_journal_gets_a_move_before_the_players_do() -> None:
     arena, anna, _, match = arena_in_match()
-    append, accepted, turn = arena.core.handle(MessageReceived(anna.client, Move(match, 0, 4), 5), 5)
+    append, accepted, turn = arena.core.handle_input(MessageReceived(anna.client, Move(match, 0, 4), 5), 5)
     assert isinstance(append, DURABLE_EFFECTS)
     assert append == AppendMatchEvent(match, 5, 5, MoveReceived(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
     assert isinstance(accepted, SendToClient)
@@ -291,7 +291,7 @@ def test_an_analysis_is_shortened_before_it_is_stored() -> None:
     line = [4, 0, {"no": "move"}, "x" * 10_000]
     anna.send(Move(match, 0, 4, Thinking(depth=2, line=line)))
     assert arena.of(AppendMatchEvent)[-1].event.thinking == Thinking(depth=2, line=[4, 0])
-    assert arena.of(AnalysisLinesCut) == [AnalysisLinesCut(2)]
+    assert arena.of(AnalysisTrimmed) == [AnalysisTrimmed(2)]
 
 
 class Broken(TicTacToe):

@@ -36,8 +36,8 @@ from arena.server.core.bot import RATING_OF_UNRATED_BOT
 from arena.server.core.effects import OpenMatch
 from arena.server.core.inputs import ApplySettings, RatingChanged, SeasonClosed, StartDraining
 from arena.server.core.matchmaker import (
-    EARLIER_MATCH_COST_IN_RATING_POINTS,
-    MAX_COMPARED_BOTS,
+    MAX_BOTS_COMPARED_AT_ONCE,
+    REMATCH_COST_RATING_POINTS,
     choose_pairs,
 )
 from arena.server.core.pairing import PairingHistory
@@ -111,7 +111,7 @@ def test_several_pairs_chosen_at_once_are_those_chosen_one_by_one(
     assert len(choice) == min(most, len(ratings) // 2)
 
 
-@given(st.integers(0, 3 * MAX_COMPARED_BOTS))
+@given(st.integers(0, 3 * MAX_BOTS_COMPARED_AT_ONCE))
 def test_in_a_crowd_all_bots_get_a_match_longest_wait_first(size: int) -> None:
     left = [f"bot {number:03}" for number in range(size)]
     opponents: list[str] = []
@@ -139,7 +139,7 @@ def test_no_owner_waits_longer_than_one_turn_of_each_other_owner(sizes: list[int
 
 
 def test_bots_of_similar_rating_meet_first_but_not_forever() -> None:
-    ratings = {"a": 1500.0, "b": 1500.0 + 3 * EARLIER_MATCH_COST_IN_RATING_POINTS, "c": 1510.0}
+    ratings = {"a": 1500.0, "b": 1500.0 + 3 * REMATCH_COST_RATING_POINTS, "c": 1510.0}
     known, chosen = history(), []
     for _ in range(5):
         (pair,) = choose(["a", "b", "c"], known, ServiceOrder(), get_rating=ratings.__getitem__)

@@ -171,7 +171,7 @@ async def test_a_flood_of_pings_resets_the_connection_as_a_fault() -> None:
         assert arena.core.list_received(ClientDisconnected) == [
             ClientDisconnected(client, "too many control frames")
         ]
-        assert not arena.edge.admission.try_admit(ADDRESS)
+        assert not arena.edge.admission.try_admit_connection(ADDRESS)
 
 
 @virtual
@@ -247,7 +247,7 @@ async def test_a_violation_of_rfc_6455_closes_the_connection_as_a_fault(bad: byt
         assert gone.client == client
         assert gone.fault
         assert len(arena.core.list_received(MessageReceived)) <= 1
-        assert not arena.edge.admission.try_admit(ADDRESS)
+        assert not arena.edge.admission.try_admit_connection(ADDRESS)
 
 
 # the end
@@ -266,7 +266,7 @@ async def test_a_close_frame_is_answered_and_disconnects_without_fault(
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
         anna.transport.feed_eof()
         assert (await anna.wait_closed())[0] == code
-        assert arena.edge.admission.try_admit(ADDRESS)
+        assert arena.edge.admission.try_admit_connection(ADDRESS)
         assert len(arena.core.list_received(ClientDisconnected)) == 1
 
 
@@ -313,7 +313,7 @@ async def test_a_peer_that_answers_no_pings_is_disconnected_without_fault() -> N
         await asyncio.sleep(PING_INTERVAL_SECONDS + PONG_TIMEOUT_SECONDS + PING_INTERVAL_SECONDS + 1)
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
         anna.transport.reset()
-        assert arena.edge.admission.try_admit(ADDRESS), "a broken connection is no misbehaviour"
+        assert arena.edge.admission.try_admit_connection(ADDRESS), "a broken connection is no misbehaviour"
 
 
 # writing

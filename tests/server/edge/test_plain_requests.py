@@ -287,7 +287,7 @@ async def test_an_idle_connection_is_closed_without_fault() -> None:
             assert await read_to_end(peer) == b""
         silent = Peer(arena.edge)
         await read_to_end(silent)
-        assert arena.edge.admission.try_admit(ADDRESS)
+        assert arena.edge.admission.try_admit_connection(ADDRESS)
 
 
 @pytest.mark.parametrize("first", [b"", get("/a")])
@@ -303,7 +303,7 @@ async def test_a_request_sent_byte_by_byte_must_arrive_in_time(first: bytes) -> 
             peer.transport.feed_data(b"a")
             await asyncio.sleep(0.02)
         assert asyncio.get_running_loop().time() - start_time < 0.35
-        assert not arena.edge.admission.try_admit(ADDRESS), "the connection counts as misbehaving"
+        assert not arena.edge.admission.try_admit_connection(ADDRESS), "the connection counts as misbehaving"
 
 
 @virtual

@@ -409,7 +409,7 @@ async def test_too_many_messages_are_a_fault_and_hardly_any_is_handled() -> None
         )
         assert len(messages(arena)) < 3
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client, error.detail)]
-        assert not arena.edge.admission.try_admit(ADDRESS), "the connection counts as misbehaving"
+        assert not arena.edge.admission.try_admit_connection(ADDRESS), "the connection counts as misbehaving"
 
 
 @virtual
@@ -421,7 +421,7 @@ async def test_messages_about_own_matches_are_free_and_all_others_have_their_cos
             requests.append(cost_us)
             return 0.0
 
-        arena.edge.work_budget.spend_or_compute_wait = ask  # type: ignore[method-assign]
+        arena.edge.work_budget.charge_or_compute_wait_seconds = ask  # type: ignore[method-assign]
         arena.send(client, START, make_turn())
         anna.send(Ready("m"), Move("m", 0, 1), Move("m", 0, 1), Resign("m"))
         await settle()

@@ -29,8 +29,8 @@ from arena.server.core.inputs import MessageReceived
 from arena.server.core.limits import HostLimits
 from arena.server.edge.topics import (
     FOLLOWERS_PER_BATCH,
-    GATHERING_DELAY_SECONDS,
     MAX_UNSENT_BYTES_PER_FOLLOWER,
+    PUBLISHING_DELAY_SECONDS,
     SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS,
     encode_server_frame,
 )
@@ -169,7 +169,7 @@ async def test_messages_are_sent_to_a_few_followers_at_a_time() -> None:
         while sum(at) < len(crowd):
             await asyncio.sleep(0.0005)
             at.append(sum(bool(eve.frames) for eve in crowd) - sum(at))
-            assert asyncio.get_running_loop().time() - start_time < 2.1 * GATHERING_DELAY_SECONDS
+            assert asyncio.get_running_loop().time() - start_time < 2.1 * PUBLISHING_DELAY_SECONDS
         assert max(at) == FOLLOWERS_PER_BATCH
 
 
@@ -200,12 +200,14 @@ async def test_a_spectator_over_its_work_budget_skips_to_the_latest_position() -
     async with open_rig(HostLimits(work_ms_per_second=1)) as arena:
         match = Match(arena)
         many = [await match.watch(f"much {number}", OTHER_ADDRESS) for number in range(8)]
-        arena.edge.work_budget.spend_or_compute_wait(OTHER_ADDRESS, 3_500, asyncio.get_running_loop().time())
+        arena.edge.work_budget.charge_or_compute_wait_seconds(
+            OTHER_ADDRESS, 3_500, asyncio.get_running_loop().time()
+        )
         little = await match.watch("little", "203.0.113.1")
         for _ in range(30):
             match.move()
             await asyncio.sleep(0.06)
-        await asyncio.sleep(GATHERING_DELAY_SECONDS)
+        await asyncio.sleep(PUBLISHING_DELAY_SECONDS)
         assert moves_seen(little.take_messages()) == match.moves
         await asyncio.sleep(2 * SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS)
         for much in many:

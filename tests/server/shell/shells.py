@@ -230,7 +230,7 @@ async def running(
         event_name=event,
     )
     edge = ListEdge(shell)
-    shell.attach(EDGE, edge)
+    shell.attach_edge(EDGE, edge)
     async with anyio.create_task_group() as tasks:
         await tasks.start(shell.run)
         yield edge

@@ -16,7 +16,7 @@ from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Hello
 from arena.protocol.values import Role
 from arena.rating.glicko import GlickoRating
-from arena.server.abuse_counter import MAX_WRONG_TOKENS, AbuseCounter
+from arena.server.abuse_counter import MAX_WRONG_TOKENS_PER_WINDOW, AbuseCounter
 from arena.server.core.bot import LobbyBot, hash_secret
 from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientAdmitted, EdgeResynced, RatingChanged
@@ -122,7 +122,7 @@ def test_a_spectator_needs_no_token_and_an_admin_does() -> None:
 def test_after_many_wrong_tokens_an_address_is_refused_even_with_the_right_token() -> None:
     auth = make_authenticator()
     token = auth.issue_token("anna")
-    for guess in map(str, range(MAX_WRONG_TOKENS)):
+    for guess in map(str, range(MAX_WRONG_TOKENS_PER_WINDOW)):
         assert refusal(auth, request("anna", guess)).code is ErrorCode.BAD_TOKEN
     refused = refusal(auth, request("anna", token))
     assert refused.code is ErrorCode.RATE_LIMITED
@@ -133,7 +133,7 @@ def test_after_many_wrong_tokens_an_address_is_refused_even_with_the_right_token
 def test_a_bot_with_its_session_returns_even_from_a_refused_address() -> None:
     auth = make_authenticator()
     token = auth.issue_token("anna")
-    for guess in map(str, range(MAX_WRONG_TOKENS)):
+    for guess in map(str, range(MAX_WRONG_TOKENS_PER_WINDOW)):
         refusal(auth, request("bert", guess))
     known = StoredAccount(session=hash_secret("secret"))
     assert auth.authenticate_client(request("anna", token, "secret"), known).stored_session == known.session
@@ -146,7 +146,7 @@ def test_a_bot_with_its_session_returns_even_from_a_refused_address() -> None:
 def test_an_empty_token_does_not_count_as_a_wrong_token() -> None:
     auth = make_authenticator()
     token = auth.issue_token("anna")
-    for _ in range(2 * MAX_WRONG_TOKENS):
+    for _ in range(2 * MAX_WRONG_TOKENS_PER_WINDOW):
         assert refusal(auth, request("anna")).code is ErrorCode.BAD_TOKEN
     auth.authenticate_client(request("anna", token), StoredAccount())
 
@@ -392,8 +392,8 @@ async def test_many_connections_at_once_get_no_more_wrong_tokens_than_one(
     async with running(auth, shell):
         await anyio.sleep(PAUSE_BETWEEN_QUERIES_SECONDS)
     codes = [each.code for each in shell.sent]
-    assert codes == [ErrorCode.BAD_TOKEN] * MAX_WRONG_TOKENS + [ErrorCode.RATE_LIMITED] * (
-        40 - MAX_WRONG_TOKENS
+    assert codes == [ErrorCode.BAD_TOKEN] * MAX_WRONG_TOKENS_PER_WINDOW + [ErrorCode.RATE_LIMITED] * (
+        40 - MAX_WRONG_TOKENS_PER_WINDOW
     )
 
 

@@ -15,7 +15,7 @@ from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
 from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.aggregates.season_closing import close_season
-from arena.server.store.database import open_store, set_writer, write
+from arena.server.store.database import open_store, redirect_writes, write
 from arena.server.store.journal.journal import open_journal
 from tests.server.played import MAXIE_WINS, day, events, store_match
 
@@ -75,7 +75,7 @@ async def test_matches_are_counted_once_the_store_is_available_again(database: s
                 raise failure
             return await journal.write(operation)
 
-        ratings = RatingUpdater(set_writer(engine, write_later), shell)
+        ratings = RatingUpdater(redirect_writes(engine, write_later), shell)
         with pytest.raises(ConnectionError):
             await ratings.update_ratings()
         assert shell.pop_inputs() == []

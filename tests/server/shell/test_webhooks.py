@@ -22,7 +22,7 @@ from arena.server.shell import webhooks
 from arena.server.shell.shell import Shell
 from arena.server.shell.webhooks import (
     MAX_DELIVERY_ATTEMPTS,
-    MAX_QUEUED_MESSAGES,
+    MAX_QUEUED_WEBHOOK_MESSAGES,
     WebhookSender,
     parse_webhook_url,
     post_by_http,
@@ -167,12 +167,12 @@ async def test_a_silent_receiver_blocks_no_caller_and_fills_a_bounded_queue(
     async with sending(receiver) as handle_news:
         await VIRTUAL_CLOCK.sleep(0)
         before = VIRTUAL_CLOCK.now()
-        for number in range(MAX_QUEUED_MESSAGES + 5):
+        for number in range(MAX_QUEUED_WEBHOOK_MESSAGES + 5):
             handle_news(news(str(number)))
         assert VIRTUAL_CLOCK.now() == before
         assert len([each for each in caplog.records if "dropped" in each.getMessage()]) == 5
         await VIRTUAL_CLOCK.sleep(20)
-    assert receiver.events[1:] == [str(number) for number in range(MAX_QUEUED_MESSAGES)]
+    assert receiver.events[1:] == [str(number) for number in range(MAX_QUEUED_WEBHOOK_MESSAGES)]
 
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

@@ -48,7 +48,7 @@ async def test_uses_by_bots_with_a_token_are_kept_until_they_expire(engine: Asyn
 
 @given(st.sets(st.tuples(st.sampled_from("123"), st.sampled_from("xy"), st.sampled_from(sorted(OWNERS)))))
 def test_shared_days_are_found_for_addresses_with_few_owners(rows: set[tuple[str, str, str]]) -> None:
-    found = address_uses._group_days_by_pair((*row, OWNERS[row[2]]) for row in rows)
+    found = address_uses._group_days_by_bot_pair((*row, OWNERS[row[2]]) for row in rows)
     for one, other in combinations(sorted(OWNERS), 2):
         days = {
             day

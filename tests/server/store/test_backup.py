@@ -23,7 +23,7 @@ from arena.match.referee_events import TurnStarted
 from arena.server.store import backup as backup_module
 from arena.server.store import database, lease, migrations, schema, sqlite, tokens
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
-from arena.server.store.backup import StoreCounts, backup, restore
+from arena.server.store.backup import StoreCounts, create_backup, restore_backup
 from arena.server.store.database import open_store
 from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
@@ -66,7 +66,7 @@ async def test_a_backup_contains_all_data_and_opens_as_a_store(database: str, tm
     file = tmp_path / "backup.db"
     async with open_store(database) as engine:
         await fill_store(engine)
-        assert await backup(database, file) == StoreCounts(matches=2, finished=2, tokens=2)
+        assert await create_backup(database, file) == StoreCounts(matches=2, finished=2, tokens=2)
         before = await read_all_rows(engine)
     assert list_file_names(tmp_path) - {"arena.db", "arena.db-shm", "arena.db-wal"} == {"backup.db"}
     assert stat.S_IMODE((await anyio.Path(file).stat()).st_mode) == 0o600
@@ -81,14 +81,14 @@ async def test_a_backup_can_be_restored_into_either_kind_of_store(
     async with open_store(database) as engine:
         await fill_store(engine)
         before = await read_all_rows(engine)
-        await backup(database, file)
+        await create_backup(database, file)
     contents = await anyio.Path(file).read_bytes()
     for url in (other_database, f"sqlite:///{tmp_path / 'restored.db'}"):
         async with open_store(url) as engine:
-            assert (await restore(url, file)).matches == 2
+            assert (await restore_backup(url, file)).matches == 2
             assert await read_all_rows(engine) == before
             with pytest.raises(StoreError, match="the store already has 2 matches and 2 tokens"):
-                await restore(url, file)
+                await restore_backup(url, file)
             assert await read_all_rows(engine) == before
             async with open_journal(engine) as journal:
                 await journal.commit([make_open_match()])
@@ -116,7 +116,7 @@ async def test_a_backup_of_a_store_in_use_is_a_consistent_snapshot(database: str
                 await anyio.sleep(0.001)
             before = appended
             file = tmp_path / f"backup-{number}.db"
-            await backup(database, file)
+            await create_backup(database, file)
             after = appended
             async with open_store(f"sqlite:///{file}") as copied:
                 times = [at for at, _ in await load_events_of_match(copied, "m" * 32)]
@@ -134,7 +134,7 @@ async def test_rows_of_several_chunks_are_all_copied(postgresql_database: str, t
         ]
         async with engine.begin() as connection:
             await connection.execute(sa.insert(schema.sessions), rows)
-        await backup(postgresql_database, tmp_path / "backup.db")
+        await create_backup(postgresql_database, tmp_path / "backup.db")
         async with open_store(f"sqlite:///{tmp_path / 'backup.db'}") as copied:
             assert await read_all_rows(copied) == await read_all_rows(engine)
 
@@ -144,14 +144,14 @@ async def test_an_existing_file_is_not_overwritten(database: str, tmp_path: Path
     file.write_text("precious")
     async with open_store(database):
         with pytest.raises(FileExistsError, match="name another one"):
-            await backup(database, file)
+            await create_backup(database, file)
     assert file.read_text() == "precious"
 
 
 async def test_a_failed_backup_leaves_no_file(tmp_path: Path) -> None:
     (tmp_path / "no.db").write_text("not a database, whatever its name says" * 50)
     with pytest.raises(StoreError, match="not a database"):
-        await backup(f"sqlite:///{tmp_path / 'no.db'}", tmp_path / "backup.db")
+        await create_backup(f"sqlite:///{tmp_path / 'no.db'}", tmp_path / "backup.db")
     assert list_file_names(tmp_path) == {"no.db"}
 
 
@@ -163,7 +163,7 @@ async def test_a_full_disk_is_an_error_of_the_backup(database: str, tmp_path: Pa
     async with open_store(database):
         for max_bytes in (0, 5_000, 50_000):
             with limit_file_size(max_bytes), pytest.raises(StoreError, match=f"{what}the disk cannot be"):
-                await backup(database, file)
+                await create_backup(database, file)
             assert not await anyio.Path(file).exists()
 
 
@@ -216,11 +216,11 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
         monkeypatch.setattr(aiosqlite.Connection, "execute_fetchall", note_end_of_copying)
         async with anyio.create_task_group() as tasks:
             if by_scope:
-                tasks.start_soon(backup, url, tmp_path / "backup.db")
+                tasks.start_soon(create_backup, url, tmp_path / "backup.db")
                 await anyio.to_thread.run_sync(is_copying.wait, 10)
                 tasks.cancel_scope.cancel()
             else:
-                copying = asyncio.create_task(backup(url, tmp_path / "backup.db"))
+                copying = asyncio.create_task(create_backup(url, tmp_path / "backup.db"))
                 await anyio.to_thread.run_sync(is_copying.wait, 10)
                 copying.cancel()
                 await asyncio.wait({copying})
@@ -239,19 +239,19 @@ async def test_a_store_of_a_later_version_is_copied_by_sqlite_and_refused_by_pos
         await connection.execute(schema.about.update().values(schema_version=99))
     file = tmp_path / "backup.db"
     if database.startswith("sqlite"):
-        await backup(database, file)
+        await create_backup(database, file)
         with closing(sqlite3.connect(file)) as found:
             assert found.execute("SELECT schema_version FROM about").fetchall() == [(99,)]
     else:
         with pytest.raises(StoreError, match=f"schema 99, .* needs schema {migrations.SCHEMA_VERSION}"):
-            await backup(database, file)
+            await create_backup(database, file)
 
 
 @pytest.mark.parametrize("content", [b"not a database, whatever its name says" * 50, b""])
 async def test_a_file_that_is_not_a_backup_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "backup.db").write_bytes(content)
     with pytest.raises(StoreError, match=rf"^(cannot use )?{tmp_path / 'backup.db'}(:| is) .*not a "):
-        await restore(f"sqlite:///{tmp_path / 'arena.db'}", tmp_path / "backup.db")
+        await restore_backup(f"sqlite:///{tmp_path / 'arena.db'}", tmp_path / "backup.db")
     assert list_file_names(tmp_path) == {"backup.db"}, "no store may be created"
 
 
@@ -267,7 +267,7 @@ async def test_nothing_is_restored_from_a_damaged_backup(other_database: str, tm
     file, source_url = backup_folder / "backup.db", f"sqlite:///{backup_folder / 'arena.db'}"
     async with open_store(source_url) as engine:
         await fill_store(engine)
-        await backup(source_url, file)
+        await create_backup(source_url, file)
     whole = file.read_bytes()
     with closing(sqlite3.connect(file)) as found:
         page_bytes = found.execute("PRAGMA page_size").fetchone()[0]
@@ -281,7 +281,7 @@ async def test_nothing_is_restored_from_a_damaged_backup(other_database: str, tm
         file.write_bytes(content)
         for url in (new_url, other_database):
             with pytest.raises(StoreError, match=rf"{file}( is|: the file is) damaged: .*restore an"):
-                await restore(url, file)
+                await restore_backup(url, file)
         assert list_file_names(target_folder) == set()
         assert await list_tables(empty) == []
     file.write_bytes(whole)
@@ -289,7 +289,7 @@ async def test_nothing_is_restored_from_a_damaged_backup(other_database: str, tm
         found.execute("DROP TABLE sessions")
     for url in (new_url, other_database):
         with pytest.raises(StoreError, match=f"cannot use {file}: no such table: sessions"):
-            await restore(url, file)
+            await restore_backup(url, file)
     assert list_file_names(target_folder) == set()
     assert await list_tables(empty) == []
     await database.close_engine(empty)
@@ -299,7 +299,7 @@ async def test_a_cancelled_restore_leaves_no_file(tmp_path: Path, monkeypatch: p
     file, source_url = tmp_path / "backup.db", f"sqlite:///{tmp_path / 'arena.db'}"
     async with open_store(source_url) as engine:
         await fill_store(engine)
-        await backup(source_url, file)
+        await create_backup(source_url, file)
     before = list_file_names(tmp_path)
 
     async def cancel_copy(*_: object) -> None:
@@ -307,7 +307,7 @@ async def test_a_cancelled_restore_leaves_no_file(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(backup_module, "_copy_rows_of_all_tables", cancel_copy)
     with pytest.raises(asyncio.CancelledError):
-        await restore(f"sqlite:///{tmp_path / 'new.db'}", file)
+        await restore_backup(f"sqlite:///{tmp_path / 'new.db'}", file)
     assert list_file_names(tmp_path) == before
 
 
@@ -321,7 +321,7 @@ async def test_a_store_that_another_process_creates_during_the_checks_is_kept(
     )
     async with open_store(source_url) as engine:
         await fill_store(engine)
-        await backup(source_url, file)
+        await create_backup(source_url, file)
 
     async def create_store_during_check(*_: object) -> None:
         async with open_store(url) as engine:
@@ -329,7 +329,7 @@ async def test_a_store_that_another_process_creates_during_the_checks_is_kept(
 
     monkeypatch.setattr(backup_module, "_require_intact_file", create_store_during_check)
     with pytest.raises(StoreError, match="already has 2 matches"):
-        await restore(url, file)
+        await restore_backup(url, file)
     async with open_store(url) as engine:
         assert (await read_all_rows(engine))["matches"]
 
@@ -345,7 +345,7 @@ async def test_a_store_that_a_server_creates_during_the_copying_is_kept(
     )
     copy_rows = backup_module._copy_rows_of_all_tables
     async with open_store(source_url):
-        await backup(source_url, file)
+        await create_backup(source_url, file)
 
     async def create_store_during_copying(*arguments: Any) -> None:
         async with open_store(url) as new:
@@ -357,7 +357,7 @@ async def test_a_store_that_a_server_creates_during_the_copying_is_kept(
     monkeypatch.setattr(backup_module, "_copy_rows_of_all_tables", create_store_during_copying)
     why = "the copying fails" if copying_fails else r"b\.db was created by another process meanwhile"
     with pytest.raises(StoreError, match=why):
-        await restore(url, file)
+        await restore_backup(url, file)
     async with open_store(url) as engine:
         assert (await read_all_rows(engine))["matches"]
     assert list_file_names(tmp_path) == {"a.db", "b.db", "backup.db"}
@@ -368,7 +368,7 @@ async def test_nothing_is_restored_beside_the_log_of_a_deleted_store(tmp_path: P
     file, backup_file = tmp_path / "arena.db", tmp_path / "backup.db"
     url, log_file = f"sqlite:///{file}", tmp_path / f"arena.db{suffix}"
     async with open_store(url) as engine:
-        await backup(url, backup_file)
+        await create_backup(url, backup_file)
         await fill_store(engine)
         log = (tmp_path / "arena.db-wal").read_bytes()
     file.unlink()
@@ -376,10 +376,10 @@ async def test_nothing_is_restored_beside_the_log_of_a_deleted_store(tmp_path: P
     with pytest.raises(
         StoreError, match=f"arena.db{suffix} has changes of a database that is no longer there"
     ):
-        await restore(url, backup_file)
+        await restore_backup(url, backup_file)
     assert list_file_names(tmp_path) == {"backup.db", log_file.name}
     log_file.write_bytes(b"")
-    assert await restore(url, backup_file) == StoreCounts(matches=0, finished=0, tokens=0)
+    assert await restore_backup(url, backup_file) == StoreCounts(matches=0, finished=0, tokens=0)
     async with open_store(url) as engine:
         assert not (await read_all_rows(engine))["matches"]
 
@@ -391,11 +391,11 @@ async def test_the_file_of_a_store_in_use_is_refused_as_a_backup(tmp_path: Path)
         with pytest.raises(
             StoreError, match=r"is not a backup, because some of its data are in arena\.db-wal"
         ):
-            await restore(new_url, tmp_path / "arena.db")
+            await restore_backup(new_url, tmp_path / "arena.db")
         link = tmp_path / "link.db"
         link.symlink_to("arena.db")
         with pytest.raises(StoreError, match=r"some of its data are in arena\.db-wal"):
-            await restore(new_url, link)
+            await restore_backup(new_url, link)
     assert list_file_names(tmp_path) == {"arena.db", "link.db"}
 
 
@@ -403,7 +403,7 @@ async def test_a_backup_of_a_store_in_use_has_no_lease(database: str, tmp_path: 
     file = tmp_path / "backup.db"
     async with open_store(database) as engine, open_journal(engine, "north") as journal:
         await journal.commit([make_open_match()])
-        await backup(database, file)
+        await create_backup(database, file)
         clock = HurriedClock()
         async with open_store(f"sqlite:///{file}") as copy, open_journal(copy, "north", clock=clock) as other:
             await other.commit([make_append_event(1)])
@@ -415,10 +415,10 @@ async def test_nothing_is_restored_into_the_store_of_a_running_server(
 ) -> None:
     file = tmp_path / "backup.db"
     async with open_store(database):
-        await backup(database, file)
+        await create_backup(database, file)
     async with open_store(other_database) as engine, open_journal(engine, "north"):
         with pytest.raises(StoreError, match="the server 'north' is running on this store already"):
-            await restore(other_database, file)
+            await restore_backup(other_database, file)
 
 
 async def test_no_server_gets_a_lease_while_a_backup_is_restored(
@@ -428,7 +428,7 @@ async def test_no_server_gets_a_lease_while_a_backup_is_restored(
     copy_rows = backup_module._copy_rows_of_all_tables
     async with open_store(source_url) as source:
         await fill_store(source)
-        await backup(source_url, file)
+        await create_backup(source_url, file)
 
     async def start_server_during_copy(*arguments: Any) -> None:
         async with open_store(postgresql_database) as other, other.connect() as connection:
@@ -439,5 +439,5 @@ async def test_no_server_gets_a_lease_while_a_backup_is_restored(
 
     async with open_store(postgresql_database) as target:
         monkeypatch.setattr(backup_module, "_copy_rows_of_all_tables", start_server_during_copy)
-        assert (await restore(postgresql_database, file)).matches == 2
+        assert (await restore_backup(postgresql_database, file)).matches == 2
         await take_lease(target, "north")

@@ -12,11 +12,11 @@ from arena.server.store import compaction, schema, tokens
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import open_store, set_writer
+from arena.server.store.database import open_store, redirect_writes
 from arena.server.store.finished_matches import load_record_line
 from arena.server.store.journal.reader import find_started_matches, load_events_of_match
 from arena.server.store.personal_data import forget_name, rename_in_store
-from arena.server.web.match_log import load_log
+from arena.server.web.match_log import load_match_log
 from testkit.stored import load_records
 from tests.server.played import KINDS, MAXIE_WINS, day, events, store_match
 
@@ -34,7 +34,7 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
                 await load_events_of_match(engine, match.match),
                 await load_record_line(engine, match.match),
                 [each.terms.match for each in await find_started_matches(engine, match.match)],
-                await load_log(engine, match.match),
+                await load_match_log(engine, match.match),
             )
             for match in matches
         ] + [await load_records(engine, "test")]
@@ -76,7 +76,9 @@ async def test_matches_are_packed_in_several_transactions(
             sizes.append(await count_rows(connection, schema.events))
             return packed
 
-    assert await pack_finished_matches(set_writer(engine, write)) == compaction.MATCHES_PER_TRANSACTION + 2
+    assert (
+        await pack_finished_matches(redirect_writes(engine, write)) == compaction.MATCHES_PER_TRANSACTION + 2
+    )
     assert len(sizes) == 2
     assert sizes[0] > sizes[1] == 0
 
@@ -92,7 +94,7 @@ async def test_two_servers_that_pack_the_same_match_lose_nothing(database: str) 
             async with engine.begin() as connection:
                 return await connection.run_sync(operation)
 
-        assert await pack_finished_matches(set_writer(engine, write)) == 1
+        assert await pack_finished_matches(redirect_writes(engine, write)) == 1
         assert await load_events_of_match(engine, match.match) == before
 
 
@@ -111,7 +113,7 @@ async def test_a_name_changed_while_a_match_is_packed_does_not_come_back(
         async with engine.begin() as connection:
             return await connection.run_sync(operation)
 
-    assert await pack_finished_matches(set_writer(engine, write)) == 2
+    assert await pack_finished_matches(redirect_writes(engine, write)) == 2
     lines = await load_records(engine, "test")
     assert not any("anna" in str(each) for each in lines)
     assert sum("carl" in str(each) for each in lines) == 1

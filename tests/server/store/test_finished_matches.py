@@ -19,8 +19,8 @@ from arena.server.store.finished_matches import (
     compute_match_digest,
     find_record,
     load_record_line,
+    make_match_end_values,
     make_opening_key,
-    make_summary_columns,
 )
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.schema import matches
@@ -49,12 +49,12 @@ def test_long_text_is_truncated_and_nul_replaced() -> None:
         **{name: getattr(plain_record, name) for name in Record.__struct_fields__}
         | {"setup": {"map": "m\0" * 200}, "result": Result(None, EndReason.BOARD_FULL, "x" * 5000)}
     )
-    shown = make_summary_columns(long)
+    shown = make_match_end_values(long)
     assert len(shown["map"]) == finished_matches.MAX_TEXT_LENGTH_BY_COLUMN["map"]
     assert "\0" not in shown["map"]
     assert len(shown["detail"]) == finished_matches.MAX_TEXT_LENGTH_BY_COLUMN["detail"]
     assert (
-        make_summary_columns(
+        make_match_end_values(
             Record(**{**{n: getattr(plain_record, n) for n in Record.__struct_fields__}, "setup": {"map": 7}})
         )["map"]
         == ""

@@ -11,7 +11,7 @@ from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.ladders import (
-    CannotResume,
+    CannotResumeLadder,
     StoredLadder,
     claim_ladder,
     find_stored_plan,
@@ -61,7 +61,7 @@ async def test_the_last_unnamed_ladder_is_resumed_until_it_is_finished(tmp_path:
 async def test_a_ladder_in_play_is_refused_to_others(engine: AsyncEngine) -> None:
     async with open_journal(engine, "one", lease_seconds=0.3):
         await claim(engine, "spring")
-        with pytest.raises(CannotResume, match="event spring is being played by another process"):
+        with pytest.raises(CannotResumeLadder, match="event spring is being played by another process"):
             await claim(engine, "spring", server="two")
         assert (await claim(engine, "autumn", server="two")).event == "autumn"
     assert (await claim(engine, "spring", server="two")).plan == PLAN
@@ -97,14 +97,14 @@ async def test_one_of_two_processes_that_begin_or_resume_a_ladder_at_once_plays_
     ):
         claims = [claim(engine, "spring", server=server) for server in ("one", "two")]
         results = await asyncio.gather(*claims, return_exceptions=True)
-    assert sorted(type(result).__name__ for result in results) == ["CannotResume", "StoredLadder"]
+    assert sorted(type(result).__name__ for result in results) == ["CannotResumeLadder", "StoredLadder"]
 
 
 async def test_differences_between_two_plans_are_named(tmp_path: Path) -> None:
     async with open_store(make_url(tmp_path)) as engine:
         await claim(engine, None, default="ladder-1")
         other = {"rounds": 2, "bots": {"b": "random", "a": "greedy"}}
-        with pytest.raises(CannotResume) as refused:
+        with pytest.raises(CannotResumeLadder) as refused:
             await claim(engine, None, other)
         assert str(refused.value) == (
             "event ladder-1 was started with different settings: bots was a = greedy, b = random, now b = random, a = greedy;"
@@ -118,7 +118,7 @@ async def test_a_bot_whose_file_was_edited_is_named(tmp_path: Path) -> None:
         await claim(engine, "spring", plan)
         edited = {**PLAN, "files": {"a": "3a55ec3dcd0a", "b": "3950782c3d00"}}
         with pytest.raises(
-            CannotResume,
+            CannotResumeLadder,
             match=r"^event spring was started with different settings: files edited since: b; give it another name$",
         ):
             await claim(engine, "spring", edited)

@@ -409,7 +409,7 @@ async def test_the_time_of_the_database_is_in_seconds_since_1970(engine: AsyncEn
     async with engine.connect() as connection:
         before = time.time()
         now = (
-            await connection.execute(sa.select(lease.make_database_time(engine.dialect.name)))
+            await connection.execute(sa.select(lease.build_database_time_expression(engine.dialect.name)))
         ).scalar_one()
         assert before - 1 < now < time.time() + 1
 

@@ -101,12 +101,14 @@ def list_combinations() -> Iterator[SearchFilter]:
             yield SearchFilter(bot, opponent, map, game, event, opening, result)
 
 
-async def find_all(engine: Engine, wanted: SearchFilter, limit: int, max_examined: int) -> list[MatchSummary]:
+async def find_all(
+    engine: Engine, wanted: SearchFilter, limit: int, max_examined_matches: int
+) -> list[MatchSummary]:
     """Return all matches that fit, from all pages."""
     found: list[MatchSummary] = []
     cursor = None
     while True:
-        page = await search_matches(engine, wanted, limit, cursor, max_examined)
+        page = await search_matches(engine, wanted, limit, cursor, max_examined_matches)
         assert len(page.matches) <= limit
         found += page.matches
         if page.next is None:
@@ -128,7 +130,9 @@ async def test_every_combination_of_terms_finds_the_matches_that_fit_newest_firs
 async def test_a_search_examines_no_more_matches_than_allowed(
     engine: Engine, stored_rows: list[dict[str, object]]
 ) -> None:
-    page = await search_matches(engine, SearchFilter(result=EndReason.CRASH.value), 5, max_examined=10)
+    page = await search_matches(
+        engine, SearchFilter(result=EndReason.CRASH.value), 5, max_examined_matches=10
+    )
     assert page.matches == []
     assert page.next is not None
     newest = sorted(

@@ -16,7 +16,7 @@ from arena.match.referee_events import (
     PlayerResigned,
     RefereeEvent,
     TurnStarted,
-    encode_for_journal,
+    encode_journal_row,
 )
 from arena.protocol.record import RecordedMove, format_record_line
 from arena.protocol.values import Thinking
@@ -64,7 +64,7 @@ def matches(draw: st.DrawFn) -> PackableMatch:
     for number, event in enumerate(happened):
         at += draw(st.integers(-5, 2**40))
         rows.append(
-            encode_for_journal(at, event, (at - 1, TurnStarted(number)) if draw(st.booleans()) else None)
+            encode_journal_row(at, event, (at - 1, TurnStarted(number)) if draw(st.booleans()) else None)
         )
     return PackableMatch(
         format_record_line(kept), draw(st.text().map(lambda text: msgspec.json.encode(text).decode())), rows

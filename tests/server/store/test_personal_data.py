@@ -38,7 +38,7 @@ from arena.server.store.personal_data import (
     NameInUse,
     forget_name,
     is_name_stored,
-    load_stored_data,
+    load_personal_data,
     rename_in_store,
 )
 from arena.server.store.renaming import make_hiding_renames
@@ -261,7 +261,7 @@ async def test_the_stored_data_of_an_owner_are_complete_and_contain_no_secret(en
     await create_invitations(engine, ["byron"], 2, 3600)
     names = await load_names_of_owner(engine, "byron")
     assert names == [ADA, "byron"]
-    kept = await load_stored_data(engine, names)
+    kept = await load_personal_data(engine, names)
     found = {
         table: [row.get("name") or row.get("subject") or row.get("bot") or row["owner"] for row in rows]
         for table, rows in kept.items()

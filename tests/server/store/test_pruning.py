@@ -15,7 +15,7 @@ from arena.server.store.aggregates.match_counting import add_new_matches_to_aggr
 from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import format_current_time, open_store, set_writer
+from arena.server.store.database import format_current_time, open_store, redirect_writes
 from arena.server.store.directives import issue_directive
 from arena.server.store.invitations import create_invitations
 from arena.server.store.journal.journal import open_journal
@@ -124,7 +124,7 @@ async def test_an_interrupted_prune_loses_nothing(
         raise ConnectionError("killed")
 
     with pytest.raises(ConnectionError):
-        await prune_matches(set_writer(engine, write), Retention(max_matches=0, archive=tmp_path))
+        await prune_matches(redirect_writes(engine, write), Retention(max_matches=0, archive=tmp_path))
     assert len((await search_matches(engine, SearchFilter(), 50)).matches) == 5
     assert await prune_matches(engine, Retention(max_matches=0, archive=tmp_path)) == 5
     texts = [gzip.decompress(file.read_bytes()) for file in sorted(tmp_path.glob("*.gz"))]

@@ -19,7 +19,7 @@ from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
-from arena.server.store.database import open_store, set_writer, write
+from arena.server.store.database import open_store, redirect_writes, write
 from arena.server.store.directives import load_directives
 from arena.server.store.renaming import NameChange
 from arena.server.web.host_page import AdminPageHandler
@@ -109,7 +109,9 @@ async def test_a_ban_is_stored_even_if_the_time_limit_passes_meanwhile(database:
             await store_is_free.wait()
             return await write(engine, operation)
 
-        page = AdminPageHandler(set_writer(engine, write_later), EmptyPageClient(), RenameQueue(database))
+        page = AdminPageHandler(
+            redirect_writes(engine, write_later), EmptyPageClient(), RenameQueue(database)
+        )
 
         async def ban() -> None:
             with time_limit:

@@ -19,7 +19,13 @@ from arena.protocol.messages import Played, View
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players, Thinking
 from arena.server.host import Host
-from arena.server.web.initial_page import PITCH_ELEMENT, HeroMatch, StartPage, load_demo, render_hero
+from arena.server.web.initial_page import (
+    INTRODUCTION_ELEMENT,
+    HeroMatch,
+    StartPage,
+    load_demo_match,
+    render_hero,
+)
 from tests.server.web.test_pages import get, live_match
 
 CONTROL = TimeControl.parse("1/move")
@@ -125,7 +131,7 @@ def test_an_unknown_game_is_not_drawn() -> None:
     shown, _ = random_match("m2", 3)
     wrong = [Played([0, 0], 20.0)]
     for game, moves in (("tictactoe", []), ("nothing", []), ("riskless", wrong)):
-        assert render_hero(replace(shown, game=game, moves=moves)) == PITCH_ELEMENT
+        assert render_hero(replace(shown, game=game, moves=moves)) == INTRODUCTION_ELEMENT
 
 
 def test_the_last_position_of_a_match_stays_after_its_end() -> None:
@@ -141,7 +147,7 @@ def test_the_last_position_of_a_match_stays_after_its_end() -> None:
 
 def test_the_built_in_match_is_shown_at_first() -> None:
     made = StartPage().render(None)
-    assert made == render_hero(load_demo())
+    assert made == render_hero(load_demo_match())
     picture = parse_page(made)
     assert picture.find(".//svg") is not None
     assert picture.find(".//section//a[@href]") is None, "the built-in match has no page of its own"
@@ -157,5 +163,5 @@ async def test_only_the_start_page_shows_a_match_in_progress(host: Host) -> None
             while b">Live</span>" not in (page := (await get(host, "/"))[2]):
                 await anyio.sleep(0.1)
         assert f"/match/{match}".encode() in page
-        assert PITCH_ELEMENT in (await get(host, "/play"))[2]
-        assert PITCH_ELEMENT in (await get(host, f"/match/{match}"))[2]
+        assert INTRODUCTION_ELEMENT in (await get(host, "/play"))[2]
+        assert INTRODUCTION_ELEMENT in (await get(host, f"/match/{match}"))[2]

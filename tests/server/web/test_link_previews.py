@@ -12,7 +12,7 @@ from websockets.datastructures import Headers
 
 from arena.server.edge.request import Request
 from arena.server.host import Host
-from arena.server.web.link_previews import GENERAL_PREVIEW, LinkPreview, render_preview
+from arena.server.web.link_previews import DEFAULT_LINK_PREVIEW, LinkPreview, render_preview
 from arena.server.web.routes import ROUTES, find_route
 from tests.server.edge.rig import await_response
 from tests.server.web.test_pages import get, get_pages, live_match, play
@@ -29,7 +29,7 @@ async def page_at(host: Host, path: str, **headers: str) -> tuple[dict[str, str]
         while True:
             status, page_headers, body = await get(host, path, **headers)
             assert status == 200, path
-            if (tags := preview_tags(body))["title"] != GENERAL_PREVIEW.title:
+            if (tags := preview_tags(body))["title"] != DEFAULT_LINK_PREVIEW.title:
                 return page_headers, tags
 
 
@@ -90,7 +90,7 @@ TITLES = [
 
 async def test_each_page_has_its_title(host: Host) -> None:
     for path, title in TITLES:
-        if title == GENERAL_PREVIEW.title:
+        if title == DEFAULT_LINK_PREVIEW.title:
             status, _, body = await get(host, path)
             assert (status, preview_tags(body)["title"]) == (200, title), path
         else:
@@ -103,7 +103,7 @@ async def test_a_page_is_served_while_the_store_does_not_answer(host: Host) -> N
         await connection.commit()
     status, _, body = await get(host, "/bot/anna")
     assert status == 200
-    assert preview_tags(body)["title"] == GENERAL_PREVIEW.title
+    assert preview_tags(body)["title"] == DEFAULT_LINK_PREVIEW.title
 
 
 def test_names_and_headers_are_escaped_in_pages() -> None:

@@ -28,7 +28,7 @@ from arena.server.store import invitations, owners, tokens
 from arena.server.store.database import (
     Engine,
     open_store,
-    set_writer,
+    redirect_writes,
     write,
 )
 from arena.server.store.errors import OperationRefused
@@ -229,7 +229,7 @@ async def test_a_token_changed_meanwhile_is_not_changed_again(database: str, wor
             await tokens.rotate_token(engine, "tiger")
             return await write(engine, operation)
 
-        pages = OwnerPageHandler(set_writer(engine, rotate_and_write), partial(send_request, engine))
+        pages = OwnerPageHandler(redirect_writes(engine, rotate_and_write), partial(send_request, engine))
         for name in ("lion", "tiger"):
             route_match = parse_target(f"/api/token/{word}?name={name}")
             assert route_match is not None
@@ -254,7 +254,7 @@ async def test_a_stored_token_reaches_its_owner_even_if_the_time_for_the_answer_
                 await checkpoint()
                 return result
 
-            pages = OwnerPageHandler(set_writer(engine, write_late), partial(send_request, engine))
+            pages = OwnerPageHandler(redirect_writes(engine, write_late), partial(send_request, engine))
             answer = await pages.handle_request(route_match, tiger)
         assert answer.status == 200
         assert await find_valid_token(engine, basic("tiger", json.loads(answer.body)["token"]))
@@ -285,7 +285,7 @@ async def test_an_invitation_expires_and_the_larger_of_two_counts(host: Host) ->
 async def test_the_number_of_retired_names_is_limited(database: str) -> None:
     async with open_store(database) as engine:
         await invitations.create_invitations(engine, ["ada"], 1, 3600)
-        for number in range(owners.MAX_REVOKED_NAMES):
+        for number in range(owners.MAX_LISTED_REVOKED_NAMES):
             name = f"bot-{number + 100}"
             await invitations.register_name_and_issue_token(engine, "ada", name)
             assert (await owners.load_owner(engine, "ada")).left == 0

@@ -53,7 +53,7 @@ from arena.server.store.database import (
 from arena.server.store.requests import send_request
 from arena.server.store.tokens import StoredToken
 from arena.server.web import owners, page_process
-from arena.server.web.__main__ import MIN_CACHE_SECONDS, RequestHandler
+from arena.server.web.__main__ import MIN_CACHE_SECONDS, PageRequestHandler
 from arena.server.web.credentials import find_valid_token
 from arena.server.web.page_messages import (
     TITLE_LOOKUP_TIME_SHARE,
@@ -351,7 +351,7 @@ async def test_the_cache_time_depends_on_cpu_time_and_not_on_waiting(pages: WebA
     routes = parse_target("/api/records")
     assert routes is not None
     async with open_store_readonly(url) as engine:
-        handler = RequestHandler(pages._make_config(), engine, clock)
+        handler = PageRequestHandler(pages._make_page_process_config(), engine, clock)
         reply = await handler.handle_request(PageRequest(routes, gzip=False, seconds_left=60))
     assert (reply.response.status, reply.cache_seconds) == (200, MIN_CACHE_SECONDS)
 
@@ -360,7 +360,7 @@ async def test_a_response_ready_at_its_time_limit_is_sent(pages: WebApp, url: st
     routes = parse_target("/api/maps")
     assert routes is not None
     async with open_store_readonly(url) as engine:
-        handler = RequestHandler(pages._make_config(), engine, TimeSource())
+        handler = PageRequestHandler(pages._make_page_process_config(), engine, TimeSource())
         reply = await handler.handle_request(PageRequest(routes, gzip=True, seconds_left=0))
     assert (reply.response.status, reply.response.headers["Content-Encoding"]) == (200, "gzip")
 

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.match.referee_events import MoveReceived, decode_from_journal, encode_for_journal
+from arena.match.referee_events import MoveReceived, decode_journal_row, encode_journal_row
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, format_record_line
 from arena.server.store import schema
@@ -79,9 +79,9 @@ async def test_a_match_with_a_changed_event_is_named(engine: AsyncEngine) -> Non
     which = schema.events.c.number == mine.scalar_subquery()
     async with engine.begin() as connection:
         for row in (await connection.execute(sa.select(schema.events).where(which))).all():
-            for at, event in decode_from_journal(row.event):
+            for at, event in decode_journal_row(row.event):
                 if isinstance(event, MoveReceived) and event.ply == 8:
-                    text = encode_for_journal(at, replace(event, move=0))
+                    text = encode_journal_row(at, replace(event, move=0))
                     other = which & (schema.events.c.seq == row.seq)
                     changed = sa.update(schema.events).where(other).values(event=text)
                     await connection.execute(changed)

@@ -22,7 +22,7 @@ from arena.match.referee_events import (
     RefereeEvent,
     ServerRecovered,
     TurnStarted,
-    decode_from_journal,
+    decode_journal_row,
 )
 from arena.server.core.effects import DeleteSession, DurableEffect, SaveSession
 from arena.server.store import schema
@@ -136,7 +136,7 @@ async def load_stored_events(engine: AsyncEngine) -> list[tuple[int, RefereeEven
         rows = (
             await connection.execute(sa.select(schema.events.c.event).order_by(schema.events.c.seq))
         ).scalars()
-        return [timed for text in rows for timed in decode_from_journal(text)]
+        return [timed for text in rows for timed in decode_journal_row(text)]
 
 
 async def test_a_repeated_commit_changes_nothing(engine: AsyncEngine) -> None:

@@ -188,9 +188,9 @@ async def test_a_connection_abandoned_at_any_point_of_a_transaction_counts_as_an
         for transaction in transactions:
             outages: list[Exception] = []
             for wait_number in count(1):
-                writer.abandon()  # the next transaction opens a new connection
+                writer.fail_pending_calls()  # the next transaction opens a new connection
                 try:
-                    if not await InterruptedCall(transaction(), wait_number, writer.abandon):
+                    if not await InterruptedCall(transaction(), wait_number, writer.fail_pending_calls):
                         break
                 except Exception as error:  # noqa: BLE001
                     outages.append(error)
