@@ -161,7 +161,7 @@ class BotConnection:
         await self.send_message(Welcome("arena check", hello.name, session_secret, limits))
         return hello
 
-    def cut_connection(self) -> None:
+    def abort_connection(self) -> None:
         """Cut the connection without a closing handshake."""
         self.frames.add_remark("the connection is cut")
         self.connection.transport.abort()

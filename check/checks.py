@@ -27,7 +27,7 @@ QUICK_TIME_CONTROL = TimeControl(100, per_move=True)
 """Time control of the checks that do not test time: 0.1 s per move."""
 SLOW_TIME_CONTROL = TimeControl(2000, per_move=True)
 """Time control of `check_pings_while_thinking`: 2 s per move, so that the bot still thinks when the ping arrives."""
-GENEROUS_MARGIN_MS = 5000
+GENEROUS_CLOCK_MARGIN_MS = 5000
 """Time in ms by which a bot may exceed its clock in checks that do not test time. Only a bot that hangs needs more."""
 SMALL_MAP = "path4"
 """Map on which the checks play Riskless, except those that name another map."""
@@ -97,7 +97,7 @@ class CheckContext:
         seat: player (Maxie or Minnie) whose moves the bot makes
         """
         return ScriptedMatch(
-            bot_connection, game or self.make_game(), seat, QUICK_TIME_CONTROL, GENEROUS_MARGIN_MS
+            bot_connection, game or self.make_game(), seat, QUICK_TIME_CONTROL, GENEROUS_CLOCK_MARGIN_MS
         )
 
 
@@ -114,14 +114,14 @@ async def check_handshake(context: CheckContext) -> None:
         )
 
 
-async def check_play(game_name: str, seat: Player, context: CheckContext) -> None:
+async def check_ordinary_match(game_name: str, seat: Player, context: CheckContext) -> None:
     """The bot must play a match in the given seat."""
     match = context.make_match_without_time_pressure(
         await context.server.connect_bot(), context.make_game(game_name), seat
     )
     await match.begin_match()
     await match.play_moves_and_end(MAX_MOVES_PER_MATCH)
-    await match.require_silence()
+    await match.require_bot_silence()
 
 
 async def check_repeated_messages(context: CheckContext) -> None:
@@ -132,11 +132,11 @@ async def check_repeated_messages(context: CheckContext) -> None:
     await match.send_turn_message()
     await match.send_turn_message()
     await match.receive_bot_move()
-    await match.require_silence()
+    await match.require_bot_silence()
     await match.play_move_pair()
     await match.send_end_message()
     await match.send_end_message()
-    await check_play(context.supported_games[0], Player.MAXIE, context)
+    await check_ordinary_match(context.supported_games[0], Player.MAXIE, context)
 
 
 async def check_outdated_messages(context: CheckContext) -> None:
@@ -148,7 +148,7 @@ async def check_outdated_messages(context: CheckContext) -> None:
     await match.bot_connection.send_message(match.make_turn_message(0))
     other_match = context.make_match_without_time_pressure(match.bot_connection)
     await other_match.send_end_message()
-    await match.require_silence()
+    await match.require_bot_silence()
     await match.play_move_pair()
     await match.send_end_message()
 
@@ -164,7 +164,7 @@ async def check_unknown_types(context: CheckContext) -> None:
     await match.bot_connection.send_message_fields(unknown_message)
     await match.receive_bot_move()
     await match.send_end_message()
-    await check_play(context.supported_games[0], Player.MAXIE, context)
+    await check_ordinary_match(context.supported_games[0], Player.MAXIE, context)
 
 
 async def check_unknown_fields(context: CheckContext) -> None:
@@ -173,7 +173,7 @@ async def check_unknown_fields(context: CheckContext) -> None:
     await match.begin_match(x_colour="green")
     await match.play_move_pair(x_colour=["green"], x_size={"wide": True})
     await match.send_end_message(x_colour=None)
-    await check_play(context.supported_games[0], Player.MAXIE, context)
+    await check_ordinary_match(context.supported_games[0], Player.MAXIE, context)
 
 
 async def check_unknown_errors(context: CheckContext) -> None:
@@ -249,7 +249,7 @@ async def check_dropped_connection(context: CheckContext) -> None:
     await match.play_move_pair()
     match.apply_random_move()
     await match.send_turn_message()
-    match.bot_connection.cut_connection()
+    match.bot_connection.abort_connection()
     await _resume_match(context, match)
 
 
@@ -282,7 +282,7 @@ async def check_tiny_clock(context: CheckContext) -> None:
 
 async def check_pings_while_thinking(context: CheckContext) -> None:
     """The bot must answer pings while it is thinking, not only afterwards."""
-    match = await _begin_timed_match(context, SLOW_TIME_CONTROL, GENEROUS_MARGIN_MS)
+    match = await _begin_timed_match(context, SLOW_TIME_CONTROL, GENEROUS_CLOCK_MARGIN_MS)
     await match.send_turn_message()
     await MONOTONIC_CLOCK.sleep(PING_DELAY_SECONDS)
     ping_time = MONOTONIC_CLOCK.now()
@@ -380,7 +380,7 @@ def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]
             yield (
                 f"{game} as {seat}",
                 f"The bot must play a match of {game} as {seat}.",
-                partial(check_play, game, seat),
+                partial(check_ordinary_match, game, seat),
             )
     hello = context.server.hello
     applies = {

@@ -16,7 +16,7 @@ from arena.protocol.messages import Accepted, ClientMessage, End, Move, Ready, R
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
 
-SILENCE_SECONDS = 0.15
+BOT_SILENCE_SECONDS = 0.15
 """Seconds for which a check waits to see that the bot sends nothing, because no message asks for an answer."""
 
 
@@ -209,9 +209,9 @@ class ScriptedMatch:
             End(self.id, seat, reason, reason.meaning, self.moves, clocks), **unknown_fields
         )
 
-    async def require_silence(self) -> None:
-        """Wait for SILENCE_SECONDS. Raises ProtocolFault if the bot sends anything but a repetition of an earlier message."""
-        deadline = MONOTONIC_CLOCK.now() + SILENCE_SECONDS
+    async def require_bot_silence(self) -> None:
+        """Wait for BOT_SILENCE_SECONDS. Raises ProtocolFault if the bot sends anything but a repetition of an earlier message."""
+        deadline = MONOTONIC_CLOCK.now() + BOT_SILENCE_SECONDS
         while (seconds_left := deadline - MONOTONIC_CLOCK.now()) > 0:
             message = await self.bot_connection.receive_message_within("silence", seconds_left)
             if message is not None and not self._is_repeated_message(message[0]):

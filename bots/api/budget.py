@@ -24,14 +24,14 @@ M = TypeVar("M")
 
 MIN_RESERVE_SECONDS = 0.005
 """Minimum time in seconds that a move leaves on the clock. In it the search ends, and the move is encoded and sent."""
-RESERVE_WITHOUT_GRACE_SECONDS = 0.050
+RESERVE_WITHOUT_NETWORK_GRACE_SECONDS = 0.050
 """Time in seconds that a move leaves on the clock if the server accepts no late moves (the network grace is 0).
 
 On a machine with two busy cores, a process is sometimes delayed this long.
 """
-SOFT_LIMIT_SHARE = 0.45
+SOFT_LIMIT_SHARE_OF_MOVE_TIME = 0.45
 """Soft time limit of a move, as a fraction of its share, if the time left is divided evenly among the remaining moves."""
-MAX_EXTENSION_SHARE = 0.8
+MAX_SHARE_BEYOND_SOFT_LIMIT = 0.8
 """Largest fraction of the time between the soft and the hard limit that a search may use, if its best move keeps changing."""
 
 
@@ -65,22 +65,22 @@ class DeepeningRule(Generic[M]):
         self._best = best_move
         self._instability = min(1.0, self._instability / 2 + has_changed)
         soft, hard = self._budget.soft, self._budget.hard
-        return elapsed_seconds >= soft + MAX_EXTENSION_SHARE * self._instability * (hard - soft)
+        return elapsed_seconds >= soft + MAX_SHARE_BEYOND_SOFT_LIMIT * self._instability * (hard - soft)
 
 
-def compute_reserve_seconds(clock: Clock, stall_seconds: float = 0.0) -> float:
+def compute_reserve_seconds(clock: Clock, longest_stall_seconds: float = 0.0) -> float:
     """Return the reserve: the seconds that this move must leave on the clock, at most half of the time left.
 
     The reserve and the network grace together are at least twice the largest recent lag, and at least three stalls. One
     stall may delay the arrival of the turn, one the end of the search, and one the sending of the move.
 
-    stall_seconds  longest stall so far, in seconds: time for which a busy machine suspended the engine
+    longest_stall_seconds  longest stall so far, in seconds: time for which a busy machine suspended the engine
     """
     reserve_seconds = max(
         MIN_RESERVE_SECONDS,
-        RESERVE_WITHOUT_GRACE_SECONDS - clock.margin / 2,
+        RESERVE_WITHOUT_NETWORK_GRACE_SECONDS - clock.margin / 2,
         2 * clock.lag - clock.margin,
-        3 * stall_seconds - clock.margin,
+        3 * longest_stall_seconds - clock.margin,
     )
     return min(reserve_seconds, max(clock.mine, 0.0) / 2)
 
@@ -98,4 +98,4 @@ def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
         return Budget(usable_seconds, usable_seconds)
     share_seconds = (usable_seconds + clock.increment * (move_count - 1)) / move_count
     hard_seconds = min(2.5 * share_seconds, usable_seconds / 2)
-    return Budget(min(SOFT_LIMIT_SHARE * share_seconds, hard_seconds), hard_seconds)
+    return Budget(min(SOFT_LIMIT_SHARE_OF_MOVE_TIME * share_seconds, hard_seconds), hard_seconds)

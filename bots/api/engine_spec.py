@@ -104,18 +104,18 @@ class Spec:
     """Names of the options that the user wrote, including those set to their defaults."""
 
 
-def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") -> Spec:
+def parse_spec(text: str, options_by_name: Mapping[str, Options], kind: str = "engine") -> Spec:
     """Parse an engine spec, such as `alphabeta:depth=4`, and return it.
 
-    engines  options of each valid engine, by the engine's name
-    kind     word that error messages use for an engine, such as "algorithm"
+    options_by_name  options of each valid engine, by the engine's name
+    kind             word that error messages use for an engine, such as "algorithm"
 
     Raises BadSpec for an unknown engine or option, or an invalid value.
     """
     name, colon, rest = text.strip().partition(":")
-    if name not in engines:
-        raise BadSpec(f"no {kind} is called {name!r:.60}: {suggest_names(name, engines)}")
-    options = engines[name]
+    if name not in options_by_name:
+        raise BadSpec(f"no {kind} is called {name!r:.60}: {suggest_names(name, options_by_name)}")
+    options = options_by_name[name]
     values: dict[str, Any] = {key: option.default for key, option in options.items()}
     options_set: set[str] = set()
     for part in rest.split(",") if colon else ():

@@ -51,8 +51,8 @@ from arena.bots.client.worker import (
     BotFactory,
     BotFailed,
     BotPrepared,
+    BotWorker,
     MoveChosen,
-    Worker,
     WorkerReport,
     schedule_hang_check,
 )
@@ -99,10 +99,10 @@ class _Disconnected(ConnectionLost):
 class Client:
     """Connection of one bot to one server. Call `run` once, and `stop` from the same event loop.
 
-    make_bot      creates a bot; called for each match, in a thread of its own that then runs the bot
-    on_status     receives a line whenever the client connects, or the bot's state or rating changes
-    on_finished   called with each finished match and its result
-    on_problem    receives a line or a traceback that the bot's owner should read
+    make_bot     creates a bot; called for each match, in a thread of its own that then runs the bot
+    on_status    receives a line whenever the client connects, or the bot's state or rating changes
+    on_finished  called with each finished match and its result
+    on_problem   receives a line or a traceback that the bot's owner should read
     """
 
     def __init__(
@@ -141,8 +141,8 @@ class Client:
             settings.event,
         )
         self._reports: asyncio.Queue[WorkerReport] = asyncio.Queue()
-        self._workers: dict[str, Worker] = {}
-        self._ending_workers: dict[str, Worker] = {}
+        self._workers: dict[str, BotWorker] = {}
+        self._ending_workers: dict[str, BotWorker] = {}
         self._outbox: MemoryObjectSendStream[ClientMessage] | None = None
         self._disconnect_action: Disconnect | None = None
         self._status_reporter = StatusReporter(settings, on_status, on_problem)
@@ -377,7 +377,7 @@ class Client:
                 case SendMessage(message):
                     self._send_message(message)
                 case PrepareBot(match):
-                    self._workers[match.id] = Worker(
+                    self._workers[match.id] = BotWorker(
                         self._make_bot, match, self._forward_worker_report, self._clock
                     )
                 case ChooseMove():
@@ -389,7 +389,7 @@ class Client:
                     worker.end_match(ending)
                     schedule_hang_check(self._clock, match.id, worker, self._on_problem)
                     self._idle_since = self._clock.now()
-                    self.result_counts.count_outcome(ending.outcome_for(match.seat))
+                    self.result_counts.add_outcome(ending.outcome_for(match.seat))
                     self._on_finished(match, ending)
                 case WarnOwner(text):
                     self._on_problem(text)

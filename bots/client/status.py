@@ -88,7 +88,7 @@ class StatusReporter:
         self._away_since = now
         wait_text = ""
         if match_count:
-            wait_text = f"; {_format_number_of_matches(match_count)} in play {'will resume when the server is back' if is_server_stopping else 'continue'}"
+            wait_text = f"; {_format_match_count(match_count)} in play {'will resume when the server is back' if is_server_stopping else 'continue'}"
         max_attempts = self._settings.reconnects
         attempts_text = "" if max_attempts is None else f", at most {max_attempts} times"
         self._on_problem(f"{reason}{wait_text}; connecting again{attempts_text}")
@@ -96,7 +96,7 @@ class StatusReporter:
     def report_connected(self, now: float, *, match_count: int) -> None:
         """Report that the client is connected, or connected again."""
         name, url = self._settings.name, self._settings.url
-        matches_text = f"; {_format_number_of_matches(match_count)} in play" if match_count else ""
+        matches_text = f"; {_format_match_count(match_count)} in play" if match_count else ""
         if self._away_since is None:
             self._on_status(f"{name} is connected to {url}{matches_text}")
             return
@@ -106,7 +106,7 @@ class StatusReporter:
         self._away_since = None
 
 
-def _format_number_of_matches(count: int) -> str:
+def _format_match_count(count: int) -> str:
     return f"{count} match{'es' if count > 1 else ''}"
 
 
@@ -119,18 +119,13 @@ class ResultCounts:
     lost: int = 0
     void: int = 0
 
-    def count_outcome(self, outcome: SeatOutcome) -> None:
+    def add_outcome(self, outcome: SeatOutcome) -> None:
         """Count one more match, with this outcome for the bot."""
         setattr(self, outcome, getattr(self, outcome) + 1)
 
     def __str__(self) -> str:
         void = f", {self.void} void" if self.void else ""
         return f"{self.won} won, {self.drawn} drawn, {self.lost} lost{void}"
-
-    @property
-    def count_matches(self) -> int:
-        """Return the number of finished matches."""
-        return self.won + self.drawn + self.lost + self.void
 
 
 def make_page_url(websocket_url: str) -> str:
@@ -141,7 +136,7 @@ def make_page_url(websocket_url: str) -> str:
 def format_result(match: Match, ending: Ending, url: str = "") -> str:
     """Return a finished match as one line. For a lost match, the line includes the URL of the match's page.
 
-    url   websocket URL of the server; empty to leave out the page's URL
+    url  websocket URL of the server; empty to leave out the page's URL
     """
     game = f"{match.game.name} as {match.seat} against {match.opponent}"
     outcome = ending.outcome_for(match.seat)

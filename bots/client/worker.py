@@ -20,7 +20,7 @@ from arena.clock import MONOTONIC_CLOCK, TimeSource
 
 log = logging.getLogger("arena.client")
 
-MAX_SECONDS_AFTER_MATCH_END = 1.0
+MAX_THINKING_SECONDS_AFTER_MATCH_END = 1.0
 """Seconds for which a bot may keep thinking after its match. Then its owner is warned, and its thread gets an exception."""
 
 BotFactory = Callable[[], Bot]
@@ -75,7 +75,7 @@ class _BotInterrupted(BaseException):
     """Raised in a bot's thread to interrupt a bot that keeps thinking after its match."""
 
 
-class Worker:
+class BotWorker:
     """Thread of one bot, started by the constructor.
 
     All methods return immediately. The thread passes its reports to the function `report`.
@@ -175,33 +175,35 @@ class Worker:
 
 
 def schedule_hang_check(
-    clock: TimeSource, match_id: str, worker: Worker, on_problem: Callable[[str], None]
+    clock: TimeSource, match_id: str, worker: BotWorker, on_problem: Callable[[str], None]
 ) -> None:
     """Schedule a check that interrupts the bot of a match if its thread still runs. Call this when the match ends.
 
-    The check happens MAX_SECONDS_AFTER_MATCH_END seconds later.
+    The check happens MAX_THINKING_SECONDS_AFTER_MATCH_END seconds later.
 
     clock       clock that calls the check
     match_id    id of the match
     worker      thread of the match's bot
     on_problem  function that shows a line to the bot's owner
     """
-    clock.call_later(MAX_SECONDS_AFTER_MATCH_END, _interrupt_hung_bot, clock, match_id, worker, on_problem)
+    clock.call_later(
+        MAX_THINKING_SECONDS_AFTER_MATCH_END, _interrupt_hung_bot, clock, match_id, worker, on_problem
+    )
 
 
 def _interrupt_hung_bot(
-    clock: TimeSource, match_id: str, worker: Worker, on_problem: Callable[[str], None]
+    clock: TimeSource, match_id: str, worker: BotWorker, on_problem: Callable[[str], None]
 ) -> None:
     if worker.is_alive:
         on_problem(
-            f"match {match_id}: {worker.current_method} has not returned {MAX_SECONDS_AFTER_MATCH_END:g} s after the end of the match,"
+            f"match {match_id}: {worker.current_method} has not returned {MAX_THINKING_SECONDS_AFTER_MATCH_END:g} s after the end of the match,"
             " and is interrupted: check self.stopped during long searches"
         )
         worker.interrupt_hung_bot()
-        clock.call_later(MAX_SECONDS_AFTER_MATCH_END, _report_hung_bot, match_id, worker, on_problem)
+        clock.call_later(MAX_THINKING_SECONDS_AFTER_MATCH_END, _report_hung_bot, match_id, worker, on_problem)
 
 
-def _report_hung_bot(match_id: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
+def _report_hung_bot(match_id: str, worker: BotWorker, on_problem: Callable[[str], None]) -> None:
     if worker.is_alive:
         on_problem(
             f"match {match_id}: {worker.current_method} cannot be interrupted, and keeps running: use"

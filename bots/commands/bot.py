@@ -17,9 +17,9 @@ from arena.bots.commands.bot_settings import (
     DEFAULT_URL,
     BadBotSettings,
     BotSettings,
-    check_settings,
     read_settings,
     split_comma_list,
+    validate_settings,
 )
 from arena.bots.engines.container import make_container_engine
 from arena.bots.engines.from_program import make_program_engine
@@ -263,14 +263,14 @@ def _merge_settings(command_settings: BotSettings, given_options: Mapping[str, s
             ":" not in command_settings.engine or user_paths.is_file(command_settings.engine)
         )
         if not is_bot_file:
-            return check_settings(command_settings)
+            return validate_settings(command_settings)
         file_settings = read_settings(Path(command_settings.engine))
         if "program" in given_options:
             file_settings = replace(file_settings, engine="")
         command_line_settings = {
             key: getattr(command_settings, key) for key in given_options if key != "engine"
         }
-        merged_settings = check_settings(
+        merged_settings = validate_settings(
             replace(file_settings, **command_line_settings),
             lambda key: (
                 f"--{key}" if f"--{key}" in given_options.values() else f"{command_settings.engine}: {key}"

@@ -34,7 +34,7 @@ from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.protocol.codes import ErrorCode
 
-MAX_NAME_NUMBER = 1000
+MAX_NAME_TRIES = 1000
 """Number of names that `--unique` tries: NAME, NAME-2, NAME-3 and so on."""
 MAX_GAMES_IN_HELLO = 32
 """Maximum number of games that a bot may name in `hello`, its first message to a server."""
@@ -51,8 +51,8 @@ def run_bot(engine: Engine, settings: BotSettings, bot_name: str) -> None:
         _run_client(engine, settings, bot_name, console)
 
 
-def _run_client(engine: Engine, settings: BotSettings, name: str, console: OwnerConsole) -> None:
-    names = (name if number == 1 else f"{name}-{number}" for number in range(1, MAX_NAME_NUMBER + 1))
+def _run_client(engine: Engine, settings: BotSettings, base_name: str, console: OwnerConsole) -> None:
+    names = (base_name if number == 1 else f"{base_name}-{number}" for number in range(1, MAX_NAME_TRIES + 1))
     for bot_name in names:
         session_file = _open_session_file(settings, bot_name, console)
         try:
@@ -77,7 +77,9 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Owner
                 session_file.close()
         console.print_result(f"{bot_name}: {end_text}")
         return
-    raise CommandError(f"every name from {name} to {name}-{MAX_NAME_NUMBER} is taken: give another --name")
+    raise CommandError(
+        f"every name from {base_name} to {base_name}-{MAX_NAME_TRIES} is taken: give another --name"
+    )
 
 
 def _open_session_file(settings: BotSettings, bot_name: str, console: OwnerConsole) -> SessionFile | None:
@@ -241,7 +243,7 @@ class OwnerConsole:
         except BrokenPipeError:
             raise
         except OSError as error:
-            self._report_failure("standard output", error)
+            self._report_write_failure("standard output", error)
 
     def print_note(self, text: str) -> None:
         """Print a message other than a match's result, with a timestamp. `text` is one line or a traceback."""
@@ -250,7 +252,7 @@ class OwnerConsole:
         try:
             _write_line(err.file, f"{now:%H:%M:%S} {text}")
         except OSError as error:
-            self._report_failure("standard error", error)
+            self._report_write_failure("standard error", error)
 
     def _write_log(self, text: str) -> None:
         if self._log is None:
@@ -259,9 +261,9 @@ class OwnerConsole:
         try:
             _write_line(self._log, f"{now:%Y-%m-%dT%H:%M:%S%z} {text}")
         except OSError as error:
-            self._report_failure(self._log.name, error)
+            self._report_write_failure(self._log.name, error)
 
-    def _report_failure(self, output_name: str, error: OSError) -> None:
+    def _report_write_failure(self, output_name: str, error: OSError) -> None:
         """Report once, on the outputs that still work, that lines of the output called `output_name` are lost."""
         if output_name not in self._failed_outputs:
             self._failed_outputs.add(output_name)

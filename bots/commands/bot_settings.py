@@ -30,7 +30,7 @@ class BadBotSettings(ValueError):
     """Raised when an option of `arena bot` or its bot.toml is invalid; the message is one line with the valid forms."""
 
 
-class BotFile(Struct, frozen=True, rename="kebab"):
+class BotFileSettings(Struct, frozen=True, rename="kebab"):
     """Keys of a bot.toml: the names of the options of `arena bot`, and the location of the bot's token."""
 
     engine: str = ""
@@ -85,11 +85,11 @@ class BotFile(Struct, frozen=True, rename="kebab"):
     """
 
 
-LIST_SETTINGS = frozenset({"game", "map", "tc"})
+LIST_SETTING_NAMES = frozenset({"game", "map", "tc"})
 """Keys of a bot.toml whose value may also be a single string instead of a list."""
 
 
-class BotSettings(BotFile, frozen=True):
+class BotSettings(BotFileSettings, frozen=True):
     """Settings of one bot on one server, from a bot.toml, from the options of `arena bot`, or from both."""
 
     token: str = ""
@@ -134,14 +134,14 @@ def split_comma_list(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def check_settings(
+def validate_settings(
     settings: BotSettings, format_setting_name: Callable[[str], str] = "--{}".format
 ) -> BotSettings:
     """Return the settings with the names of games and time controls as the network protocol writes them.
 
     User-defined games (FILE.py:Class) are first added to this process's catalogue of games.
 
-    format_setting_name   returns the name of a setting as the user wrote it, such as `--game`, for error messages
+    format_setting_name  returns the name of a setting as the user wrote it, such as `--game`, for error messages
 
     Raises BadBotSettings if a setting is invalid.
     """
@@ -173,10 +173,10 @@ def read_settings(path: Path) -> BotSettings:
     folder = path.parent
     try:
         file = TomlFile.read_file(path)
-        for key in LIST_SETTINGS & file.data.keys():
+        for key in LIST_SETTING_NAMES & file.data.keys():
             if isinstance(file.data[key], str):
                 file.data[key] = [file.data[key]]
-        content = file.convert_to_struct(BotFile, lambda _, relative_path: folder / relative_path)
+        content = file.convert_to_struct(BotFileSettings, lambda _, relative_path: folder / relative_path)
         settings = BotSettings(
             **asdict(content), token=read_token(file, content.token_file, content.token_env)
         )

@@ -8,9 +8,9 @@ from typing import Any
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.leaf_counts import (
     METHODS_COMPARED_BY_DEPTH,
-    Comparison,
+    LeafCountComparison,
     ReachedDepths,
-    compare_methods,
+    compare_leaf_counts,
 )
 from arena.bots.search.problem import Problem
 from arena.bots.search.reports.leaves_chart import REFERENCE_POWERS, render_leaves_chart
@@ -36,7 +36,7 @@ def print_leaf_counts(
     Raises CommandError if the budget is too small for depth 1, or a file cannot be written.
     """
     problem = Problem(game, evaluator_for(game))
-    comparison = compare_methods(problem, position, max_depth, max_leaves)
+    comparison = compare_leaf_counts(problem, position, max_depth, max_leaves)
     if comparison.max_reached_depth == 0:
         raise CommandError(f"--budget: {max_leaves} leaves are not enough for depth 1; give more")
     reached_depths = comparison.list_reached_depths()
@@ -51,7 +51,7 @@ def print_leaf_counts(
     _print_reached_depths(reached_depths)
 
 
-def _make_json_fields(comparison: Comparison, reached_depths: list[ReachedDepths]) -> dict[str, Any]:
+def _make_json_fields(comparison: LeafCountComparison, reached_depths: list[ReachedDepths]) -> dict[str, Any]:
     depths = range(1, comparison.max_reached_depth + 1)
     return {
         "budget": comparison.budget,
@@ -77,7 +77,7 @@ def _make_json_fields(comparison: Comparison, reached_depths: list[ReachedDepths
     }
 
 
-def _print_leaves_by_depth(comparison: Comparison) -> None:
+def _print_leaves_by_depth(comparison: LeafCountComparison) -> None:
     depths = range(1, comparison.max_reached_depth + 1)
     rows = [
         [name, *(f"{count:,}" for count in counts), *("·" for _ in depths[len(counts) :])]

@@ -51,8 +51,6 @@ def load_tree_game(tree_name: str) -> Game[Any, Any]:
 
     The nodes of an explicit tree are listed in a file. Other game trees follow from the rules of their game.
 
-    The nodes of an explicit tree are listed in a file. Other game trees follow from the rules of their game.
-
     Raises UsageError if `tree_name` is none of these, or the file of the tree or game is invalid.
     """
     try:

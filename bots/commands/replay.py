@@ -127,7 +127,7 @@ def replay(
         raise UsageError("--nodes, --time and --depth limit the analysis: give --analyse ENGINE too")
     if analyse:
         print_review(
-            _replay_selected_match(record, records, match),
+            _make_replay_of_match(record, records, match),
             analyse,
             SearchLimits(nodes, time or math.inf, depth),
             json,
@@ -138,10 +138,10 @@ def replay(
     elif not match and len(records) > 1:
         _print_record_list(records)
     else:
-        _show_replay(_replay_selected_match(record, records, match), ply)
+        _show_replay(_make_replay_of_match(record, records, match), ply)
 
 
-def _replay_selected_match(
+def _make_replay_of_match(
     file_name: str, records: Sequence[tuple[int, Record]], match_id_prefix: str
 ) -> Replay:
     """Return the only match whose id begins with `match_id_prefix` (empty for any id), replayed and verified.

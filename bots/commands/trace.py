@@ -12,7 +12,7 @@ from arena.bots.commands.lookup import PositionOption, load_tree_game, parse_pos
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
     SearchTooLarge,
-    find_move_indices,
+    find_path_of_line,
     parse_reference_spec,
     run_reference_search,
 )
@@ -20,12 +20,12 @@ from arena.bots.review.trees import list_tree_names
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH
 from arena.bots.search.reports.trace_text import (
-    format_closing_lines,
-    format_results_line,
+    format_root_results_line,
+    format_summary_lines,
     format_trace_lines,
     format_value_with_prefix,
 )
-from arena.bots.search.reports.tree_picture import render_search
+from arena.bots.search.reports.tree_picture import render_traced_search
 from arena.console import (
     CommandError,
     JsonOption,
@@ -113,15 +113,15 @@ def trace(
         raise UsageError(str(error)) from None
     events = monitor.events or ()
     lines = [] if summary else [*format_trace_lines(game, events, shows_estimates=estimates)]
-    lines += [format_results_line(game, events)] if results else []
-    lines += format_closing_lines(game, start, result, monitor.leaves)
+    lines += [format_root_results_line(game, events)] if results else []
+    lines += format_summary_lines(game, start, result, monitor.leaves)
     if monitor.max_live_nodes:
         lines.append(f"In memory at once: at most {monitor.max_live_nodes:,} of {monitor.nodes:,} nodes")
     if svg is not None:
         value = format_value_with_prefix(result.value, "value ")
         title = f"{tree}: {algorithm}, {monitor.leaves} leaves, {value}"
-        path = find_move_indices(game, start, result.line)
-        write_text(render_search(game, start, depth, events, title, path), svg)
+        path = find_path_of_line(game, start, result.line)
+        write_text(render_traced_search(game, start, depth, events, title, path), svg)
     if json is not None:
         row = {
             "tree": tree,

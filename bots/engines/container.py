@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from arena.bots.api.bot import Clock, ProgramCrash, Thinking
 from arena.bots.api.engine_spec import BadSpec, ContainerSpec
 from arena.bots.engines.from_program import ProgramBot
-from arena.bots.engines.registry import MAX_ENGINE_NAME_LENGTH, Engine
+from arena.bots.engines.registry import MAX_ENGINE_NAME_CHARACTERS, Engine
 from arena.bots.engines.submission import unpack_submission
 from arena.cores import measure_container_cpu_ms
 
@@ -168,7 +168,7 @@ def make_container_engine(spec: str, logs: Path | None = None) -> Engine:
             unpack_submission(submission, Path(folder))
     container = Container(_find_docker_or_podman(), image, submission).pin_image()
     return Engine(
-        parsed.bot_name[:MAX_ENGINE_NAME_LENGTH] or "container",
+        parsed.bot_name[:MAX_ENGINE_NAME_CHARACTERS] or "container",
         spec,
         lambda: ContainerBot(container, logs),
     )

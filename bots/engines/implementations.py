@@ -1,8 +1,8 @@
 """Implementations of an engine's search, compiled or in Python, and the options that each supports.
 
-    alphabeta   compiled, or in Python if the search cannot be compiled for a game
-    jamboree    compiled in two forms: `tests` searches moves with null windows first, and `course` is the algorithm of a
-                course on game search (source 001 in docs/search.md); in Python only in the form `course`
+    alphabeta  compiled, or in Python if the search cannot be compiled for a game
+    jamboree   compiled in two forms: `tests` searches moves with null windows first, and `course` is the algorithm of a
+               course on game search (source 001 in docs/search.md); in Python only in the form `course`
 
 No option that a user gives is ignored. If the implementation used in a match does not know an option, a one-line error says
 what to write instead.
@@ -16,12 +16,16 @@ from typing import Any
 
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.compiled.availability import has_compiled_search, has_engine_extra, has_own_kernel
-from arena.bots.evaluators.catalogue import OUTCOMES_EVALUATOR, OUTCOMES_FILE_SUFFIX, check_evaluator_support
+from arena.bots.evaluators.catalogue import (
+    OUTCOMES_EVALUATOR,
+    OUTCOMES_FILE_SUFFIX,
+    require_evaluator_support,
+)
 from arena.games.core import Game
 
 ENGINES_WITH_COMPILED_SEARCH = ("alphabeta", "jamboree")
 """Engines with a compiled search and a search in Python."""
-JAMBOREE_COURSE_OPTIONS = ("prune", "split_depth")
+JAMBOREE_COURSE_FORM_OPTIONS = ("prune", "split_depth")
 """Options of Jamboree that work only with `form=course`: Jamboree as a course on game search taught it (docs/search.md)."""
 
 
@@ -49,10 +53,10 @@ def choose_implementation(spec: Spec, game: Game[Any, Any] | None = None) -> Sea
     evaluator.
     """
     if game is not None:
-        check_evaluator(spec, game)
+        require_supported_evaluator(spec, game)
     if spec.name not in ENGINES_WITH_COMPILED_SEARCH:
         return SearchImplementation(spec, is_compiled=False)
-    reason = _find_reason_for_python(spec, game)
+    reason = _find_reason_for_python_search(spec, game)
     return (
         SearchImplementation(to_python_spec(spec, reason), is_compiled=False, python_reason=reason)
         if reason
@@ -60,24 +64,24 @@ def choose_implementation(spec: Spec, game: Game[Any, Any] | None = None) -> Sea
     )
 
 
-def to_python_spec(spec: Spec, reason: str) -> Spec:
+def to_python_spec(spec: Spec, python_reason: str) -> Spec:
     """Return the engine's spec for its search in Python, without the options that only the compiled search has.
 
-    reason  why the engine does not use its compiled search, as part of an error message
+    python_reason  why the engine does not use its compiled search, as part of an error message
 
     Raises BadSpec for an option that only the compiled search knows.
     """
     if "exact" in spec.explicit:
         raise BadSpec(
-            f"{spec.name}: leave out exact, because its Python search is always exact, and {reason}"
+            f"{spec.name}: leave out exact, because its Python search is always exact, and {python_reason}"
         )
     if "split_depth" in spec.explicit and spec.values["split_depth"] > 1:
         raise BadSpec(
-            f"{spec.name}: split_depth must be 1, because its Python search splits at every depth, and {reason}"
+            f"{spec.name}: split_depth must be 1, because its Python search splits at every depth, and {python_reason}"
         )
     if "form" in spec.explicit and spec.values["form"] != "course":
         raise BadSpec(
-            f"{spec.name}: write form=course, because its Python search has no other form, and {reason}"
+            f"{spec.name}: write form=course, because its Python search has no other form, and {python_reason}"
         )
     return _remove_options(spec, "exact", "form")
 
@@ -89,7 +93,9 @@ def list_reported_options(spec: Spec) -> dict[str, str]:
     effect at its default (`truth`, `nodes`). A file of weights is reported without its folder.
     """
     unreported = {"nodes", "truth"} | (
-        {"exact", "form", *JAMBOREE_COURSE_OPTIONS} if spec.name in ENGINES_WITH_COMPILED_SEARCH else set()
+        {"exact", "form", *JAMBOREE_COURSE_FORM_OPTIONS}
+        if spec.name in ENGINES_WITH_COMPILED_SEARCH
+        else set()
     )
     if "form" in spec.explicit and spec.values["form"] == "course":
         unreported.discard("prune")
@@ -100,7 +106,7 @@ def list_reported_options(spec: Spec) -> dict[str, str]:
     }
 
 
-def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
+def require_supported_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
     """Raise BadSpec if the game does not support the evaluator that the user chose for the engine.
 
     An evaluator `features` that is only the engine's default is not an error: in a game without features, the engine
@@ -110,7 +116,7 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
     if name == "features" and "evaluator" not in spec.explicit:
         return
     try:
-        check_evaluator_support(game, name)
+        require_evaluator_support(game, name)
     except BadSpec as error:
         raise BadSpec(f"{spec.name}: {error}") from None
 
@@ -118,15 +124,15 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
 def _to_compiled_spec(spec: Spec) -> Spec:
     if spec.name != "jamboree" or spec.values["form"] == "course":
         return spec
-    for option in JAMBOREE_COURSE_OPTIONS:
+    for option in JAMBOREE_COURSE_FORM_OPTIONS:
         if option in spec.explicit:
             raise BadSpec(
                 f"jamboree: {option} works only with form=course: write form=course,{option}={spec.values[option]}"
             )
-    return _remove_options(spec, *JAMBOREE_COURSE_OPTIONS)
+    return _remove_options(spec, *JAMBOREE_COURSE_FORM_OPTIONS)
 
 
-def _find_reason_for_python(spec: Spec, game: Game[Any, Any] | None) -> str:
+def _find_reason_for_python_search(spec: Spec, game: Game[Any, Any] | None) -> str:
     """Return why the engine must search in Python in `game`, or an empty string if a compiled search can be used.
 
     Without `game`, return only a reason that holds for every game.

@@ -76,12 +76,10 @@ def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None
         raise BadSpec(f"{spec.name}: {error}") from None
 
 
-def find_missing_table_reason(spec: Spec, solution: Solution | None, game: Game[Any, Any]) -> str:
+def find_missing_tablebase_reason(spec: Spec, solution: Solution | None, game: Game[Any, Any]) -> str:
     """Return a line that tells the user that no tablebase exists for the game, although the option `truth` asks for it.
 
     The line is empty if there is a tablebase, or the option is off.
-
-    solution  tablebase of the game; None if there is none
 
     solution  tablebase of the game; None if there is none
     """

@@ -29,7 +29,7 @@ from arena.games.core import Game
 from arena.games.loading import is_file_spec
 from arena.protocol.engines import EngineInfo
 
-MAX_ENGINE_NAME_LENGTH = 64
+MAX_ENGINE_NAME_CHARACTERS = 64
 """Maximum length of an engine's name sent to a server, in characters. A longer name is cut."""
 MAX_OPTION_CHARACTERS = 200
 """Maximum length of an option's value sent to a server, in characters. A longer value is cut."""
@@ -55,7 +55,7 @@ class Engine:
         The description of a file, a program or a container has only the name.
         """
         if self.parsed_spec is None:
-            return EngineInfo(self.name[:MAX_ENGINE_NAME_LENGTH] or "?")
+            return EngineInfo(self.name[:MAX_ENGINE_NAME_CHARACTERS] or "?")
         values = list_reported_options(self.parsed_spec)
         options = {name: value[:MAX_OPTION_CHARACTERS] for name, value in values.items() if name != "threads"}
         return EngineInfo(self.name, options, count_engine_threads(self.parsed_spec, core_count))
@@ -70,12 +70,12 @@ def make_engine(spec: str) -> Engine:
         return Engine(make_engine_name(spec), spec, load_bot_class(spec))
     parsed = _parse_built_in_spec(spec)
     if "evaluator" in parsed.values:
-        check_evaluator_name(parsed)
+        require_known_evaluator(parsed)
     choose_implementation(parsed)
     return Engine(parsed.name, spec, lambda: _make_bot(parsed), parsed)
 
 
-def check_spec(spec: str, folder: Path) -> None:
+def require_valid_spec(spec: str, folder: Path) -> None:
     """Raise BadSpec if the spec of a bot is invalid. Checks that a file exists, but runs no file, program or container.
 
     folder  working directory of the bot's process; the path of a bot's Python file is relative to this folder
@@ -131,7 +131,7 @@ def _make_bot(spec: Spec) -> Bot:
             return SearchingBot(spec)
 
 
-def check_evaluator_name(spec: Spec) -> None:
+def require_known_evaluator(spec: Spec) -> None:
     """Raise BadSpec if an engine's evaluator is neither a known name nor an existing file."""
     name = spec.values["evaluator"]
     if name.endswith((".toml", NETWORK_FILE_SUFFIX)):

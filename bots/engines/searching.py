@@ -19,7 +19,7 @@ from arena.bots.api.budget import Budget, DeepeningRule, plan
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.engines.garbage_collector import GARBAGE_COLLECTOR
 from arena.bots.engines.implementations import choose_implementation
-from arena.bots.engines.perfect import find_missing_table_reason, load_requested_solution, to_search_value
+from arena.bots.engines.perfect import find_missing_tablebase_reason, load_requested_solution, to_search_value
 from arena.bots.engines.repetition import SeenPositions
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import NO_LIMIT, DeepeningSearcher, PythonSearcher, SearchReport
@@ -56,7 +56,7 @@ def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
     if implementation.is_compiled:
         return _make_compiled_searcher(implementation.spec, match)
     if implementation.python_reason:
-        _log_line(f"{spec.name} searches in Python: {implementation.python_reason}")
+        _print_to_stderr(f"{spec.name} searches in Python: {implementation.python_reason}")
     return make_python_searcher(implementation.spec, match)
 
 
@@ -122,7 +122,7 @@ class SearchDeadline:
         return self.read_clock() >= self._hard_limit or self._is_stopped()
 
 
-def _log_line(line: str) -> None:
+def _print_to_stderr(line: str) -> None:
     print(line, file=sys.stderr, flush=True)  # noqa: T201 - the bot's messages go to standard error
 
 
@@ -146,8 +146,8 @@ class SearchingBot(Bot):
         except (BadSpec, BadTable) as error:
             raise Resign(str(error)) from None
         self._seen_positions = SeenPositions(self.game)
-        if reason := find_missing_table_reason(self._spec, self._solution, self.game):
-            _log_line(reason)
+        if reason := find_missing_tablebase_reason(self._spec, self._solution, self.game):
+            _print_to_stderr(reason)
         # Warm up: this search loads everything that later ones need, and measures the delays of a busy machine.
         nodes = self._spec.values["nodes"]
         self._nodes = nodes or NO_LIMIT
@@ -200,7 +200,7 @@ class SearchingBot(Bot):
             return self._solution.find_best_moves(position)
         except BadTable as error:
             self._solution = None
-            _log_line(f"{self._spec.name} continues without the solved table: {error}")
+            _print_to_stderr(f"{self._spec.name} continues without the solved table: {error}")
             return DRAWN_VALUE, None
 
     def _search_position(

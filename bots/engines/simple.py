@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.bots.api.bot import Bot, Clock, Resign, Thinking
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.evaluators.catalogue import check_evaluator_support, evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for, require_evaluator_support
 from arena.bots.search.problem import Problem
 
 
@@ -23,7 +23,7 @@ class GreedyBot(Bot):
 
     def prepare(self) -> None:
         try:
-            check_evaluator_support(self.game, self._evaluator)
+            require_evaluator_support(self.game, self._evaluator)
             evaluator = evaluator_for(self.game, self._evaluator)
         except BadSpec as error:
             raise Resign(f"greedy: {error}") from None

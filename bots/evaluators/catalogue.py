@@ -31,10 +31,10 @@ OUTCOMES_FILE_SUFFIX = "outcomes.toml"
 NETWORK_FILE_SUFFIX = ".npz"
 """Suffix of a network file's name (`evaluators.network`)."""
 
-MAX_NEIGHBOURS_OF_NON_JUNCTION = 2
+MAX_NEIGHBOURS_ON_RING_OR_PATH = 2
 """Maximum number of neighbours of a territory that is not a junction. A map without junctions is a ring or a path."""
 
-EXPLICIT_GAME_NAME = "explicit"
+EXPLICIT_TREE_GAME_NAME = "explicit"
 """Name of the game of explicit trees (`games.explicit`), whose leaves contain their values."""
 
 
@@ -47,7 +47,7 @@ def get_feature_function_and_names(game: Game[Any, Any]) -> tuple[FeatureFunctio
     raise BadSpec(f"{game.name} has no evaluation features: use evaluator=plain")
 
 
-def check_evaluator_support(game: Game[Any, Any], evaluator_name: str) -> None:
+def require_evaluator_support(game: Game[Any, Any], evaluator_name: str) -> None:
     """Raise BadSpec if the game does not support the evaluator called `evaluator_name`.
 
     The evaluator `features` is not supported by a game without features, although `evaluator_for` returns `plain` then.
@@ -61,7 +61,7 @@ def check_evaluator_support(game: Game[Any, Any], evaluator_name: str) -> None:
         get_feature_function_and_names(game)
 
 
-def _get_weights_game_name(game: Game[Any, Any]) -> str:
+def _get_game_name_for_weights(game: Game[Any, Any]) -> str:
     """Return the name of the game whose weights and outcomes apply to `game`: `riskless` also for a subclass of Riskless."""
     return next(
         (game_type.name for game_type in (Riskless, TicTacToe) if isinstance(game, game_type)), game.name
@@ -76,24 +76,24 @@ def make_dynamic_position_predicate(game: Game[Any, Any]) -> Callable[[Any], boo
     return riskless.make_attack_predicate(game) if isinstance(game, Riskless) else None
 
 
-def compute_feature_units(game: Game[Any, Any]) -> Sequence[float]:
+def compute_weight_factors(game: Game[Any, Any]) -> Sequence[float]:
     """Return the factor by which `scale_weights` multiplies each weight, in the order of the feature names.
 
     In Riskless the factors depend on the map, so that one set of weights serves all maps. In other games they are 1.
     """
     if isinstance(game, Riskless):
-        return riskless.compute_feature_units(game.map)
+        return riskless.compute_weight_factors(game.map)
     return [1.0] * len(tictactoe.FEATURE_NAMES)
 
 
 def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
-    """Return each weight multiplied by the unit of its feature in this game (`compute_feature_units`), and rounded.
+    """Return each weight multiplied by its factor in this game (`compute_weight_factors`), and rounded.
 
     `weights` must be in the order of the feature names, as from `load_weights`.
     """
     return {
-        name: round(weight * unit)
-        for (name, weight), unit in zip(weights.items(), compute_feature_units(game), strict=True)
+        name: round(weight * factor)
+        for (name, weight), factor in zip(weights.items(), compute_weight_factors(game), strict=True)
     }
 
 
@@ -103,11 +103,11 @@ def find_built_in_weights_file(game: Game[Any, Any]) -> Path:
     Riskless has three files: for maps that are rings, for maps that are paths, and for all other maps. On a ring each
     territory has two neighbours; on a path the two territories at the ends have only one.
     """
-    name = _get_weights_game_name(game)
+    name = _get_game_name_for_weights(game)
     if isinstance(game, Riskless):
         neighbour_counts = set(map(len, game.map.neighbours))
-        if max(neighbour_counts) <= MAX_NEIGHBOURS_OF_NON_JUNCTION:
-            name += "-rings" if neighbour_counts == {MAX_NEIGHBOURS_OF_NON_JUNCTION} else "-lines"
+        if max(neighbour_counts) <= MAX_NEIGHBOURS_ON_RING_OR_PATH:
+            name += "-rings" if neighbour_counts == {MAX_NEIGHBOURS_ON_RING_OR_PATH} else "-lines"
     return WEIGHTS_FOLDER / f"{name}.toml"
 
 
@@ -129,7 +129,7 @@ def make_plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
     For an explicit tree (`games.explicit`), the evaluator returns the value of the leaf unchanged.
     """
     estimate = game.estimate
-    if game.name == EXPLICIT_GAME_NAME:
+    if game.name == EXPLICIT_TREE_GAME_NAME:
         return lambda position: clamp_estimate(estimate(position))
 
     def evaluate(position: P) -> int:
@@ -160,13 +160,13 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
         )
     if name == OUTCOMES_EVALUATOR or name.endswith(OUTCOMES_FILE_SUFFIX):
         path = (
-            WEIGHTS_FOLDER / f"{_get_weights_game_name(game)}-{OUTCOMES_FILE_SUFFIX}"
+            WEIGHTS_FOLDER / f"{_get_game_name_for_weights(game)}-{OUTCOMES_FILE_SUFFIX}"
             if name == OUTCOMES_EVALUATOR
             else Path(name)
         )
         return make_category_evaluator(game, make_category_function(game), load_outcomes(path))
     if name.endswith(NETWORK_FILE_SUFFIX):
-        check_evaluator_support(game, name)
+        require_evaluator_support(game, name)
         from arena.bots.evaluators.network import load_network, make_network_evaluator  # noqa: PLC0415 - an extra
 
         return cast("Evaluator[P]", make_network_evaluator(cast("Any", game), load_network(Path(name))))

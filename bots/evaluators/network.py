@@ -5,12 +5,12 @@ measured in steps, of which there are ARMY_LEVEL_COUNT up to the map's cap (the 
 has one of TERRITORY_KIND_COUNT kinds: empty, or a number of steps of one of the players. A player whose total armies reach
 the map's goal wins. The inputs are four groups, here with the index of the first of each:
 
-    0                           share of the territories of each kind; a number between two steps counts partly for both
-    TERRITORY_KIND_COUNT        share of the roads, in both directions, for each pair of kinds at their ends; a number
-                                between two steps is rounded up
-    FIRST_INPUT_OF_OWN_TOTAL    the mover's total armies, in TOTAL_ARMIES_STEP_COUNT steps up to the goal; 1 at the step
-                                reached, or two numbers with the sum 1 between two steps
-    FIRST_INPUT_OF_OTHER_TOTAL  the opponent's total armies, in the same form
+    0                            share of the territories of each kind; a number between two steps counts partly for both
+    TERRITORY_KIND_COUNT         share of the roads, in both directions, for each pair of kinds at their ends; a number
+                                 between two steps is rounded up
+    FIRST_INPUT_OF_OWN_ARMIES    the mover's total armies, in TOTAL_ARMIES_STEP_COUNT steps up to the goal; 1 at the step
+                                 reached, or two numbers with the sum 1 between two steps
+    FIRST_INPUT_OF_OTHER_ARMIES  the opponent's total armies, in the same form
 
 Shares do not depend on a map's size, and steps do not depend on its cap and goal, so one network serves all maps.
 A file has two arrays of floating-point numbers, `hidden` of shape (INPUT_COUNT, HIDDEN_UNIT_COUNT) and `output` of shape
@@ -18,7 +18,7 @@ A file has two arrays of floating-point numbers, `hidden` of shape (INPUT_COUNT,
 
     log-odds that the mover wins = max(inputs @ hidden, 0) @ output
 
-The log-odds are converted to hundredths of an army: 1 becomes LEAD_PER_LOG_ODDS × the goal. For a given map, all
+The log-odds are converted to hundredths of an army: 1 becomes GOAL_SHARE_PER_LOG_ODDS × the goal. For a given map, all
 numbers are rounded to integers (`NetworkTables`), so that the compiled search and Python agree exactly.
 """
 
@@ -45,17 +45,17 @@ TERRITORY_KIND_COUNT = 2 * ARMY_LEVEL_COUNT + 1
 """Number of kinds of a territory: empty, or one for each player and step of armies."""
 TOTAL_ARMIES_STEP_COUNT = 24
 """Number of steps from 0 to the goal (the armies that win a match) into which a player's total armies are divided."""
-FIRST_INPUT_OF_OWN_TOTAL = TERRITORY_KIND_COUNT + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT
+FIRST_INPUT_OF_OWN_ARMIES = TERRITORY_KIND_COUNT + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT
 """Index of the first input of the network for the total armies of the player to move."""
-FIRST_INPUT_OF_OTHER_TOTAL = FIRST_INPUT_OF_OWN_TOTAL + TOTAL_ARMIES_STEP_COUNT + 1
+FIRST_INPUT_OF_OTHER_ARMIES = FIRST_INPUT_OF_OWN_ARMIES + TOTAL_ARMIES_STEP_COUNT + 1
 """Index of the first input of the network for the opponent's total armies."""
-INPUT_COUNT = FIRST_INPUT_OF_OTHER_TOTAL + TOTAL_ARMIES_STEP_COUNT + 1
+INPUT_COUNT = FIRST_INPUT_OF_OTHER_ARMIES + TOTAL_ARMIES_STEP_COUNT + 1
 """Number of inputs of the network."""
 HIDDEN_UNIT_COUNT = 16
 """Number of hidden units of the network."""
 ARRAY_SHAPES = {"hidden": (INPUT_COUNT, HIDDEN_UNIT_COUNT), "output": (HIDDEN_UNIT_COUNT,)}
 """Shape of each array in a network file, by its name."""
-LEAD_PER_LOG_ODDS = 1 / 16
+GOAL_SHARE_PER_LOG_ODDS = 1 / 16
 """Value of a position whose log-odds of winning are 1 (a chance of 73 %), as a share of the armies that win a match."""
 MAX_HIDDEN_UNIT_VALUE = 30_000
 """Maximum value of a hidden unit. It is below the maximum of a signed 16-bit integer, in which the value is stored."""
@@ -195,7 +195,7 @@ class NetworkTables:
             )
             @ hidden[:TERRITORY_KIND_COUNT]
         )
-        roads = hidden[TERRITORY_KIND_COUNT:FIRST_INPUT_OF_OWN_TOTAL].reshape(
+        roads = hidden[TERRITORY_KIND_COUNT:FIRST_INPUT_OF_OWN_ARMIES].reshape(
             TERRITORY_KIND_COUNT, TERRITORY_KIND_COUNT, HIDDEN_UNIT_COUNT
         )
         roads = (roads + roads.transpose(1, 0, 2)) / 2
@@ -204,14 +204,14 @@ class NetworkTables:
         )
         totals = np.stack(
             [
-                steps @ hidden[FIRST_INPUT_OF_OWN_TOTAL:FIRST_INPUT_OF_OTHER_TOTAL],
-                steps @ hidden[FIRST_INPUT_OF_OTHER_TOTAL:],
+                steps @ hidden[FIRST_INPUT_OF_OWN_ARMIES:FIRST_INPUT_OF_OTHER_ARMIES],
+                steps @ hidden[FIRST_INPUT_OF_OTHER_ARMIES:],
             ]
         )
         largest = np.abs(territories).max() + np.abs(roads).max() + 2 * np.abs(totals).max()
         # The subtraction leaves room for the sum of the rounding errors of all rows.
         scale = (MAX_HIDDEN_UNIT_VALUE - road_end_count - map.territory_count) / max(float(largest), 1e-9)
-        value = 100 * goal * LEAD_PER_LOG_ODDS / scale * 2**OUTPUT_FRACTION_BITS
+        value = 100 * goal * GOAL_SHARE_PER_LOG_ODDS / scale * 2**OUTPUT_FRACTION_BITS
         return cls(
             np.rint(territories * (scale / map.territory_count)).astype(np.int64),
             _classify_territories(both_signs),

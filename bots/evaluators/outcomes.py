@@ -32,7 +32,7 @@ CERTAIN_WIN_VALUE = 10_000
 """Value, in hundredths of an army, of a position if the player to move won all matches with similar positions."""
 RACE_LEAD_STEP_COUNT = 8
 """Number of steps from 0 to the goal (the armies that win a match). A category of Riskless has the lead in such steps."""
-MAX_COUNT_IN_CATEGORY = 2
+MAX_TERRITORY_OR_LINE_COUNT = 2
 """Limit of the counts of territories and lines in a `PositionCategory`. Larger counts are replaced by this number."""
 
 
@@ -47,7 +47,7 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
     A category of tic-tac-toe has three, too: the mover's lines without a mark of the opponent, such lines with two marks
     of the mover, and the mover's marks in the middle cell. From each, the opponent's number is subtracted.
 
-    Counts are limited to MAX_COUNT_IN_CATEGORY.
+    Counts are limited to MAX_TERRITORY_OR_LINE_COUNT.
     """
     if isinstance(game, Riskless):
         compute_features, armies_to_win = riskless.make_feature_function(game), game.map.armies_to_win
@@ -59,8 +59,8 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
             step = abs(race) * RACE_LEAD_STEP_COUNT // armies_to_win
             return (
                 step if race >= 0 else -step,
-                min(attacks, MAX_COUNT_IN_CATEGORY),
-                min(exposed, MAX_COUNT_IN_CATEGORY),
+                min(attacks, MAX_TERRITORY_OR_LINE_COUNT),
+                min(exposed, MAX_TERRITORY_OR_LINE_COUNT),
             )
 
         return compute_riskless_category
@@ -71,8 +71,8 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
             sign = game.player(position).sign
             open_lines, _, twos, center = (sign * n for n in compute_line_features(position))
             return (
-                max(-MAX_COUNT_IN_CATEGORY, min(open_lines, MAX_COUNT_IN_CATEGORY)),
-                max(-MAX_COUNT_IN_CATEGORY, min(twos, MAX_COUNT_IN_CATEGORY)),
+                max(-MAX_TERRITORY_OR_LINE_COUNT, min(open_lines, MAX_TERRITORY_OR_LINE_COUNT)),
+                max(-MAX_TERRITORY_OR_LINE_COUNT, min(twos, MAX_TERRITORY_OR_LINE_COUNT)),
                 center,
             )
 

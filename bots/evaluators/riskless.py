@@ -5,7 +5,7 @@ the difference between the players' armies, but training does. So an estimate by
 where the armies are. The other features tell how training and the next moves will change the difference.
 
 One set of weights serves maps of every size, cap and goal. Features therefore count either armies or territories, and a
-territory weighs as much as its share of the goal, armies_to_win / territories (`compute_feature_units`).
+territory weighs as much as its share of the goal, armies_to_win / territories (`compute_weight_factors`).
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ TERRITORY_FEATURES = FEATURE_NAMES[FEATURE_NAMES.index("territories") :]
 """Names of the features that count territories; the other features count armies."""
 
 
-def compute_feature_units(map: RisklessMap) -> Sequence[float]:
-    """Return the unit of each feature on a map, in armies and in the order of FEATURE_NAMES.
+def compute_weight_factors(map: RisklessMap) -> Sequence[float]:
+    """Return the factor of each feature's weight on a map, in the order of FEATURE_NAMES.
 
-    The unit of a feature that counts armies is 1. The unit of a feature that counts territories is a territory's share
+    The factor of a feature that counts armies is 1. The factor of a feature that counts territories is a territory's share
     of the goal.
     """
     territory_share = map.armies_to_win / map.territory_count
@@ -70,7 +70,7 @@ def make_feature_function(game: Riskless) -> FeatureFunction[RisklessPosition]:
     cap = game.map.territory_cap
     goal = game.map.armies_to_win
 
-    def count_features(position: RisklessPosition) -> Sequence[int]:
+    def compute_features(position: RisklessPosition) -> Sequence[int]:
         armies = position.armies
         maxie_armies = minnie_armies = maxie_territories = minnie_territories = 0
         borders = safe = reach = waste = 0
@@ -109,7 +109,7 @@ def make_feature_function(game: Riskless) -> FeatureFunction[RisklessPosition]:
             mover * captures[-mover],
         )
 
-    return count_features
+    return compute_features
 
 
 GREAT_LOSS_ARMIES_DIVISOR = 5

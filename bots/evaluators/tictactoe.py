@@ -23,7 +23,7 @@ center  marks in the middle cell, which lies on four lines
 def make_feature_function(_: TicTacToe) -> FeatureFunction[TicTacToePosition]:
     """Return the function that computes the features of a position of this game."""
 
-    def count_features(position: TicTacToePosition) -> Sequence[int]:
+    def compute_features(position: TicTacToePosition) -> Sequence[int]:
         cells = position.cells
         counts = [0, 0, 0]
         for a, b, c in WINNING_LINES:
@@ -40,4 +40,4 @@ def make_feature_function(_: TicTacToe) -> FeatureFunction[TicTacToePosition]:
         centre = cells[4]
         return (*counts, 0 if centre == EMPTY_CELL else 1 if centre == "X" else -1)
 
-    return count_features
+    return compute_features

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from arena.bots.api.bot import Bot, Ending, Match, Resign, assign_match
 from arena.bots.client.local_turn import choose_move
-from arena.bots.client.state.machine import MAX_REASON_LENGTH
+from arena.bots.client.state.machine import MAX_REASON_CHARACTERS
 from arena.bots.engines.registry import make_engine
 from arena.bots.learning.environment import Environment, make
 from arena.clock import MONOTONIC_CLOCK
@@ -40,12 +40,12 @@ def play_match(
 
     Time limits apply, and repetitions are draws, as on a server.
 
-    maxie, minnie   engines, such as "greedy" or "my_bot.py", or classes of bots
-    game            a name, FILE.py:Class, or an environment, with which many matches start faster
-    map             a Riskless map; ignored for other games and for an environment
-    time_control    such as "60+1": 60 seconds for each player, and 1 second more after each move
-    opening         number of random moves at the start of the match
-    seed            seed of these random moves
+    maxie, minnie  engines, such as "greedy" or "my_bot.py", or classes of bots
+    game           a name, FILE.py:Class, or an environment, with which many matches start faster
+    map            a Riskless map; ignored for other games and for an environment
+    time_control   such as "60+1": 60 seconds for each player, and 1 second more after each move
+    opening        number of random moves at the start of the match
+    seed           seed of these random moves
 
     A bot that raises an exception loses by a crash. Raises BadSpec, BadTimeControl, GameError or MapError if the engine,
     time control, game or map is invalid.
@@ -110,10 +110,10 @@ class _RefereedBot:
         try:
             call()
         except Resign as resignation:
-            event = PlayerResigned(self._match.seat, "resignation", str(resignation)[:MAX_REASON_LENGTH])
+            event = PlayerResigned(self._match.seat, "resignation", str(resignation)[:MAX_REASON_CHARACTERS])
         except Exception as error:  # noqa: BLE001  an author's code may raise anything
             message = f"{method_name} raised {type(error).__name__}: {error}".splitlines()[0]
-            event = PlayerResigned(self._match.seat, "crash", message[:MAX_REASON_LENGTH])
+            event = PlayerResigned(self._match.seat, "crash", message[:MAX_REASON_CHARACTERS])
         else:
             return
         self._has_failed = True

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from arena.bots.review.analysis import find_move_indices, parse_reference_spec, run_reference_search
+from arena.bots.review.analysis import find_path_of_line, parse_reference_spec, run_reference_search
 from arena.bots.search.reports.trace_text import format_trace_lines
-from arena.bots.search.reports.tree_picture import render_search
+from arena.bots.search.reports.tree_picture import render_traced_search
 from arena.charts import PlotArea, render_svg_document, render_text_element
 from arena.games.core import Game
 from arena.games.riskless import Riskless
@@ -69,10 +69,10 @@ def make_search_picture(game: Game[Any, Any], position: Any, algorithm: str, dep
     result, monitor = run_reference_search(game, position, depth, spec, tracing=True)
     events = monitor.events or ()
     title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
-    line = find_move_indices(game, position, result.line)
+    line = find_path_of_line(game, position, result.line)
     return Picture(
         "\n".join(format_trace_lines(game, events)),
-        lambda: render_search(game, position, depth, events, title, line),
+        lambda: render_traced_search(game, position, depth, events, title, line),
     )
 
 

@@ -24,13 +24,13 @@ from arena.bots.api.engine_spec import (
     count_engine_threads,
     parse_spec,
 )
-from arena.bots.engines.implementations import check_evaluator, choose_implementation
-from arena.bots.engines.registry import check_evaluator_name
+from arena.bots.engines.implementations import choose_implementation, require_supported_evaluator
+from arena.bots.engines.registry import require_known_evaluator
 from arena.bots.engines.searching import make_searcher
 from arena.bots.evaluators.catalogue import evaluator_for, make_dynamic_position_predicate
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, SearchReport
-from arena.bots.search.monitor import SearchMonitor, Stopped, never_stop, stop_after_nodes
+from arena.bots.search.monitor import SearchMonitor, SearchStopped, never_stop, stop_after_nodes
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
@@ -42,7 +42,7 @@ DEFAULT_MAX_NODES = 200_000
 """Default node limit of a compiled search: enough for a few tenths of a second."""
 DEFAULT_MAX_PYTHON_NODES = 5_000
 """Default node limit of a search in Python."""
-NEXT_BEST_MOVE_NODES_FACTOR = 4
+NODE_LIMIT_FACTOR_FOR_FURTHER_MOVES = 4
 """Node limit of the search for the second best and each further move, as a multiple of the limit for the best move.
 
 The higher limit lets the search reach the same depth.
@@ -108,7 +108,7 @@ def parse_analysing_engine(spec_text: str) -> Spec:
         raise BadSpec(
             f"{spec.name}: leave out truth, which is an option for matches; the tablebase is shown beside the search anyway"
         )
-    check_evaluator_name(spec)
+    require_known_evaluator(spec)
     return spec
 
 
@@ -122,14 +122,14 @@ def run_reference_search(
     Raises SearchTooLarge if, with `tracing`, the search visits more than `MAX_TRACED_NODES` nodes. Raises BadSpec if the
     evaluator or an option in `spec` cannot be used with the game, and BadWeights if the evaluator's file is invalid.
     """
-    check_evaluator(spec, game)
+    require_supported_evaluator(spec, game)
     problem = Problem(game, evaluator_for(game, spec.values["evaluator"]))
     monitor = SearchMonitor(stop_after_nodes(MAX_TRACED_NODES) if tracing else never_stop, tracing=tracing)
     try:
         with ThreadPool(spec.values.get("threads", 1)) as pool:
             settings = _make_algorithm_settings(game, spec, pool)
             return ALGORITHMS[spec.name].run(problem, position, depth, monitor, settings), monitor
-    except Stopped:
+    except SearchStopped:
         raise SearchTooLarge(
             f"{spec.name} visits more than {MAX_TRACED_NODES:,} nodes at depth {depth}, too many to show: "
             "give a smaller depth"
@@ -203,14 +203,16 @@ class Analyst:
     def analyse_best_moves(self, position: Any, count: int) -> list[SearchReport[Any]]:
         """Return a report for each of the `count` best moves, the best first. Each search excludes the moves already found.
 
-        All moves are searched to the depth of the best one, or to a smaller depth if NEXT_BEST_MOVE_NODES_FACTOR
+        All moves are searched to the depth of the best one, or to a smaller depth if NODE_LIMIT_FACTOR_FOR_FURTHER_MOVES
         times the node limit is not enough.
         """
         first_report = self.analyse(position)[-1]
         reports = [first_report]
         other_moves = [move for move in self._game.moves(position) if move != first_report.move]
         while other_moves and len(reports) < count:
-            max_nodes = NO_LIMIT if self._nodes == NO_LIMIT else NEXT_BEST_MOVE_NODES_FACTOR * self._nodes
+            max_nodes = (
+                NO_LIMIT if self._nodes == NO_LIMIT else NODE_LIMIT_FACTOR_FOR_FURTHER_MOVES * self._nodes
+            )
             reports.append(
                 self._search_position(position, max(1, first_report.depth), max_nodes, other_moves)[-1]
             )
@@ -219,7 +221,7 @@ class Analyst:
         return sorted(reports, key=lambda report: -sign * report.value)
 
     def _search_position(
-        self, position: Any, depth: int, nodes: int, moves: Sequence[Any] | None = None
+        self, position: Any, depth: int, max_nodes: int, moves: Sequence[Any] | None = None
     ) -> list[SearchReport[Any]]:
         deadline = MONOTONIC_CLOCK.now() + self._seconds
         reports = list(
@@ -227,14 +229,14 @@ class Analyst:
                 position,
                 stop=lambda: MONOTONIC_CLOCK.now() >= deadline,
                 max_depth=depth,
-                max_nodes=nodes,
+                max_nodes=max_nodes,
                 moves=moves,
             )
         )
         return [report for report in reports if report.depth] or reports
 
 
-def find_move_indices(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> tuple[int, ...]:
+def find_path_of_line(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> tuple[int, ...]:
     """Return the path from `position` along the moves of `line`: the index of each move in move order."""
     path = []
     for move in line:

@@ -23,7 +23,7 @@ from arena.match.replay import Replay
 from arena.solved.move_quality import MoveQuality, classify_move
 from arena.solved.solution import load_solution
 
-MARKS_BY_MIN_LOSS = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
+MARKS_BY_MIN_CHANCE_LOST = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
 """Marks of a blunder, a mistake and an inaccuracy, each with its minimum loss in the chance of winning."""
 TABLEBASE_ENGINE = "perfect"
 """Name of the engine that reviews moves by the tablebase alone."""
@@ -78,8 +78,8 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
             ),
             default=0,
         )
-        value = _compute_mean_value(game, game.successor(position, best_move), best_reports, depth)
-        played_value = _compute_mean_value(game, position_after, played_reports, depth)
+        value = _compute_value_after_move(game, game.successor(position, best_move), best_reports, depth)
+        played_value = _compute_value_after_move(game, position_after, played_reports, depth)
         loss = player.sign * (value - played_value)
         if loss <= 0:
             # The move is as good as the engine's, or better than the engine foresaw.
@@ -98,12 +98,12 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
             reported_value=None if recorded_move.thinking is None else recorded_move.thinking.value,
             chance=compute_winning_chance(game, played_value),
             chance_lost=chance_lost,
-            mark=next((mark for min_loss, mark in MARKS_BY_MIN_LOSS if chance_lost >= min_loss), ""),
+            mark=next((mark for min_loss, mark in MARKS_BY_MIN_CHANCE_LOST if chance_lost >= min_loss), ""),
             line=[game.move_to_text(line_move) for line_move in report.line] if loss else [],
         )
 
 
-def _compute_mean_value(
+def _compute_value_after_move(
     game: AnyGame, position: Any, reports: Sequence[SearchReport[Any]], depth: int
 ) -> int:
     """Return the value of the position after a move: the mean of its values in the reports of `depth` and of one ply less.

@@ -21,15 +21,15 @@ Without a minimum, the chart of an even match would show small changes of value 
 def render_values_chart(
     reviews: Sequence[ReviewedMove],
     title: str,
-    names: tuple[str, str],
-    engine: str,
+    player_names: tuple[str, str],
+    engine_name: str,
     *,
     are_values_in_armies: bool = True,
 ) -> str:
     """Return the chart as an SVG document. Values are for Maxie, and certain wins are drawn on the edge.
 
-    names         names of the bots in the seats of Maxie and Minnie
-    engine        name of the engine that reviewed the match
+    player_names          names of the bots in the seats of Maxie and Minnie
+    engine_name           name of the engine that reviewed the match
     are_values_in_armies  True if a value of 100 is one army, as in Riskless
 
     Raises ValueError for a match without moves.
@@ -80,7 +80,7 @@ def render_values_chart(
             elements.append(
                 render_text_element(x, y - 8, review.mark, colour, "middle", ' font-weight="bold"')
             )
-    for row, (name, label) in enumerate(zip(lines, (engine, *names), strict=True)):
+    for row, (name, label) in enumerate(zip(lines, (engine_name, *player_names), strict=True)):
         elements.append(
             render_text_element(WIDTH - RIGHT + 8, TOP + 14 + 18 * row, label[:18], CURVE_COLOURS[name])
         )

@@ -61,7 +61,7 @@ class Algorithm:
     is_recursive: bool = True
 
 
-def _adapt_without_settings(
+def _ignore_settings(
     function: Callable[[Problem[Any, Any], Any, int, SearchMonitor], SearchResult[Any]],
 ) -> SearchFunction:
     return lambda problem, position, depth, monitor, _: function(problem, position, depth, monitor)
@@ -102,20 +102,18 @@ def _run_lazy_search(
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
-    "minimax": Algorithm(_adapt_without_settings(minimax)),
-    "higher-order": Algorithm(_adapt_without_settings(higher_order_minimax)),
-    "negamax": Algorithm(_adapt_without_settings(negamax)),
-    "one-line": Algorithm(_adapt_without_settings(one_line_minimax)),
-    "alphabeta": Algorithm(_adapt_without_settings(alphabeta)),
-    "clamped": Algorithm(_adapt_without_settings(clamped_alphabeta)),
-    "failsoft": Algorithm(_adapt_without_settings(failsoft)),
+    "minimax": Algorithm(_ignore_settings(minimax)),
+    "higher-order": Algorithm(_ignore_settings(higher_order_minimax)),
+    "negamax": Algorithm(_ignore_settings(negamax)),
+    "one-line": Algorithm(_ignore_settings(one_line_minimax)),
+    "alphabeta": Algorithm(_ignore_settings(alphabeta)),
+    "clamped": Algorithm(_ignore_settings(clamped_alphabeta)),
+    "failsoft": Algorithm(_ignore_settings(failsoft)),
     "lazy": Algorithm(_run_lazy_search),
     "lazy-ordered": Algorithm(partial(_run_lazy_search, ordered=True)),
-    "stack-minimax": Algorithm(_adapt_without_settings(stack_minimax), is_recursive=False),
-    "stack-alphabeta": Algorithm(_adapt_without_settings(stack_alphabeta), is_recursive=False),
-    "stack-memo": Algorithm(
-        _adapt_without_settings(partial(stack_alphabeta, memoize=True)), is_recursive=False
-    ),
+    "stack-minimax": Algorithm(_ignore_settings(stack_minimax), is_recursive=False),
+    "stack-alphabeta": Algorithm(_ignore_settings(stack_alphabeta), is_recursive=False),
+    "stack-memo": Algorithm(_ignore_settings(partial(stack_alphabeta, memoize=True)), is_recursive=False),
     "jamboree": Algorithm(_run_jamboree, is_parallel=True),
     "scouts": Algorithm(_run_scouts, is_parallel=True),
 }

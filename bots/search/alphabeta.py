@@ -42,7 +42,7 @@ def alphabeta(
     """Search `position` to `depth` plies by alpha-beta, with an unbounded window.
 
     This is a homework program of a course on game search (source 001 in docs/search.md). The search takes the children
-    of a node from a list, one at a time (`bots.search.views`). Raises Stopped if the monitor stops the search.
+    of a node from a list, one at a time (`bots.search.views`). Raises SearchStopped if the monitor stops the search.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -50,7 +50,7 @@ def alphabeta(
     def search_maxie_node(
         depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path
     ) -> MoveValue:
-        monitor.enter(path, position, depth, alpha, beta)
+        monitor.enter_node(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
@@ -59,7 +59,7 @@ def alphabeta(
         while True:
             match showl(later):
                 case Nil():
-                    monitor.leave(path, position, alpha)
+                    monitor.leave_node(path, position, alpha)
                     return alpha
                 case Cons((index, move), later):
                     child = search_child(
@@ -67,13 +67,13 @@ def alphabeta(
                     )
                     alpha = max_alpha(alpha, make_step(move, child.value))
                     if alpha.value >= beta.value:
-                        monitor.leave(path, position, alpha, pruned=True)
+                        monitor.leave_node(path, position, alpha, pruned=True)
                         return alpha
 
     def search_minnie_node(
         depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path
     ) -> MoveValue:
-        monitor.enter(path, position, depth, alpha, beta)
+        monitor.enter_node(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
@@ -82,7 +82,7 @@ def alphabeta(
         while True:
             match showl(later):
                 case Nil():
-                    monitor.leave(path, position, beta)
+                    monitor.leave_node(path, position, beta)
                     return beta
                 case Cons((index, move), later):
                     child = search_child(
@@ -90,7 +90,7 @@ def alphabeta(
                     )
                     beta = min_beta(beta, make_step(move, child.value))
                     if beta.value <= alpha.value:
-                        monitor.leave(path, position, beta, pruned=True)
+                        monitor.leave_node(path, position, beta, pruned=True)
                         return beta
 
     def search_child(depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path) -> MoveValue:
@@ -108,7 +108,7 @@ def clamped_alphabeta(
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies with Holden's functions max and min, which return the main line with the value.
 
-    The functions are from source 003 in docs/search.md. Raises Stopped if the monitor stops the search.
+    The functions are from source 003 in docs/search.md. Raises SearchStopped if the monitor stops the search.
 
     Contract (fail-hard). An inner node with the window (α, β) returns its minimax value, MM, clamped to the window:
     max(α, min(β, MM)). A leaf returns its value unchanged, and the parent clamps it. The root's window
@@ -118,7 +118,7 @@ def clamped_alphabeta(
     game = problem.game
 
     def search_maxie_node(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
-        monitor.enter(path, position, depth, alpha, beta)
+        monitor.enter_node(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
@@ -129,13 +129,13 @@ def clamped_alphabeta(
             if value > alpha:
                 alpha, line = value, (move, *rest)
             if alpha >= beta:
-                monitor.leave(path, position, MoveValue(beta, line[0]), pruned=True)
+                monitor.leave_node(path, position, MoveValue(beta, line[0]), pruned=True)
                 return beta, line
-        monitor.leave(path, position, MoveValue(alpha, line[0] if line else None))
+        monitor.leave_node(path, position, MoveValue(alpha, line[0] if line else None))
         return alpha, line
 
     def search_minnie_node(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
-        monitor.enter(path, position, depth, alpha, beta)
+        monitor.enter_node(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
@@ -146,9 +146,9 @@ def clamped_alphabeta(
             if value < beta:
                 beta, line = value, (move, *rest)
             if beta <= alpha:
-                monitor.leave(path, position, MoveValue(alpha, line[0]), pruned=True)
+                monitor.leave_node(path, position, MoveValue(alpha, line[0]), pruned=True)
                 return alpha, line
-        monitor.leave(path, position, MoveValue(beta, line[0] if line else None))
+        monitor.leave_node(path, position, MoveValue(beta, line[0] if line else None))
         return beta, line
 
     def search_child(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
@@ -167,7 +167,7 @@ def failsoft(
 
     Fail-soft means that a node returns the best value seen, even if that value is outside the node's window.
 
-    Raises Stopped if the monitor stops the search.
+    Raises SearchStopped if the monitor stops the search.
 
     Contract. The contract of `alphabeta` holds, with tighter bounds: a result at or below α is the best upper bound
     found, and a result at or above β is the best lower bound found. Both searches visit the same nodes. The root's
@@ -181,7 +181,7 @@ def failsoft(
 
     def search_node(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         sign = game.player(position).sign
-        monitor.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
+        monitor.enter_node(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
@@ -199,7 +199,7 @@ def failsoft(
                 best, line = value, (move, *rest)
             if best >= beta:
                 break
-        monitor.leave(path, position, MoveValue(sign * best, line[0]), pruned=best >= beta)
+        monitor.leave_node(path, position, MoveValue(sign * best, line[0]), pruned=best >= beta)
         return best, line
 
     value, line = search_node(-INFINITY, INFINITY, position, depth, ())

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol
 
-from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop, stop_after_nodes
+from arena.bots.search.monitor import SearchMonitor, SearchStopped, Stop, never_stop, stop_after_nodes
 from arena.bots.search.ordering import move_to_front
 from arena.bots.search.play import Search
 from arena.bots.search.problem import Line, SearchResult
@@ -86,7 +86,7 @@ def deepen(
             result = search(
                 game, position, depth, root_moves=tuple(root_moves), monitor=monitor, progress=results.append
             )
-        except Stopped:
+        except SearchStopped:
             if results:
                 yield _make_report(depth, results[-1], nodes + monitor.nodes, is_depth_finished=False)
             return
@@ -131,8 +131,8 @@ class PythonSearcher:
     ) -> None:
         """Create a searcher.
 
-        make_search   function that returns a new search, with an empty table
-        pool          threads of a parallel search, closed with the searcher; None for a search on one thread
+        make_search  function that returns a new search, with an empty table
+        pool         threads of a parallel search, closed with the searcher; None for a search on one thread
         """
         self._game = game
         self._make_search = make_search

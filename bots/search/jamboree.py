@@ -50,7 +50,7 @@ def jamboree(
     pool              threads for the parallel parts
     prune_percentage  fraction of a node's moves that are searched in sequence, from 0 to 1
 
-    Raises Stopped if the monitor stops the search, after all parallel parts have ended.
+    Raises SearchStopped if the monitor stops the search, after all parallel parts have ended.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -58,7 +58,7 @@ def jamboree(
     def search_maxie_node(
         depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path, monitor: SearchMonitor
     ) -> MoveValue:
-        monitor.enter(path, position, depth, alpha, beta)
+        monitor.enter_node(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
@@ -72,17 +72,17 @@ def jamboree(
             )
             alpha = max_alpha(alpha, make_step(move, child.value))
             if alpha.value >= beta.value:
-                monitor.leave(path, position, alpha, pruned=True)
+                monitor.leave_node(path, position, alpha, pruned=True)
                 return alpha
         for result in search_in_parallel(parallel_moves, depth, position, alpha, beta, path, monitor):
             alpha = max_alpha(alpha, result)
-        monitor.leave(path, position, alpha)
+        monitor.leave_node(path, position, alpha)
         return alpha
 
     def search_minnie_node(
         depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path, monitor: SearchMonitor
     ) -> MoveValue:
-        monitor.enter(path, position, depth, alpha, beta)
+        monitor.enter_node(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
@@ -96,11 +96,11 @@ def jamboree(
             )
             beta = min_beta(beta, make_step(move, child.value))
             if beta.value <= alpha.value:
-                monitor.leave(path, position, beta, pruned=True)
+                monitor.leave_node(path, position, beta, pruned=True)
                 return beta
         for result in search_in_parallel(parallel_moves, depth, position, alpha, beta, path, monitor):
             beta = min_beta(beta, result)
-        monitor.leave(path, position, beta)
+        monitor.leave_node(path, position, beta)
         return beta
 
     def search_in_parallel(

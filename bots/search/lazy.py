@@ -162,16 +162,16 @@ def gametree(
 ) -> Tree[TreePosition[P]]:
     """Return the complete, possibly infinite, game tree from a position.
 
-    `monitor.enter` and `monitor.track_live_node` are called for each node when it is created.
+    `monitor.enter_node` and `monitor.track_live_node` are called for each node when it is created.
 
-    monitor   monitor that counts the nodes; None for no count
-    memoize   True to keep computed nodes in memory; otherwise each is yielded once, so the tree can be walked only once
+    monitor  monitor that counts the nodes; None for no count
+    memoize  True to keep computed nodes in memory; otherwise each is yielded once, so the tree can be walked only once
     """
     game = problem.game
 
     def enter(node: TreePosition[P]) -> TreePosition[P]:
         if monitor is not None:
-            monitor.enter(node.path, node.position, 0)
+            monitor.enter_node(node.path, node.position, 0)
             monitor.track_live_node(node)
         return node
 

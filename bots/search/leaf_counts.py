@@ -15,7 +15,7 @@ from typing import Any
 
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import deepen
-from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, stop_after_nodes
+from arena.bots.search.monitor import SearchMonitor, SearchStopped, Stop, stop_after_nodes
 from arena.bots.search.play import AlphaBeta
 from arena.bots.search.problem import Problem
 from arena.bots.search.table import Table
@@ -40,7 +40,7 @@ def _make_fixed_depth_counter(algorithm_name: str) -> LeafCounter:
                 monitor = SearchMonitor(stop_after_nodes(2 * max_leaves + 100))
                 try:
                     ALGORITHMS[algorithm_name].run(problem, position, depth, monitor, AlgorithmSettings(pool))
-                except Stopped:
+                except SearchStopped:
                     return
                 if monitor.leaves > max_leaves:
                     return
@@ -122,7 +122,7 @@ class ReachedDepths:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class LeafCountComparison:
     """Number of leaves by search method and depth: `leaves[name][p - 1]` is the number at depth p.
 
     `budget` is the maximum number of leaves: a method's numbers end at the last depth that needs no more. They also end
@@ -189,10 +189,12 @@ class Comparison:
         ]
 
 
-def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, max_leaves: int) -> Comparison:
+def compare_leaf_counts(
+    problem: Problem[Any, Any], position: Any, max_depth: int, max_leaves: int
+) -> LeafCountComparison:
     """Count the leaves that each method visits at each depth up to `max_depth`, until it needs more than `max_leaves` leaves.
 
-    `Comparison` describes the limits for each method.
+    `LeafCountComparison` describes the limits for each method.
     """
     leaves = {
         name: list(
@@ -203,7 +205,7 @@ def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, m
         )
         for name, count_leaves_by_depth in LEAF_COUNTERS.items()
     }
-    return Comparison(leaves, max_leaves, max_depth)
+    return LeafCountComparison(leaves, max_leaves, max_depth)
 
 
 def _find_depth_with_perfect_order(branching_factor: float, leaves: int) -> int | None:

@@ -2,7 +2,7 @@
 
 Depth is the number of plies to look ahead. All four forms visit every node to that depth, compute the exact minimax
 value for that depth, and return the first of the best moves in move order, the leftmost in the drawing of a tree. A
-search that is stopped has no usable result, so it raises `Stopped`.
+search that is stopped has no usable result, so it raises `SearchStopped`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def minimax(
     game = problem.game
 
     def search_maxie_node(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
-        monitor.enter(path, position, depth)
+        monitor.enter_node(path, position, depth)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
@@ -43,11 +43,11 @@ def minimax(
             value, rest = search_child(game.successor(position, move), depth - 1, (*path, index))
             if value > best:
                 best, line = value, (move, *rest)
-        monitor.leave(path, position, MoveValue(best, line[0]))
+        monitor.leave_node(path, position, MoveValue(best, line[0]))
         return best, line
 
     def search_minnie_node(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
-        monitor.enter(path, position, depth)
+        monitor.enter_node(path, position, depth)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
@@ -58,7 +58,7 @@ def minimax(
             value, rest = search_child(game.successor(position, move), depth - 1, (*path, index))
             if value < best:
                 best, line = value, (move, *rest)
-        monitor.leave(path, position, MoveValue(best, line[0]))
+        monitor.leave_node(path, position, MoveValue(best, line[0]))
         return best, line
 
     def search_child(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
@@ -80,7 +80,7 @@ class _SearchState(Generic[P, M]):
     def __init__(
         self, problem: Problem[P, M], monitor: SearchMonitor, position: P, depth: int, path: Path = ()
     ) -> None:
-        monitor.enter(path, position, depth)
+        monitor.enter_node(path, position, depth)
         self._problem, self._monitor, self._position, self._depth = problem, monitor, position, depth
         self._path = path
         self._expansion = problem.expand(position, depth, len(path))
@@ -110,7 +110,7 @@ class _SearchState(Generic[P, M]):
 
     def report_score(self, score: int, move: M | None = None) -> int:
         """Return `score`, and report it to the monitor as this state's result for Maxie."""
-        self._monitor.leave(self._path, self._position, MoveValue(score, move))
+        self._monitor.leave_node(self._path, self._position, MoveValue(score, move))
         return score
 
 
@@ -180,7 +180,7 @@ def negamax(
     game = problem.game
 
     def search_node(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
-        monitor.enter(path, position, depth)
+        monitor.enter_node(path, position, depth)
         sign = game.player(position).sign
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
@@ -194,7 +194,7 @@ def negamax(
             value *= sign * game.player(child).sign
             if value > best:
                 best, line = value, (move, *rest)
-        monitor.leave(path, position, MoveValue(sign * best, line[0]))
+        monitor.leave_node(path, position, MoveValue(sign * best, line[0]))
         return best, line
 
     value, line = search_node(position, depth, ())

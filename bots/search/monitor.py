@@ -1,7 +1,7 @@
 """Monitor of a running search: it counts nodes and leaves, records a trace if wanted, and can stop the search.
 
-A search calls `enter` for every node. It then calls `record_leaf` for a leaf; for an inner node it searches the children
-and calls `leave`. Without a trace, it may instead call `count_leaves` for several leaves at once. A search that runs parts
+A search calls `enter_node` for every node. It then calls `record_leaf` for a leaf; for an inner node it searches the children
+and calls `leave_node`. Without a trace, it may instead call `count_leaves` for several leaves at once. A search that runs parts
 in parallel gives each part a fork of the monitor, and joins the forks in move order, so that the trace is the same in
 every run.
 """
@@ -26,7 +26,7 @@ The search calls it at every node, and from all its threads, so it must be fast 
 """
 
 
-class Stopped(Exception):
+class SearchStopped(Exception):
     """Raised when a search is stopped before it has its result."""
 
 
@@ -126,7 +126,7 @@ class SearchMonitor:
         self.max_live_nodes = 0
         self._live_nodes: set[weakref.ref[object]] = set()
 
-    def enter(
+    def enter_node(
         self,
         path: Path,
         position: object,
@@ -134,13 +134,13 @@ class SearchMonitor:
         alpha: MoveValue | int | None = None,
         beta: MoveValue | int | None = None,
     ) -> None:
-        """Record that a node is entered, to be searched `depth` plies deep. Raises Stopped if the search was stopped.
+        """Record that a node is entered, to be searched `depth` plies deep. Raises SearchStopped if the search was stopped.
 
         path         path from the root to the node
         alpha, beta  window of the node; None for a search without windows
         """
         if self.stop():
-            raise Stopped
+            raise SearchStopped
         self.nodes += 1
         if self.events is not None:
             self.events.append(
@@ -161,7 +161,7 @@ class SearchMonitor:
             self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
 
     def count_leaves(self, count: int, *, at_horizon: bool) -> None:
-        """Count `count` leaves for which the search did not call `enter`. They are not in the trace.
+        """Count `count` leaves for which the search did not call `enter_node`. They are not in the trace.
 
         `at_horizon` is True if at least one of them was only estimated. This method does not poll `stop`, so its caller
         must.
@@ -180,7 +180,7 @@ class SearchMonitor:
             self.events.append(TableHit(path, position, value))
             self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
 
-    def leave(self, path: Path, position: object, result: MoveValue, *, pruned: bool = False) -> None:
+    def leave_node(self, path: Path, position: object, result: MoveValue, *, pruned: bool = False) -> None:
         """Record that the search of an inner node has ended with `result`.
 
         path    path from the root to the node
@@ -196,9 +196,9 @@ class SearchMonitor:
         """
         return SearchMonitor(stop or self.stop, tracing=self.events is not None)
 
-    def join(self, parts: Iterable[SearchMonitor]) -> None:
-        """Add the counts and events of `parts`, monitors that `fork` returned. The caller passes them in move order."""
-        for part in parts:
+    def join(self, forks: Iterable[SearchMonitor]) -> None:
+        """Add the counts and events of `forks`, monitors that `fork` returned. The caller passes them in move order."""
+        for part in forks:
             self.nodes += part.nodes
             self.leaves += part.leaves
             self.sort_estimates += part.sort_estimates

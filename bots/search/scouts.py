@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Generic
 
-from arena.bots.search.monitor import Path, SearchMonitor, Stopped
+from arena.bots.search.monitor import Path, SearchMonitor, SearchStopped
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import Line, Problem, SearchResult
 from arena.bots.search.search_values import INFINITY
@@ -35,7 +35,7 @@ def scouts(
 
     pool  threads that test in parallel whether later moves are better than the first
 
-    Raises Stopped if the monitor stops the search, after all parallel parts have ended.
+    Raises SearchStopped if the monitor stops the search, after all parallel parts have ended.
     """
     monitor = monitor or SearchMonitor()
     value, line = search_node(problem, pool, monitor, (-INFINITY, INFINITY), position, depth, ())
@@ -58,14 +58,14 @@ def search_node(
     """
     alpha, beta = window
     sign = problem.game.player(position).sign
-    monitor.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
+    monitor.enter_node(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
     expansion = problem.expand(position, depth, len(path))
     if not expansion.moves:
         monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
         return sign * expansion.value, ()
     node = _InnerNode(problem, pool, monitor, window, position, depth, path, expansion.moves)
     value, line = node.search()
-    monitor.leave(path, position, MoveValue(sign * value, line[0]), pruned=value >= beta)
+    monitor.leave_node(path, position, MoveValue(sign * value, line[0]), pruned=value >= beta)
     return value, line
 
 
@@ -114,8 +114,8 @@ class _InnerNode(Generic[P, M]):
             for index in range(1, len(self.moves))
         ]
         try:
-            return self._collect_tests(tests, first_result)
-        except Stopped:
+            return self._collect_null_window_tests(tests, first_result)
+        except SearchStopped:
             # A test of this node reached beta and stopped the others, unless the whole search or a node above was stopped too.
             if self.cut is None or self.monitor.stop():
                 raise
@@ -135,7 +135,7 @@ class _InnerNode(Generic[P, M]):
             self.cut = bound
         return bound, bound[0] > alpha
 
-    def _collect_tests(
+    def _collect_null_window_tests(
         self, tests: Sequence[Task[tuple[ValueAndLine[M], bool]]], best: ValueAndLine[M]
     ) -> ValueAndLine[M]:
         """Return the best result of the node: the first child's (`best`), or that of a later child.

@@ -123,9 +123,9 @@ class _StackSearch(Generic[P, M]):
         sign = self._problem.game.player(position).sign
         alpha, beta = (low, high) if sign > 0 else (-high, -low)
         if self._uses_cutoffs:
-            monitor.enter(path, position, depth, low, high)
+            monitor.enter_node(path, position, depth, low, high)
         else:
-            monitor.enter(path, position, depth)
+            monitor.enter_node(path, position, depth)
         if self._table is not None and stack and depth > 0:
             entry = self._table.probe(position, depth, len(stack), alpha, beta)
             if entry is not None:
@@ -146,7 +146,7 @@ class _StackSearch(Generic[P, M]):
         """Leave the node on top of the stack. Return its value for Maxie and its best move."""
         frame = self._stack.pop()
         is_cut = self._uses_cutoffs and frame.best >= frame.beta
-        self._monitor.leave(
+        self._monitor.leave_node(
             self._make_current_path(),
             frame.position,
             MoveValue(frame.sign * frame.best, frame.move),

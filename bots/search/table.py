@@ -29,7 +29,7 @@ class Bound(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Generic[M]):
+class TableEntry(Generic[M]):
     """Entry for a searched position. `value` is for the player to move; plies to a win are counted from this position.
 
     depth       depth to which the position was searched, in plies
@@ -53,7 +53,7 @@ class Table(Generic[P, M]):
         self.size = size
         self.generation = 0
         # not a plain dict, which finds its oldest key only by scanning the slots of all deleted keys
-        self._entries: OrderedDict[P, Entry[M]] = OrderedDict()
+        self._entries: OrderedDict[P, TableEntry[M]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -101,6 +101,6 @@ class Table(Generic[P, M]):
         self._entries.pop(position, None)
         if len(self._entries) >= self.size:
             self._entries.popitem(last=False)
-        self._entries[position] = Entry(
+        self._entries[position] = TableEntry(
             depth, to_node_value(value, plies_from_root), bound, move, self.generation
         )

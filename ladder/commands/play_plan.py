@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.engines.registry import check_spec, find_incompatibility_reason
+from arena.bots.engines.registry import find_incompatibility_reason, require_valid_spec
 from arena.console import CommandError, UsageError, err, register_game
 from arena.games.core import AnyGame, GameError
 from arena.ladder.bot_pool import BotNotStarted
@@ -124,7 +124,7 @@ def _check_engines(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
         if bot.engine is None:
             continue
         try:
-            check_spec(bot.engine, plan.folder or Path())
+            require_valid_spec(bot.engine, plan.folder or Path())
         except BadSpec as error:
             raise UsageError(f"bot {bot.name} cannot play: {error}") from None
         for game in games:

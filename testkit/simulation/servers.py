@@ -295,7 +295,7 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
         (anyio.to_thread, "run_sync", run_inline),
         (
             bot_client,
-            "Worker",
+            "BotWorker",
             lambda _make, match, report, _clock: SimulatedWorker(arena, match, report),
         ),
         (bot_client, "decode_server_message", decode_and_record),

@@ -34,7 +34,7 @@ from arena.bots.client.state.actions import (
     WarnOwner,
 )
 from arena.bots.client.state.challenger import Challenger
-from arena.bots.client.state.match_state import MatchState, Phase
+from arena.bots.client.state.match_state import MatchPhase, MatchState
 from arena.bots.client.state.moves import BadChoice, make_move_message
 from arena.games.catalogue import find_rules_mismatch_reason, make_game
 from arena.games.core import BadGame, GameError, Player
@@ -62,11 +62,11 @@ from arena.protocol.messages import (
     Welcome,
 )
 
-CHALLENGE_CODES = frozenset(
+CHALLENGE_REFUSAL_CODES = frozenset(
     {ErrorCode.BAD_CHALLENGE, ErrorCode.OPPONENT_UNAVAILABLE, ErrorCode.RATE_LIMITED, ErrorCode.SHUTTING_DOWN}
 )
 """Codes of the errors by which the server may refuse a challenge."""
-MAX_REASON_LENGTH = 200
+MAX_REASON_CHARACTERS = 200
 """Maximum length of a resignation's reason in a message, in characters."""
 
 
@@ -130,10 +130,10 @@ class ClientStateMachine:
         """Return the actions that resign every match in play."""
         actions: list[Action] = []
         for match, state in self._matches.items():
-            if state.phase is not Phase.RESIGNED:
-                if state.phase is Phase.CHOOSING:
+            if state.phase is not MatchPhase.RESIGNED:
+                if state.phase is MatchPhase.CHOOSING:
                     actions.append(CancelMove(match))
-                state.phase = Phase.RESIGNED
+                state.phase = MatchPhase.RESIGNED
                 actions.append(SendMessage(state.resign_message))
         return actions
 
@@ -259,9 +259,9 @@ class ClientStateMachine:
     def handle_prepared(self, match_id: str) -> list[Action]:
         """Handle the report that the bot of `match_id` is prepared, and return the actions that follow."""
         state = self._matches.get(match_id)
-        if state is None or state.phase is not Phase.PREPARING:
+        if state is None or state.phase is not MatchPhase.PREPARING:
             return []
-        state.phase = Phase.WAITING
+        state.phase = MatchPhase.WAITING
         actions: list[Action] = [SendMessage(Ready(match_id))]
         if state.early_turn is not None:
             (turn, arrived), state.early_turn = state.early_turn, None
@@ -276,13 +276,13 @@ class ClientStateMachine:
         A move that is no longer needed is ignored.
         """
         state = self._matches.get(match_id)
-        if state is None or state.phase is not Phase.CHOOSING or ply != len(state.moves):
+        if state is None or state.phase is not MatchPhase.CHOOSING or ply != len(state.moves):
             return []
         try:
             move_message, warnings = make_move_message(state.match, ply, state.position, move, thinking)
         except BadChoice as bad:
             return self.handle_bot_failed(match_id, str(bad))
-        state.phase = Phase.WAITING
+        state.phase = MatchPhase.WAITING
         state.answer = move_message
         state.answered_at = now
         return [
@@ -297,11 +297,11 @@ class ClientStateMachine:
         has_crashed  False if the bot itself chose to resign
         """
         state = self._matches.get(match_id)
-        if state is None or state.phase is Phase.RESIGNED:
+        if state is None or state.phase is MatchPhase.RESIGNED:
             return []
-        state.phase = Phase.RESIGNED
+        state.phase = MatchPhase.RESIGNED
         state.resign_message = Resign(
-            match_id, "crash" if has_crashed else "resignation", reason[:MAX_REASON_LENGTH]
+            match_id, "crash" if has_crashed else "resignation", reason[:MAX_REASON_CHARACTERS]
         )
         loss_text = "lost by a crash" if has_crashed else "resigned"
         return [
@@ -318,7 +318,7 @@ class ClientStateMachine:
         ready_messages: list[Action] = [
             SendMessage(Ready(match))
             for match, state in self._matches.items()
-            if state.phase is not Phase.PREPARING
+            if state.phase is not MatchPhase.PREPARING
         ]
         # A match assigned before the server received the quota may still be on its way.
         actions = (
@@ -333,7 +333,9 @@ class ClientStateMachine:
 
     def _end_match(self, state: MatchState, ending: Ending) -> list[Action]:
         del self._matches[state.match.id]
-        cancellation: list[Action] = [CancelMove(state.match.id)] if state.phase is Phase.CHOOSING else []
+        cancellation: list[Action] = (
+            [CancelMove(state.match.id)] if state.phase is MatchPhase.CHOOSING else []
+        )
         return [
             *cancellation,
             EndMatch(state.match, ending),
@@ -347,9 +349,9 @@ class ClientStateMachine:
         if state is not None:
             state.is_renewed = True
             match state.phase:
-                case Phase.PREPARING:
+                case MatchPhase.PREPARING:
                     return []
-                case Phase.RESIGNED:
+                case MatchPhase.RESIGNED:
                     return [SendMessage(state.resign_message)]
                 case _:
                     return [SendMessage(Ready(start.match))]
@@ -398,16 +400,18 @@ class ClientStateMachine:
         return [SendMessage(Status(quota=0))]
 
     def _handle_turn(self, state: MatchState, turn: Turn, arrival_time: float) -> list[Action]:
-        if state.phase is Phase.PREPARING:
+        if state.phase is MatchPhase.PREPARING:
             state.early_turn = (turn, arrival_time)
             return []
-        if state.phase is Phase.RESIGNED:
+        if state.phase is MatchPhase.RESIGNED:
             return [SendMessage(state.resign_message)]
         if state.answer is not None and state.answer.ply == turn.ply:
             return [SendMessage(state.answer)]
-        if turn.ply < len(state.moves) or (state.phase is Phase.CHOOSING and turn.ply == len(state.moves)):
+        if turn.ply < len(state.moves) or (
+            state.phase is MatchPhase.CHOOSING and turn.ply == len(state.moves)
+        ):
             return []
-        cancellation: list[Action] = [CancelMove(turn.match)] if state.phase is Phase.CHOOSING else []
+        cancellation: list[Action] = [CancelMove(turn.match)] if state.phase is MatchPhase.CHOOSING else []
         try:
             state.replay_missed_moves(turn.moves)
         except GameError as error:
@@ -421,7 +425,7 @@ class ClientStateMachine:
         if turn.ply != len(turn.moves) or not is_own_turn:
             reason = f"the server sent an impossible turn, at ply {turn.ply} after {len(turn.moves)} moves"
             return [*cancellation, *self.handle_bot_failed(turn.match, reason)]
-        state.phase = Phase.CHOOSING
+        state.phase = MatchPhase.CHOOSING
         state.clock = state.make_clock(turn, arrival_time)
         return [*cancellation, ChooseMove(turn.match, turn.ply, state.position, state.clock, state.last_move)]
 
@@ -456,7 +460,11 @@ class ClientStateMachine:
             # An older server does not know the message `status`, and never confirms a quota.
             self._is_quota_confirmed = True
             return []
-        if error.code in CHALLENGE_CODES and error.match is None and self._challenger.handle_refusal():
+        if (
+            error.code in CHALLENGE_REFUSAL_CODES
+            and error.match is None
+            and self._challenger.handle_refusal()
+        ):
             if error.code is not ErrorCode.BAD_CHALLENGE:
                 return [ScheduleChallenge(f"the challenge is refused: {error.detail}")]
             if not self._matches:

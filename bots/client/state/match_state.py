@@ -41,7 +41,7 @@ def make_clock(
     )
 
 
-class Phase(Enum):
+class MatchPhase(Enum):
     """Phase of an unfinished match in the client. `bots.client.state.machine` shows the transitions."""
 
     PREPARING = auto()
@@ -62,7 +62,7 @@ class MatchState:
     position: Any
     resign_message: Resign
     """Message that resigns the match. Once sent, it also answers each further `start` and `turn`, in case it was lost."""
-    phase: Phase = Phase.PREPARING
+    phase: MatchPhase = MatchPhase.PREPARING
     moves: list[Any] = field(default_factory=list)
     """Moves that led to `position`, in the form that messages carry (numbers, strings and lists)."""
     last_move: Any = None

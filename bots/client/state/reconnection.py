@@ -42,9 +42,9 @@ def should_reconnect(refusal_code: ErrorCode, *, was_welcomed: bool) -> bool:
 
 
 def compute_max_reconnect_pause_seconds(
-    attempts: int, *, is_server_stopping: bool, is_playing: bool, grace_seconds: float
+    attempt_count: int, *, is_server_stopping: bool, is_playing: bool, grace_seconds: float
 ) -> float:
-    """Return the longest pause in seconds before the next attempt to connect, after `attempts` consecutive failures.
+    """Return the longest pause in seconds before the next attempt to connect, after `attempt_count` consecutive failures.
 
     The client pauses for a random time between half of this maximum and all of it.
 
@@ -64,5 +64,5 @@ def compute_max_reconnect_pause_seconds(
     return min(
         max_pause,
         (FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS if is_server_stopping else FIRST_RECONNECT_PAUSE_SECONDS)
-        * 2.0 ** min(attempts, 16),
+        * 2.0 ** min(attempt_count, 16),
     )

@@ -6,7 +6,7 @@ order is. Inside, alpha-beta is fail-soft: a node's result is exact between alph
 alpha, and a lower bound at or above beta.
 
 After every root move, the search calls `progress` with the best result so far. Jamboree calls it after each root move
-that it searches in sequence, and after all that it searches in parallel. A search that is stopped raises `Stopped`; the
+that it searches in sequence, and after all that it searches in parallel. A search that is stopped raises `SearchStopped`; the
 results that it has passed to `progress` remain valid.
 
 The searches are negamax: inside, values are for the player to move. They also work in games where a player may move

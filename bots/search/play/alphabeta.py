@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Generic
 
-from arena.bots.search.monitor import Path, SearchMonitor, Stopped
+from arena.bots.search.monitor import Path, SearchMonitor, SearchStopped
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.ordering import OrderedMove, order_best_first
-from arena.bots.search.play.root import Progress, Root, list_ordered_root_moves
+from arena.bots.search.play.root import Progress, RootSearch, list_ordered_root_moves
 from arena.bots.search.problem import Evaluator, Line, Problem, SearchResult
 from arena.bots.search.search_values import INFINITY
 from arena.bots.search.table import Bound, Table
@@ -20,7 +20,7 @@ class AlphaBeta(Generic[P, M]):
 
     If `sort_statically` is True, the moves of nodes at least 2 plies above the horizon are sorted by the static values
     of their successors. If it is False and there is no table, a new object's first search visits exactly the nodes of
-    textbook alpha-beta. `root.Root` describes the window of each root move.
+    textbook alpha-beta. `root.RootSearch` describes the window of each root move.
     """
 
     def __init__(
@@ -44,13 +44,13 @@ class AlphaBeta(Generic[P, M]):
         if self.table is not None:
             self.table.begin_search()
         problem = Problem(game, self.evaluator)
-        root: Root[P, M] = Root(game.player(position).sign, progress)
-        monitor.enter((), position, depth, -INFINITY, INFINITY)
+        root: RootSearch[P, M] = RootSearch(game.player(position).sign, progress)
+        monitor.enter_node((), position, depth, -INFINITY, INFINITY)
         self._search_root(
             problem, monitor, root, list_ordered_root_moves(problem, position, root_moves), depth
         )
         result = root.result()
-        monitor.leave((), position, MoveValue(result.value, result.move))
+        monitor.leave_node((), position, MoveValue(result.value, result.move))
         self._hints = dict(monitor.hints)
         return result
 
@@ -58,7 +58,7 @@ class AlphaBeta(Generic[P, M]):
         self,
         problem: Problem[P, M],
         monitor: SearchMonitor,
-        root: Root[P, M],
+        root: RootSearch[P, M],
         ordered_moves: Sequence[OrderedMove[P, M]],
         depth: int,
     ) -> None:
@@ -96,7 +96,7 @@ class AlphaBeta(Generic[P, M]):
         if sign != parent_sign:
             alpha, beta = -beta, -alpha
         low, high = (alpha, beta) if sign > 0 else (-beta, -alpha)
-        monitor.enter(path, position, depth, low, high)
+        monitor.enter_node(path, position, depth, low, high)
         if self.table is not None and depth > 0:
             entry = self.table.probe(position, depth, len(path), alpha, beta)
             if entry is not None:
@@ -126,7 +126,7 @@ class AlphaBeta(Generic[P, M]):
                 problem, monitor, ordered_moves, depth, path, sign, alpha, beta
             )
         if monitor.events is not None:
-            monitor.leave(path, position, MoveValue(sign * value, line[0]), pruned=value >= beta)
+            monitor.leave_node(path, position, MoveValue(sign * value, line[0]), pruned=value >= beta)
         monitor.hints[position] = line[0]
         if self.table is not None:
             bound = Bound.LOWER if value >= beta else Bound.UPPER if value <= alpha else Bound.EXACT
@@ -198,7 +198,7 @@ class AlphaBeta(Generic[P, M]):
         try:
             for move in moves if hint is None else sorted(moves, key=lambda move: move != hint):
                 if stop():
-                    raise Stopped
+                    raise SearchStopped
                 leaf_count += 1
                 child = successor(position, move)
                 if outcome(child) is None:

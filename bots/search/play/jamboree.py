@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from arena.bots.search.monitor import Path, SearchMonitor
 from arena.bots.search.ordering import OrderedMove, split_by_prune_percentage
 from arena.bots.search.play.alphabeta import AlphaBeta
-from arena.bots.search.play.root import Root
+from arena.bots.search.play.root import RootSearch
 from arena.bots.search.problem import Evaluator, Line, Problem
 from arena.bots.search.search_values import INFINITY
 from arena.bots.search.thread_pool import ThreadPool
@@ -22,18 +22,18 @@ class Jamboree(AlphaBeta[P, M]):
     the number of threads.
     """
 
-    def __init__(self, evaluator: Evaluator[P], pool: ThreadPool, prune: float) -> None:
-        if not 0 <= prune <= 1:
-            raise ValueError(f"prune must be a number from 0 to 1, not {prune}")
+    def __init__(self, evaluator: Evaluator[P], pool: ThreadPool, prune_fraction: float) -> None:
+        if not 0 <= prune_fraction <= 1:
+            raise ValueError(f"prune must be a number from 0 to 1, not {prune_fraction}")
         super().__init__(evaluator)
         self.pool = pool
-        self.prune = prune
+        self.prune = prune_fraction
 
     def _search_root(
         self,
         problem: Problem[P, M],
         monitor: SearchMonitor,
-        root: Root[P, M],
+        root: RootSearch[P, M],
         ordered_moves: Sequence[OrderedMove[P, M]],
         depth: int,
     ) -> None:

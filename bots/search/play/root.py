@@ -1,4 +1,4 @@
-"""Interface of the engines' searches (`Search`), and the best move and window that they keep at the root (`Root`)."""
+"""Interface of the engines' searches (`Search`), and the best move and window that they keep at the root (`RootSearch`)."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class Search(Protocol[P, M]):
         monitor     monitor that counts the nodes and can stop the search
         progress    function that is called with the best result so far
 
-        Raises Stopped if the monitor stops the search.
+        Raises SearchStopped if the monitor stops the search.
         """
 
 
-class Root(Generic[P, M]):
+class RootSearch(Generic[P, M]):
     """Best root move so far, and the window for the next root move.
 
-    sign    1 if Maxie is to move at the root, -1 if Minnie is
-    value   best value so far, for the player to move
-    index   index of the best move in the game's move order; -1 before the first result
-    line    main line, starting with the best move
+    sign   1 if Maxie is to move at the root, -1 if Minnie is
+    value  best value so far, for the player to move
+    index  index of the best move in the game's move order; -1 before the first result
+    line   main line, starting with the best move
 
     Of equally good moves, the first in the game's move order wins, but moves may be searched in any order. So a move
     that comes before the best move in move order is searched with an alpha that is lower by one. Then a value equal to
@@ -61,9 +61,9 @@ class Root(Generic[P, M]):
         self.index = -1
         self.line: Line[M] = ()
 
-    def get_alpha(self, index: int) -> int:
-        """Return alpha, for the player to move at the root, with which to search the root move `index` (in move order)."""
-        return self.value - 1 if index < self.index else self.value
+    def get_alpha(self, move_index: int) -> int:
+        """Return alpha, for the player to move at the root, with which to search the root move `move_index` (in move order)."""
+        return self.value - 1 if move_index < self.index else self.value
 
     def record_result(self, ordered_move: OrderedMove[P, M], value: int, line: Line[M]) -> None:
         """Record the value and the main line of a root move that was searched, and keep the move if it is the best so far.

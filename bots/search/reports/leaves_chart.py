@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil, floor, log10
 
-from arena.bots.search.leaf_counts import Comparison
+from arena.bots.search.leaf_counts import LeafCountComparison
 from arena.charts import INK, PlotArea, render_dot, render_line, render_svg_document, render_text_element
 
 WIDTH, HEIGHT = 760, 480
@@ -22,7 +22,7 @@ q is the branching factor. The curves are dashed.
 """
 
 
-def render_leaves_chart(comparison: Comparison, title: str) -> str:
+def render_leaves_chart(comparison: LeafCountComparison, title: str) -> str:
     """Return a chart of the leaves in `comparison` as an SVG document. Raises ValueError if no algorithm finished depth 1."""
     depth = comparison.max_reached_depth
     if depth == 0:

@@ -55,7 +55,7 @@ def format_trace_lines(
                 assert_never(event)
 
 
-def format_closing_lines(
+def format_summary_lines(
     game: Game[Any, Any], position: Any, result: SearchResult[Any], leaf_count: int
 ) -> list[str]:
     """Return the lines below the trace of a search from `position`: its value, the best move and the number of leaves."""
@@ -72,7 +72,7 @@ def format_closing_lines(
     ]
 
 
-def format_results_line(game: Game[Any, Any], events: Iterable[TraceEvent]) -> str:
+def format_root_results_line(game: Game[Any, Any], events: Iterable[TraceEvent]) -> str:
     """Return a line with the result of each root move, in the order in which they were searched."""
     results = Seq(event.result for event in events if isinstance(event, NodeExited) and len(event.path) == 1)
     return f"Results of the moves: [{', '.join(_format_move_value(game, result) for result in to_list(results))}]"

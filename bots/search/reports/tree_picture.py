@@ -25,7 +25,7 @@ MARGIN_X, MARGIN_TOP, MARGIN_BOTTOM = 48, 74, 76
 GREY, BLUE, RED, GREEN = "#a3a3a3", "#1452b8", "#c2261d", "#0b7a3b"
 
 
-def render_search(
+def render_traced_search(
     game: Game[Any, Any],
     position: Any,
     depth: int,
@@ -43,10 +43,10 @@ def render_search(
     tree, cut_ply = build_traced_tree(game, position, depth, events, MAX_DRAWN_NODES)
     if cut_ply is not None:
         title = f"{title} (drawn to depth {cut_ply}: at most {MAX_DRAWN_NODES} nodes fit)"
-    return render_tree(tree, title, best_path)
+    return render_traced_tree(tree, title, best_path)
 
 
-def render_tree(tree: TracedNode, title: str, best_path: tuple[int, ...] = ()) -> str:
+def render_traced_tree(tree: TracedNode, title: str, best_path: tuple[int, ...] = ()) -> str:
     """Return an SVG drawing of the tree. The best line of the search is thick.
 
     best_path  indices of the moves of the best line

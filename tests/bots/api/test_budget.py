@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena.bots.api.bot import Clock
 from arena.bots.api.budget import (
-    MAX_EXTENSION_SHARE,
+    MAX_SHARE_BEYOND_SOFT_LIMIT,
     MIN_RESERVE_SECONDS,
     Budget,
     DeepeningRule,
@@ -158,7 +158,7 @@ def test_a_search_whose_best_move_changes_continues_but_not_beyond_the_hard_limi
     moves: list[str], hard: float
 ) -> None:
     rule: DeepeningRule[str] = DeepeningRule(Budget(1.0, hard))
-    longest = 1.0 + MAX_EXTENSION_SHARE * (hard - 1.0)
+    longest = 1.0 + MAX_SHARE_BEYOND_SOFT_LIMIT * (hard - 1.0)
     for move in moves[:-1]:
         assert not rule.should_stop(move, 0.99)
     assert rule.should_stop(moves[-1], longest + 1e-9)
@@ -167,10 +167,10 @@ def test_a_search_whose_best_move_changes_continues_but_not_beyond_the_hard_limi
 def test_a_stable_search_ends_at_the_soft_limit_and_instability_halves_with_each_depth() -> None:
     rule: DeepeningRule[str] = DeepeningRule(Budget(1.0, 2.0))
     assert rule.should_stop("a", 1.0)
-    assert not rule.should_stop("b", 1.0 + MAX_EXTENSION_SHARE - 0.01)
-    assert rule.should_stop("b", 1.0 + MAX_EXTENSION_SHARE / 2)
-    assert not rule.should_stop("b", 1.0 + MAX_EXTENSION_SHARE / 4 - 0.01)
-    assert rule.should_stop("b", 1.0 + MAX_EXTENSION_SHARE / 8)
+    assert not rule.should_stop("b", 1.0 + MAX_SHARE_BEYOND_SOFT_LIMIT - 0.01)
+    assert rule.should_stop("b", 1.0 + MAX_SHARE_BEYOND_SOFT_LIMIT / 2)
+    assert not rule.should_stop("b", 1.0 + MAX_SHARE_BEYOND_SOFT_LIMIT / 4 - 0.01)
+    assert rule.should_stop("b", 1.0 + MAX_SHARE_BEYOND_SOFT_LIMIT / 8)
 
 
 @pytest.mark.parametrize("map", ["italy", "world", "m2", "ring:12", "path4"])

@@ -266,7 +266,7 @@ async def test_a_resigning_client_waits_for_its_results(
 
 
 class Unready:
-    """Worker without a thread, because threads do not use the virtual clock. Its bot is never ready."""
+    """BotWorker without a thread, because threads do not use the virtual clock. Its bot is never ready."""
 
     is_alive = False
 
@@ -304,7 +304,7 @@ async def test_after_its_last_match_a_client_waits_for_its_last_rating(
             )
 
     server = FakeServer(monkeypatch, plays)
-    monkeypatch.setattr(client_module, "Worker", Unready)
+    monkeypatch.setattr(client_module, "BotWorker", Unready)
     started_at = VIRTUAL_CLOCK.now()
     assert (await server.client(quota=2, matches=2).run()).won == 2
     assert ends_after <= VIRTUAL_CLOCK.now() - started_at < ends_after + BOT_STOP_TIMEOUT_SECONDS + 0.1

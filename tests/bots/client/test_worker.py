@@ -7,7 +7,7 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from arena.bots.client.state.actions import ChooseMove
-from arena.bots.client.worker import BotEnded, BotFailed, BotPrepared, MoveChosen, Worker, WorkerReport
+from arena.bots.client.worker import BotEnded, BotFailed, BotPrepared, BotWorker, MoveChosen, WorkerReport
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 
@@ -51,7 +51,7 @@ class Threads(Bot):
 def test_all_calls_come_from_one_thread_and_a_stop_reaches_the_bot() -> None:
     Threads.seen.clear()
     reports = ReportQueue()
-    worker = Worker(Threads, MATCH, reports.put)
+    worker = BotWorker(Threads, MATCH, reports.put)
     assert reports.next() == BotPrepared("m")
     for ply in (0, 2):
         worker.request_move(order(ply))
@@ -69,7 +69,7 @@ def test_all_calls_come_from_one_thread_and_a_stop_reaches_the_bot() -> None:
 
 def test_a_stop_that_comes_before_the_bot_begins_is_not_lost() -> None:
     reports = ReportQueue()
-    worker = Worker(Threads, MATCH, reports.put)
+    worker = BotWorker(Threads, MATCH, reports.put)
     worker.request_move(order())
     worker.cancel_move()
     assert reports.next() == BotPrepared("m")
@@ -87,7 +87,7 @@ def test_the_analysis_of_a_turn_is_not_sent_with_the_next() -> None:
 
     thinking = Thinking(depth=1)
     reports = ReportQueue()
-    worker = Worker(Once, MATCH, reports.put)
+    worker = BotWorker(Once, MATCH, reports.put)
     reports.next()
     worker.request_move(order())
     worker.request_move(ChooseMove("m", 2, MATCH.game.start(), Clock(2.0), None))
@@ -105,7 +105,7 @@ def test_a_traceback_without_the_bots_code_is_not_shown() -> None:
             raise AssertionError
 
     reports = ReportQueue()
-    worker = Worker(Broken, MATCH, reports.put)
+    worker = BotWorker(Broken, MATCH, reports.put)
     assert reports.next() == BotPrepared("m")
     worker.request_move(order())
     broke = reports.next()
@@ -125,7 +125,7 @@ def test_a_bot_that_resigns_is_reported_in_a_line_and_closed() -> None:
             closed.append(True)
 
     reports = ReportQueue()
-    worker = Worker(Tired, MATCH, reports.put)
+    worker = BotWorker(Tired, MATCH, reports.put)
     reports.next()
     worker.request_move(order())
     assert reports.next() == BotFailed("m", "enough", "", has_crashed=False)
@@ -148,7 +148,7 @@ def test_a_bot_that_prepares_is_stopped_and_closed_without_a_result() -> None:
             closed.append(True)
 
     reports = ReportQueue()
-    Worker(Slow, MATCH, reports.put).end_match(None)
+    BotWorker(Slow, MATCH, reports.put).end_match(None)
     assert [reports.next(), reports.next()] == [BotPrepared("m"), BotEnded("m")]
     assert closed == [True]
 
@@ -162,7 +162,7 @@ def test_a_close_that_fails_is_reported_as_such() -> None:
             raise OSError("no")
 
     reports = ReportQueue()
-    worker = Worker(Stuck, MATCH, reports.put)
+    worker = BotWorker(Stuck, MATCH, reports.put)
     reports.next()
     worker.end_match(None)
     broke = reports.next()
@@ -181,7 +181,7 @@ def test_a_bot_that_never_returns_is_interrupted() -> None:
                     sum(range(100))
 
     reports = ReportQueue()
-    worker = Worker(Stubborn, MATCH, reports.put)
+    worker = BotWorker(Stubborn, MATCH, reports.put)
     assert reports.next() == BotPrepared("m")
     worker.request_move(order())
     assert begun.wait(150)

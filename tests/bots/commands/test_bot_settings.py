@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.commands.bot_settings import BadBotSettings, BotSettings, check_settings, read_settings
+from arena.bots.commands.bot_settings import BadBotSettings, BotSettings, read_settings, validate_settings
 from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import TimeControl
 
@@ -83,7 +83,7 @@ def test_a_token_may_be_in_the_environment(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_challenge_has_the_first_game_map_and_time_control() -> None:
-    settings = check_settings(
+    settings = validate_settings(
         BotSettings(
             challenge="bob", games=("tictactoe", "riskless"), time_controls=("0.10/move", "10"), casual=True
         )
@@ -92,7 +92,7 @@ def test_a_challenge_has_the_first_game_map_and_time_control() -> None:
         "bob", game="tictactoe", map="italy", time_control=TimeControl(100, per_move=True), rated=False
     )
     assert settings.time_controls == ("0.1/move", "10+0")
-    assert check_settings(BotSettings()).make_challenge() is None
+    assert validate_settings(BotSettings()).make_challenge() is None
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_challenge_has_the_first_game_map_and_time_control() -> None:
 )
 def test_a_filter_that_fits_nothing_is_refused(settings: BotSettings, why: str) -> None:
     with pytest.raises(BadBotSettings, match=why):
-        check_settings(settings)
+        validate_settings(settings)
 
 
 def test_a_text_instead_of_a_list_is_a_list_of_one(tmp_path: Path) -> None:
@@ -122,4 +122,4 @@ def test_a_game_in_a_file_is_found_beside_the_settings(tmp_path: Path) -> None:
 
 def test_a_wrong_setting_of_a_file_is_reported_with_the_file() -> None:
     with pytest.raises(BadBotSettings, match=r"^bot\.toml: tc: 'soon' is not a time control"):
-        check_settings(BotSettings(time_controls=("soon",)), "bot.toml: {}".format)
+        validate_settings(BotSettings(time_controls=("soon",)), "bot.toml: {}".format)

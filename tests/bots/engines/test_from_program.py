@@ -12,7 +12,7 @@ import pytest
 from arena.bots.api.bot import Clock, Ending, request_move
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.client.state.actions import ChooseMove
-from arena.bots.client.worker import BotEnded, BotPrepared, MoveChosen, Worker, WorkerReport
+from arena.bots.client.worker import BotEnded, BotPrepared, BotWorker, MoveChosen, WorkerReport
 from arena.bots.engines.from_program import ProgramBot, make_program_engine
 from arena.games.core import Player
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seat_program
@@ -77,7 +77,7 @@ def test_each_match_has_its_own_process() -> None:
     reports: SimpleQueue[WorkerReport] = SimpleQueue()
     crash = "sys.exit(1) if message['ply'] else print('{\"move\": 0}', flush=True)"
     for _ in range(2):
-        worker = Worker(lambda: ProgramBot(program(crash), None), MATCH, reports.put)
+        worker = BotWorker(lambda: ProgramBot(program(crash), None), MATCH, reports.put)
         assert reports.get(timeout=LONG) == BotPrepared("match-1")
         worker.request_move(ChooseMove("match-1", 0, MATCH.game.start(), Clock(LONG), None))
         answer = reports.get(timeout=LONG)

@@ -9,7 +9,7 @@ import pytest
 
 from arena.bots.api.bot import Clock, Ending, ProgramCrash, Resign, request_move
 from arena.bots.client.state.actions import ChooseMove
-from arena.bots.client.worker import BotEnded, BotFailed, BotPrepared, Worker, WorkerReport
+from arena.bots.client.worker import BotEnded, BotFailed, BotPrepared, BotWorker, WorkerReport
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.program import Program, ProgramFault
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seat_program
@@ -92,7 +92,7 @@ def test_a_program_that_hangs_is_reported_and_killed(capsys: pytest.CaptureFixtu
     """The program neither reads its input nor exits when the input ends."""
     hang = [sys.executable, "-c", "print('{\"ready\": true}', flush=True)\nwhile True: pass"]
     reports: SimpleQueue[WorkerReport] = SimpleQueue()
-    worker = Worker(lambda: ProgramBot(hang, None), MATCH, reports.put)
+    worker = BotWorker(lambda: ProgramBot(hang, None), MATCH, reports.put)
     assert reports.get(timeout=LONG) == BotPrepared("match-1")
     worker.request_move(ChooseMove("match-1", 0, MATCH.game.start(), Clock(1.0), None))
     worker.end_match(Ending(None, None, "over", 0, None))

@@ -6,7 +6,7 @@ import pytest
 
 from arena.bots.api.bot import Clock, request_move
 from arena.bots.api.engine_spec import ENGINES, BadSpec
-from arena.bots.engines.registry import check_spec, find_incompatibility_reason, make_engine
+from arena.bots.engines.registry import find_incompatibility_reason, make_engine, require_valid_spec
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.engines import EngineInfo
@@ -96,6 +96,6 @@ def test_a_wrong_spec_is_reported_in_one_line(spec: str, message: str) -> None:
 
 @pytest.mark.parametrize("spec", ["exec:python bot.py", "image:registry.example/bot.py", "greedy"])
 def test_the_command_of_a_program_is_not_taken_for_a_bots_file(spec: str, tmp_path: Path) -> None:
-    check_spec(spec, tmp_path)
+    require_valid_spec(spec, tmp_path)
     with pytest.raises(BadSpec, match=r"bot\.py does not exist"):
-        check_spec("bot.py", tmp_path)
+        require_valid_spec("bot.py", tmp_path)

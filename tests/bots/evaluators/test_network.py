@@ -19,8 +19,8 @@ from arena.bots.evaluators.linear import BadWeights  # noqa: E402
 from arena.bots.evaluators.network import (  # noqa: E402
     ARMY_LEVEL_COUNT,
     ARRAY_SHAPES,
-    FIRST_INPUT_OF_OTHER_TOTAL,
-    FIRST_INPUT_OF_OWN_TOTAL,
+    FIRST_INPUT_OF_OTHER_ARMIES,
+    FIRST_INPUT_OF_OWN_ARMIES,
     INPUT_COUNT,
     TERRITORY_KIND_COUNT,
     TOTAL_ARMIES_STEP_COUNT,
@@ -56,7 +56,7 @@ def compute_inputs(game: Riskless, seen: list[int]) -> list[float]:
         add_share(found, 0, TERRITORY_KIND_COUNT, ARMY_LEVEL_COUNT + level, 1 / map.territory_count)
     for v, w in ends:
         found[TERRITORY_KIND_COUNT + TERRITORY_KIND_COUNT * kinds[v] + kinds[w]] += 1 / len(ends)
-    for first, sign in ((FIRST_INPUT_OF_OWN_TOTAL, 1), (FIRST_INPUT_OF_OTHER_TOTAL, -1)):
+    for first, sign in ((FIRST_INPUT_OF_OWN_ARMIES, 1), (FIRST_INPUT_OF_OTHER_ARMIES, -1)):
         total = sum(sign * n for n in seen if sign * n > 0)
         add_share(
             found,

@@ -13,13 +13,13 @@ from tests.solved.conftest import make_path_map
 PATH = Riskless(make_path_map(5, 6, 20, 50))
 
 
-def count_features(*armies: int, player: Player = Player.MAXIE) -> dict[str, int]:
+def compute_features(*armies: int, player: Player = Player.MAXIE) -> dict[str, int]:
     found = riskless.make_feature_function(PATH)(RisklessPosition(armies, player, 0))
     return dict(zip(riskless.FEATURE_NAMES, found, strict=True))
 
 
 def test_features_of_riskless_by_hand() -> None:
-    assert count_features(6, 5, -3, -1, 2) == {
+    assert compute_features(6, 5, -3, -1, 2) == {
         "armies": 13 - 4,
         # Maxie needs 7 more armies on 3 territories, Minnie 16 on 2: Maxie's share of 20 is 16 × 3 / (16 × 3 + 7 × 2)
         "race": 20 * (48 - 14) // 62,
@@ -35,7 +35,7 @@ def test_features_of_riskless_by_hand() -> None:
 
 
 def test_the_player_to_move_decides_between_attacked_and_exposed() -> None:
-    maxies, minnies = (count_features(0, 4, -2, 0, 0, player=player) for player in Player)
+    maxies, minnies = (compute_features(0, 4, -2, 0, 0, player=player) for player in Player)
     assert (maxies["attacks"], maxies["exposed"]) == (1, 0)
     assert (minnies["attacks"], minnies["exposed"]) == (0, -1)
     assert maxies["reach"] == 0, "a is next to Maxie's b, d to Minnie's c"
@@ -53,7 +53,7 @@ def test_a_race_is_a_share_of_the_goal() -> None:
 
 
 def test_a_territory_counts_its_share_of_the_goal() -> None:
-    units = dict(zip(riskless.FEATURE_NAMES, riskless.compute_feature_units(PATH.map), strict=True))
+    units = dict(zip(riskless.FEATURE_NAMES, riskless.compute_weight_factors(PATH.map), strict=True))
     assert units["territories"] == units["exposed"] == 20 / 5
     assert units["armies"] == units["race"] == 1
 

@@ -7,7 +7,7 @@ from arena.bots.review.analysis import (
     REFERENCE_OPTIONS,
     Analyst,
     SearchLimits,
-    find_move_indices,
+    find_path_of_line,
     parse_analysing_engine,
     parse_reference_spec,
     run_reference_search,
@@ -98,7 +98,7 @@ def test_the_path_of_a_line_leads_along_its_moves() -> None:
     position = PATH4.start()
     line = run_reference_search(PATH4, position, 4, parse_reference_spec("failsoft"), tracing=False)[0].line
     assert len(line) == 4
-    for index, move in zip(find_move_indices(PATH4, position, line), line, strict=True):
+    for index, move in zip(find_path_of_line(PATH4, position, line), line, strict=True):
         assert PATH4.moves(position)[index] == move
         position = PATH4.successor(position, move)
 

@@ -18,7 +18,7 @@ from arena.bots.review.analysis import (
     parse_reference_spec,
     run_reference_search,
 )
-from arena.bots.review.review import MARKS_BY_MIN_LOSS, ReviewedMove, review_moves, summarize_players
+from arena.bots.review.review import MARKS_BY_MIN_CHANCE_LOST, ReviewedMove, review_moves, summarize_players
 from arena.bots.search.deepening import SearchReport
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
@@ -158,7 +158,7 @@ def test_reviews_are_reproducible_and_marks_follow_the_loss_of_chance(name: str,
         assert 0 <= each.chance <= 1
         assert 0 <= each.chance_lost <= (each.chance if sign < 0 else 1 - each.chance) + 1e-9
         assert each.lost == sign * (each.value - each.after) >= 0
-        assert [mark for least, mark in MARKS_BY_MIN_LOSS if each.chance_lost >= least][:1] == (
+        assert [mark for least, mark in MARKS_BY_MIN_CHANCE_LOST if each.chance_lost >= least][:1] == (
             [each.mark] if each.mark else []
         )
         assert each.line[:1] == ([] if each.better == each.move else [each.better])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.minimax import minimax
-from arena.bots.search.monitor import NodeEntered, NodeExited, SearchMonitor, Stopped
+from arena.bots.search.monitor import NodeEntered, NodeExited, SearchMonitor, SearchStopped
 from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import Player
@@ -106,6 +106,6 @@ def test_a_stop_raises_and_leaves_the_pool_usable(name: str, after: int) -> None
     ALGORITHMS[name].run(case.problem, case.position, case.depth, visited, settings_)
     # the number of nodes that scouts visits differs from run to run, but is at least that of the minimal tree
     if (5 if name == "scouts" else visited.nodes) > after:
-        with pytest.raises(Stopped):
+        with pytest.raises(SearchStopped):
             ALGORITHMS[name].run(case.problem, case.position, case.depth, SearchMonitor(stop), settings_)
     assert run(name, case, pool)[0].value == 4  # type: ignore[attr-defined]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.algorithms import ALGORITHMS
-from arena.bots.search.leaf_counts import Comparison
+from arena.bots.search.leaf_counts import LeafCountComparison
 from tests.bots.search.problems import Case, cases
 from tests.bots.search.running import POOLS, run
 from tests.properties import examples
@@ -31,7 +31,7 @@ def test_a_uniform_tree_has_its_number_of_children_as_branching_factor(
     children: int, reached: int, depth: int
 ) -> None:
     counts = [children**ply for ply in range(1, reached + 1)]
-    comparison = Comparison({"minimax": counts}, budget=9**5, max_depth=5)
+    comparison = LeafCountComparison({"minimax": counts}, budget=9**5, max_depth=5)
     if reached == 0:
         assert comparison.compute_branching_factor(depth) is None
         assert comparison.compute_expected_leaves(depth, 1) is None

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.minimax import minimax
-from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, SearchMonitor, Stopped
+from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, SearchMonitor, SearchStopped
 from tests.bots.search.problems import Case, cases
 
 
@@ -35,7 +35,7 @@ def test_the_events_of_forks_are_joined_in_order(counts: list[int]) -> None:
     parts = [monitor.fork() for _ in counts]
     for number, (part, count) in enumerate(zip(parts, counts, strict=True)):
         for place in range(count):
-            part.enter((number, place), "position", 1)
+            part.enter_node((number, place), "position", 1)
             part.record_leaf((number, place), "position", place, at_horizon=place > 2)
     monitor.join(parts)
     assert (monitor.nodes, monitor.leaves) == (sum(counts), sum(counts))
@@ -53,9 +53,9 @@ def test_the_stop_is_polled_at_every_node_and_a_fork_may_have_another_one() -> N
         return len(polls) > 2
 
     monitor = SearchMonitor(stop)
-    monitor.enter((), "position", 1)
-    monitor.fork(lambda: False).enter((0,), "position", 0)
-    monitor.fork().enter((1,), "position", 0)
-    with pytest.raises(Stopped):
-        monitor.enter((2,), "position", 0)
+    monitor.enter_node((), "position", 1)
+    monitor.fork(lambda: False).enter_node((0,), "position", 0)
+    monitor.fork().enter_node((1,), "position", 0)
+    with pytest.raises(SearchStopped):
+        monitor.enter_node((2,), "position", 0)
     assert monitor.nodes == 1

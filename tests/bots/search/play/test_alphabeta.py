@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.alphabeta import failsoft
-from arena.bots.search.monitor import SearchMonitor, Stopped
+from arena.bots.search.monitor import SearchMonitor, SearchStopped
 from arena.bots.search.play import AlphaBeta
 from arena.bots.search.table import Table
 from tests.bots.search.problems import Case, cases_in_play
@@ -63,7 +63,7 @@ def test_a_stop_ends_the_search_at_once(case: Case, allowed: int) -> None:
             monitor=monitor,
             progress=lambda _: None,
         )
-    except Stopped:
+    except SearchStopped:
         assert next(polls, None) is None
         assert monitor.nodes == allowed
     else:

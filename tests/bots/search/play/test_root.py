@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.monitor import SearchMonitor, Stopped
+from arena.bots.search.monitor import SearchMonitor, SearchStopped
 from arena.bots.search.play import AlphaBeta, Search
 from arena.bots.search.problem import SearchResult
 from arena.bots.search.table import Table
@@ -47,7 +47,7 @@ def test_a_report_before_a_stop_stays_valid(case: Case, after: int) -> None:
                 monitor=SearchMonitor(stop),
                 progress=reports.append,
             )
-        except Stopped:
+        except SearchStopped:
             sign = case.game.player(case.position).sign
             values = [compute_true_move_value(case, move, depth) for move in moves[: len(reports)]]
             for count, each in enumerate(reports, 1):

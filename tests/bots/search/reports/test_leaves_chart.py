@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from arena.bots.evaluators.catalogue import evaluator_for
-from arena.bots.search.leaf_counts import Comparison, compare_methods
+from arena.bots.search.leaf_counts import LeafCountComparison, compare_leaf_counts
 from arena.bots.search.problem import Problem
 from arena.bots.search.reports.leaves_chart import WIDTH, render_leaves_chart
 from arena.games.tictactoe import TicTacToe
@@ -13,9 +13,9 @@ from arena.games.tictactoe import TicTacToe
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def compare_leaves(budget: int) -> Comparison:
+def compare_leaves(budget: int) -> LeafCountComparison:
     game = TicTacToe()
-    return compare_methods(Problem(game, evaluator_for(game)), game.start(), 4, budget)
+    return compare_leaf_counts(Problem(game, evaluator_for(game)), game.start(), 4, budget)
 
 
 def test_there_is_a_dot_for_every_count_and_a_name_for_every_line() -> None:

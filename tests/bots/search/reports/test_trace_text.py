@@ -12,7 +12,7 @@ from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.monitor import LeafValued, NodeExited, SearchMonitor
 from arena.bots.search.problem import Problem, SearchResult
-from arena.bots.search.reports.trace_text import format_closing_lines, format_search_value, format_trace_lines
+from arena.bots.search.reports.trace_text import format_search_value, format_summary_lines, format_trace_lines
 from arena.bots.search.search_values import INFINITY, WIN
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.explicit import ExplicitGame
@@ -50,15 +50,15 @@ def test_closing_lines() -> None:
     monitor = SearchMonitor()
     with ThreadPool(1) as pool:
         result = ALGORITHMS["alphabeta"].run(problem, game.start(), 4, monitor, AlgorithmSettings(pool))
-    assert format_closing_lines(game, game.start(), result, monitor.leaves) == [
+    assert format_summary_lines(game, game.start(), result, monitor.leaves) == [
         "Therefore value of (Maxie,a) is Guess: 3, and best move is 0.",
         "Terminals visited: 6",
         "Overall choice: move 0[left]",
     ]
     leaf = ExplicitGame.from_tree({"name": "a", "value": 3})
-    assert format_closing_lines(leaf, leaf.start(), SearchResult(3, None), 1)[-1] == "Overall choice: none"
+    assert format_summary_lines(leaf, leaf.start(), SearchResult(3, None), 1)[-1] == "Overall choice: none"
     many = ExplicitGame.from_tree({"name": "a", "children": [{"name": each, "value": 1} for each in "bcde"]})
-    assert format_closing_lines(many, many.start(), SearchResult(1, 3), 4)[-1] == "Overall choice: move 3"
+    assert format_summary_lines(many, many.start(), SearchResult(1, 3), 4)[-1] == "Overall choice: move 3"
 
 
 @pytest.mark.parametrize(
