@@ -81,7 +81,7 @@ BOT_STOP_TIMEOUT_SECONDS = 0.5
 """Seconds that a stopping client waits for its bots' threads to end."""
 
 
-class _EventOver(Exception):
+class _EnteredEventOver(Exception):
     """Raised when the server reports the end of the event that the bot has entered."""
 
 
@@ -205,7 +205,7 @@ class Client:
                     await self._stay_connected()
                 except ClientError as error:
                     problem = error
-                except _EventOver:
+                except _EnteredEventOver:
                     log.info("the event is over")
             with anyio.CancelScope(shield=True):
                 await self._stop_workers()
@@ -227,7 +227,7 @@ class Client:
     async def _stay_connected(self) -> None:
         """Keep a connection open, by reconnecting after each loss. Never returns normally.
 
-        Raises ClientError if the client cannot continue, and _EventOver if its event is over.
+        Raises ClientError if the client cannot continue, and _EnteredEventOver if its event is over.
         """
         give_up_time = self._clock.now() + self._settings.wait
         attempts, pause_seconds, is_server_stopping = 0, 0.0, False
@@ -362,7 +362,7 @@ class Client:
                 is_server_stopping=connection.close_code == 1001,
             )
         if dismissal.code is ErrorCode.EVENT_OVER:
-            return _EventOver()
+            return _EnteredEventOver()
         if not should_reconnect(dismissal.code, was_welcomed=self.connections > 0):
             return ServerRefused(dismissal.code, dismissal.detail)
         if dismissal.code is ErrorCode.SHUTTING_DOWN:

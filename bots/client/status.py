@@ -41,7 +41,9 @@ class StatusReporter:
         The states `playing` and `finishing`, which a bot has while it plays, are not reported.
         """
         self._report_ratings(status)
-        table_text = f"; its table: {make_page_url(self._settings.url)}{status.table}" if status.table else ""
+        table_text = (
+            f"; its table: {make_website_url(self._settings.url)}{status.table}" if status.table else ""
+        )
         state = status.state, f"{status.detail}{table_text}"
         if state != self._last_state and status.state not in ("playing", "finishing"):
             self._on_status(f"{self._settings.name}: {state[1]}")
@@ -72,7 +74,7 @@ class StatusReporter:
 
     @property
     def _page_url(self) -> str:
-        return f"{make_page_url(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
+        return f"{make_website_url(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
 
     def report_disconnected(
         self, reason: str, now: float, *, match_count: int, is_server_stopping: bool
@@ -128,7 +130,7 @@ class ResultCounts:
         return f"{self.won} won, {self.drawn} drawn, {self.lost} lost{void}"
 
 
-def make_page_url(websocket_url: str) -> str:
+def make_website_url(websocket_url: str) -> str:
     """Return the URL of a server's website (http or https), given the server's websocket URL."""
     return websocket_url.replace("ws", "http", 1).rstrip("/")
 
@@ -140,5 +142,5 @@ def format_result(match: Match, ending: Ending, url: str = "") -> str:
     """
     game = f"{match.game.name} as {match.seat} against {match.opponent}"
     outcome = ending.outcome_for(match.seat)
-    page = f": {make_page_url(url)}/match/{match.id}" if url and outcome == "lost" else ""
+    page = f": {make_website_url(url)}/match/{match.id}" if url and outcome == "lost" else ""
     return f"match {match.id:.8}: {game}: {outcome} ({ending}){page}"

@@ -39,7 +39,7 @@ def load_game(game_spec: str, map_name: str) -> AnyGame:
     Raises UsageError if the game or the map is unknown or invalid.
     """
     try:
-        return _make_game(game_spec, map_name)
+        return _make_game_from_spec(game_spec, map_name)
     except (GameError, BadSpec) as error:
         raise UsageError(f"--game: {error}") from None
     except MapError as error:
@@ -66,14 +66,14 @@ def load_tree_game(tree_name: str) -> Game[Any, Any]:
             raise UsageError(str(error)) from None
         # otherwise a game may have the name
     try:
-        return _make_game(tree_name, DEFAULT_MAP)
+        return _make_game_from_spec(tree_name, DEFAULT_MAP)
     except UnknownGame:
         raise UsageError(unknown_tree) from None
     except (GameError, BadSpec) as error:
         raise UsageError(str(error)) from None
 
 
-def _make_game(game_spec: str, map_name: str) -> AnyGame:
+def _make_game_from_spec(game_spec: str, map_name: str) -> AnyGame:
     if game_spec.startswith(f"{Hexapawn.name}:"):
         size_spec = parse_spec(game_spec, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
         return cast("AnyGame", Hexapawn(size_spec.values["width"], size_spec.values["height"]))

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 import typer
 from rich.table import Table
 
-from arena.bots.client.status import make_page_url
+from arena.bots.client.status import make_website_url
 from arena.bots.commands.analyse import MaxNodesOption, MaxTimeOption
 from arena.bots.commands.review import print_review
 from arena.bots.review.analysis import SearchLimits
@@ -119,7 +119,7 @@ def replay(
     """
     register_games(game)
     if account is not None:
-        record = f"{make_page_url(load_bot_account(account).url)}/match/{quote(record, safe='')}"
+        record = f"{make_website_url(load_bot_account(account).url)}/match/{quote(record, safe='')}"
     records = load_records(record)
     if svg is not None and not analyse:
         raise UsageError("--svg draws the values of an analysis: give --analyse ENGINE too")

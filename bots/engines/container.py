@@ -50,7 +50,7 @@ CONTAINER_LIMIT_OPTIONS = (
 """
 EXTRA_PODMAN_OPTIONS = ("--read-only-tmpfs=false",)
 """Further options for Podman, which otherwise adds writable folders in memory."""
-LIMIT_SUPPORT_TEMPLATES = {
+SUPPORTED_LIMITS_TEMPLATE_BY_TOOL = {
     "docker": "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
     "podman": "{{range .Host.CgroupControllers}}{{.}} {{end}}",
 }
@@ -228,7 +228,7 @@ def _find_docker_or_podman() -> str:
     Raises BadSpec if neither can be used.
     """
     reasons = []
-    for tool, template in LIMIT_SUPPORT_TEMPLATES.items():
+    for tool, template in SUPPORTED_LIMITS_TEMPLATE_BY_TOOL.items():
         program = shutil.which(tool)
         if program is None:
             continue

@@ -10,7 +10,7 @@ from arena.games.core import Game
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION
 
 
-class SeparatedMoves(NamedTuple):
+class MovesSplitByRepetition(NamedTuple):
     """Moves of a position, separated by whether they draw the match by repetition."""
 
     moves_to_search: Sequence[Any] | None
@@ -44,7 +44,7 @@ class SeenPositions:
             }
         self._keys_by_ply[ply] = key
 
-    def separate_drawing_moves(self, position: Any, *, expects_win: bool) -> SeparatedMoves:
+    def split_moves_by_repetition(self, position: Any, *, expects_win: bool) -> MovesSplitByRepetition:
         """Separate the moves that draw the match by repetition from the moves to search in `position`.
 
         A move draws the match if it leads to a position that has occurred twice before (the default repetition rule).
@@ -54,11 +54,11 @@ class SeenPositions:
         """
         game, max_occurrences = self._game, DEFAULT_ADJUDICATION.repetition
         if max_occurrences is None:
-            return SeparatedMoves(None, ())
+            return MovesSplitByRepetition(None, ())
         counts = Counter(self._keys_by_ply.values())
         repeated_keys = {key for key, count in counts.items() if count >= max_occurrences - 1}
         if not repeated_keys:
-            return SeparatedMoves(None, ())
+            return MovesSplitByRepetition(None, ())
         risky_keys = {
             key
             for ply, key in self._keys_by_ply.items()
@@ -75,4 +75,4 @@ class SeenPositions:
                 risky_moves.append(move)
             else:
                 other_moves.append(move)
-        return SeparatedMoves(other_moves or risky_moves, drawing_moves)
+        return MovesSplitByRepetition(other_moves or risky_moves, drawing_moves)

@@ -172,7 +172,7 @@ class SearchingBot(Bot):
             return moves[0]
         drawing_moves: Sequence[Any] = ()
         if moves is None:
-            moves, drawing_moves = self._seen_positions.separate_drawing_moves(
+            moves, drawing_moves = self._seen_positions.split_moves_by_repetition(
                 position, expects_win=self._is_ahead
             )
         if drawing_moves and not moves:

@@ -112,14 +112,14 @@ def make_feature_function(game: Riskless) -> FeatureFunction[RisklessPosition]:
     return compute_features
 
 
-GREAT_LOSS_ARMIES_DIVISOR = 5
-"""A loss of at least 1 / GREAT_LOSS_ARMIES_DIVISOR of a player's total armies is great enough to make a position dynamic."""
+DYNAMIC_LOSS_DIVISOR = 5
+"""A loss of at least 1 / DYNAMIC_LOSS_DIVISOR of a player's total armies is great enough to make a position dynamic."""
 
 
 def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:
     """Return a predicate that is True for dynamic positions, in which the next move may change the estimate much.
 
-    A position is dynamic if the player to move could take a territory with at least 1 / GREAT_LOSS_ARMIES_DIVISOR of the
+    A position is dynamic if the player to move could take a territory with at least 1 / DYNAMIC_LOSS_DIVISOR of the
     opponent's armies. The predicate's time grows with the number of territories and roads.
     """
     neighbours = game.map.neighbours
@@ -130,7 +130,7 @@ def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:
         enemy_army_sum = sum(n for n in enemy_armies if n > 0)
         return any(
             n > 0
-            and n * GREAT_LOSS_ARMIES_DIVISOR >= enemy_army_sum
+            and n * DYNAMIC_LOSS_DIVISOR >= enemy_army_sum
             and max(-enemy_armies[neighbour] for neighbour in neighbours[territory]) >= n
             for territory, n in enumerate(enemy_armies)
         )

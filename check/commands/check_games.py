@@ -18,7 +18,7 @@ MAX_SHOWN_MOVES = 12
 """Maximum number of moves printed for a violation: those just before it. The JSON of --json has all moves."""
 
 
-class RuleFinding(Struct, frozen=True):
+class RuleCheckResult(Struct, frozen=True):
     """Result of checking one rule of one game."""
 
     game: str
@@ -60,7 +60,7 @@ def check_games(game_specs: Sequence[str], match_count: int, seed: int, json: Pa
     out.print(f"{games}: no fault was found in {match_count} random matches")
 
 
-def _check_game(game_spec: str, match_count: int, seed: int) -> list[RuleFinding]:
+def _check_game(game_spec: str, match_count: int, seed: int) -> list[RuleCheckResult]:
     try:
         game: Any = CATALOGUE.load_game_class(game_spec).from_setup({})
     except GameError as error:
@@ -74,15 +74,17 @@ def _check_game(game_spec: str, match_count: int, seed: int) -> list[RuleFinding
             " raise ply_limit, or let the rules end matches sooner"
         )
     return [
-        _make_finding(game.name, rule, requirement, violations_by_rule.get(rule))
+        _make_rule_check_result(game.name, rule, requirement, violations_by_rule.get(rule))
         for rule, requirement in RULE_DESCRIPTIONS.items()
     ]
 
 
-def _make_finding(game: str, rule: str, requirement: str, violation: RuleViolation | None) -> RuleFinding:
+def _make_rule_check_result(
+    game: str, rule: str, requirement: str, violation: RuleViolation | None
+) -> RuleCheckResult:
     if violation is None:
-        return RuleFinding(game, rule, "passed", requirement)
-    return RuleFinding(game, rule, "failed", requirement, violation.why, list(violation.moves))
+        return RuleCheckResult(game, rule, "passed", requirement)
+    return RuleCheckResult(game, rule, "failed", requirement, violation.why, list(violation.moves))
 
 
 def _format_last_moves(moves: Sequence[str]) -> str:

@@ -18,38 +18,38 @@ def seen_positions(*positions: RisklessPosition) -> SeenPositions:
 
 
 def test_a_move_draws_if_its_position_has_occurred_twice() -> None:
-    assert seen_positions(START, AFTER, START).separate_drawing_moves(START, expects_win=False) == (
+    assert seen_positions(START, AFTER, START).split_moves_by_repetition(START, expects_win=False) == (
         GAME.moves(START),
         [],
     )
-    assert seen_positions(AFTER, AFTER, START).separate_drawing_moves(START, expects_win=False) == (
+    assert seen_positions(AFTER, AFTER, START).split_moves_by_repetition(START, expects_win=False) == (
         OTHERS,
         [MOVE],
     )
-    assert seen_positions(AFTER, START).separate_drawing_moves(START, expects_win=False) == (None, ())
+    assert seen_positions(AFTER, START).split_moves_by_repetition(START, expects_win=False) == (None, ())
 
 
 def test_moves_that_were_taken_back_do_not_count() -> None:
     seen = seen_positions(START, AFTER, START, AFTER, START)
     seen.add(START._replace(ply=2))
-    assert seen.separate_drawing_moves(START, expects_win=False) == (GAME.moves(START), [])
+    assert seen.split_moves_by_repetition(START, expects_win=False) == (GAME.moves(START), [])
 
 
 def test_a_player_ahead_avoids_moves_after_which_the_opponent_can_repeat() -> None:
     seen = seen_positions(START, AFTER, START)
-    assert seen.separate_drawing_moves(START, expects_win=True) == (OTHERS, [])
-    assert seen.separate_drawing_moves(START, expects_win=False) == (GAME.moves(START), [])
+    assert seen.split_moves_by_repetition(START, expects_win=True) == (OTHERS, [])
+    assert seen.split_moves_by_repetition(START, expects_win=False) == (GAME.moves(START), [])
 
 
 def test_moves_to_avoid_are_searched_if_there_are_no_others() -> None:
     replies = [GAME.play(START, move) for move in GAME.moves(START)]
     seen = seen_positions(START, *(each for reply in replies for each in (reply, START)))
-    assert seen.separate_drawing_moves(START, expects_win=True) == (GAME.moves(START), [])
+    assert seen.split_moves_by_repetition(START, expects_win=True) == (GAME.moves(START), [])
 
 
 def test_all_moves_may_draw() -> None:
     replies = [GAME.play(START, move) for move in GAME.moves(START)]
-    assert seen_positions(*replies, *replies, START).separate_drawing_moves(START, expects_win=True) == (
+    assert seen_positions(*replies, *replies, START).split_moves_by_repetition(START, expects_win=True) == (
         [],
         GAME.moves(START),
     )
@@ -60,4 +60,4 @@ def test_a_game_without_repetition_has_no_such_move() -> None:
     seen = SeenPositions(game)
     for _ in range(3):
         seen.add(game.start())
-    assert seen.separate_drawing_moves(game.start(), expects_win=True) == (None, ())
+    assert seen.split_moves_by_repetition(game.start(), expects_win=True) == (None, ())
