@@ -137,9 +137,9 @@ def encode_journal_row(time_ns: int, event: RefereeEvent, turn: tuple[int, TurnS
     return _encoder.encode((timed_event,) if turn is None else (turn, timed_event)).decode()
 
 
-def decode_journal_row(text: str) -> list[TimedEvent]:
+def decode_journal_row(row_json: str) -> list[TimedEvent]:
     """Return the events in a string from `encode_journal_row`, in order. Raises msgspec.DecodeError for any other string."""
-    return _decoder.decode(text)
+    return _decoder.decode(row_json)
 
 
 class NotifyPlayer(Struct, frozen=True, gc=False):

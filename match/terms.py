@@ -129,10 +129,10 @@ class _GameJson(Struct, frozen=True):
     setup: dict[str, Data]
 
 
-def _limit_threads(engine: EngineInfo | None, limit: int | None) -> EngineInfo | None:
-    if engine is None or engine.threads is None or limit is None:
+def _limit_threads(engine: EngineInfo | None, max_threads: int | None) -> EngineInfo | None:
+    if engine is None or engine.threads is None or max_threads is None:
         return engine
-    return structs.replace(engine, threads=min(engine.threads, limit))
+    return structs.replace(engine, threads=min(engine.threads, max_threads))
 
 
 def encode_terms(terms: MatchTerms) -> str:
@@ -140,13 +140,13 @@ def encode_terms(terms: MatchTerms) -> str:
     return msgspec.json.encode(terms, enc_hook=encode_game).decode()
 
 
-def decode_terms(text: str) -> MatchTerms:
+def decode_terms(terms_json: str) -> MatchTerms:
     """Return the terms in a string from `encode_terms`.
 
     Raises games.core.GameError if the game is unknown or cannot be set up, and msgspec.DecodeError for any other text.
     """
     try:
-        return _decode(text)
+        return _decode(terms_json)
     except msgspec.ValidationError as error:
         if isinstance(error.__cause__, GameError):
             raise error.__cause__ from None

@@ -512,7 +512,7 @@ async def open_host(
 
 async def make_edge(
     stack: AsyncExitStack,
-    number: int,
+    edge_number: int,
     core: CorePort,
     settings: ArenaSettings,
     metrics: Metrics,
@@ -529,7 +529,7 @@ async def make_edge(
 ) -> Edge:
     """Make an edge with its web pages; `stack` closes both. The edge does not listen yet.
 
-    number               number of the edge, which identifies it to the core
+    edge_number          number of the edge, which identifies it to the core
     core                 core to which the edge passes messages
     store                database that the pages read and write
     house                engines that the server runs, for display on the pages
@@ -542,7 +542,7 @@ async def make_edge(
     """
     edge = await stack.enter_async_context(
         Edge(
-            number,
+            edge_number,
             core,
             settings.limits,
             metrics=metrics,

@@ -26,9 +26,9 @@ EXAMPLE_FILE_HEADER = """\
 class BadSetting(ValueError):
     """Raised when the key of a setting is unknown, or its value is invalid. The message is a one-line reason."""
 
-    def __init__(self, key: str, reason: str) -> None:
-        super().__init__(f"{key}: {reason}")
-        self.key = key
+    def __init__(self, setting_key: str, reason: str) -> None:
+        super().__init__(f"{setting_key}: {reason}")
+        self.key = setting_key
         self.why = reason
 
 

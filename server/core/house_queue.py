@@ -74,10 +74,10 @@ class HouseQueue:
             else None
         )
 
-    def forget_challenge_or_match(self, id: str) -> None:
+    def forget_challenge_or_match(self, challenge_or_match_id: str) -> None:
         """Forget the closed challenge or finished match with this id, and free its slot."""
-        self._waiting_challenges.pop(id, None)
-        self._used_slots.pop(id, None)
+        self._waiting_challenges.pop(challenge_or_match_id, None)
+        self._used_slots.pop(challenge_or_match_id, None)
 
     def pass_slot_to_match(self, challenge_id: str, match_id: str) -> None:
         """Let the match of an offered challenge take over the slot of the challenge. Both arguments are ids."""

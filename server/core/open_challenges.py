@@ -63,9 +63,9 @@ class OpenChallenges:
     def find_challenge(self, challenge_id: str) -> OpenChallenge | None:
         return self._challenges.get(challenge_id)
 
-    def list_oldest_challenges(self, limit: int) -> list[OpenChallenge]:
-        """Return the oldest challenges, at most `limit`."""
-        return list(islice(self._challenges.values(), limit))
+    def list_oldest_challenges(self, max_count: int) -> list[OpenChallenge]:
+        """Return the oldest challenges, at most `max_count`."""
+        return list(islice(self._challenges.values(), max_count))
 
     def list_challenges_to(self, bot_name: str) -> list[OpenChallenge]:
         """Return the challenges to the bot of this name, without those that any bot may accept."""

@@ -59,10 +59,10 @@ class CannotListen(Exception):
 async def require_usable_address(host: str, port: int, *, reuse_port: bool = False) -> None:
     """Raise CannotListen if no server can listen on `host`:`port`. The arguments are those of `Edge.start_listening`."""
     with anyio.CancelScope(shield=True):
-        (await _bind(asyncio.Protocol, host, port, reuse_port=reuse_port)).close()
+        (await _create_bound_server(asyncio.Protocol, host, port, reuse_port=reuse_port)).close()
 
 
-async def _bind(
+async def _create_bound_server(
     make_protocol: Callable[[], asyncio.BaseProtocol],
     host: str,
     port: int,
@@ -169,11 +169,14 @@ class Edge:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
     ) -> bool | None:
         with anyio.CancelScope(shield=True):
             await self.close()
-        return await self._background_tasks.__aexit__(kind, error, trace)
+        return await self._background_tasks.__aexit__(exception_type, exception, traceback)
 
     async def start_listening(
         self, host: str, port: int, tls: SSLContext | None = None, *, reuse_port: bool = False
@@ -188,7 +191,7 @@ class Edge:
         options: dict[str, Any] = {"ssl_handshake_timeout": self.limits.hello_seconds} if tls else {}
         # A cancellation after a socket is bound and before it is stored here would leave it open.
         with anyio.CancelScope(shield=True):
-            listener = await _bind(
+            listener = await _create_bound_server(
                 lambda: Connection(self), host, port, reuse_port=reuse_port, ssl=tls, **options
             )
             self._listeners.append(listener)

@@ -31,14 +31,16 @@ class StoredAccount(Struct):
     """Owner of the token; empty if the name has no token."""
 
 
-async def load_accounts(engine: Engine, server_name: str, names: Iterable[str]) -> dict[str, StoredAccount]:
+async def load_accounts(
+    engine: Engine, server_name: str, client_names: Iterable[str]
+) -> dict[str, StoredAccount]:
     """Return the account of each name, by name. A name for which nothing is stored gets an account of defaults.
 
     server_name: name of the server whose sessions are read
     """
     accounts: dict[str, StoredAccount] = {}
     async with database.open_query_connection(engine) as connection:
-        for chunk in database.split_into_chunks(sorted(set(names))):
+        for chunk in database.split_into_chunks(sorted(set(client_names))):
             accounts |= {name: StoredAccount() for name in chunk}
             for row in await connection.execute(_SELECT_ACCOUNTS, {"names": chunk, "server": server_name}):
                 account = accounts[row.name]

@@ -30,7 +30,7 @@ KICK_REFUSAL_SECONDS = 10.0
 """Time for which servers refuse a kicked name, in seconds: long enough for all servers to read it from the store."""
 MAX_DIRECTIVE_TEXT_LENGTH = 500
 """Maximum length of a notice, or of the reason for a ban or a kick, in characters."""
-REVOCATION_REPORTED_FOR_SECONDS = 60.0
+RECENT_REVOCATION_SECONDS = 60.0
 """Time after the revocation of a token for which `load_directives_and_banned_names` returns its name, in seconds.
 
 Servers call it much more often, so each of them disconnects the bot.
@@ -103,10 +103,10 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
     """Return the bans, kicks and notices now in force, and for each name that may not connect, the reason.
 
     The names are the banned names, all names of banned owners, and the names whose tokens were revoked in the last
-    REVOCATION_REPORTED_FOR_SECONDS.
+    RECENT_REVOCATION_SECONDS.
     """
     revoked_since = database.format_store_timestamp(
-        datetime.now(UTC) - timedelta(seconds=REVOCATION_REPORTED_FOR_SECONDS)
+        datetime.now(UTC) - timedelta(seconds=RECENT_REVOCATION_SECONDS)
     )
     # One connection for both queries, because every server asks once a second.
     async with database.open_query_connection(engine) as connection:

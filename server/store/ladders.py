@@ -162,11 +162,11 @@ async def finish_ladder(engine: Engine, event_name: str, server_name: str) -> No
 
 
 async def _update_ladder(
-    connection: AsyncConnection, event_name: str, server_name: str, values: Mapping[str, Any]
+    connection: AsyncConnection, event_name: str, server_name: str, new_values: Mapping[str, Any]
 ) -> None:
     table = schema.ladders
     is_claimed = (table.c.event == event_name) & (table.c.server == server_name)
-    if (await connection.execute(sa.update(table).where(is_claimed).values(values))).rowcount != 1:
+    if (await connection.execute(sa.update(table).where(is_claimed).values(new_values))).rowcount != 1:
         raise StoreError(f"event {event_name} is now played by another process, which has resumed it")
 
 

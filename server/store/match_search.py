@@ -156,17 +156,17 @@ def _list_result_filter_values(match: MatchSummary, bot_name_filter: str) -> Ite
         yield DRAWN
 
 
-def _choose_index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return those of the search terms `names` that the best database index covers; empty if no index helps."""
-    if "opening" in names:
+def _choose_index_terms(term_names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those of the search terms `term_names` that the best database index covers; empty if no index helps."""
+    if "opening" in term_names:
         return ("opening",)
-    if "bot" in names and "opponent" in names:
+    if "bot" in term_names and "opponent" in term_names:
         return ("bot", "opponent")
-    if "event" in names:
+    if "event" in term_names:
         return ("event",)
-    if "bot" in names:
+    if "bot" in term_names:
         return ("bot", "game")
-    return next(((name,) for name in ("map", "game") if name in names), ())
+    return next(((name,) for name in ("map", "game") if name in term_names), ())
 
 
 Conditions = tuple[sa.ColumnElement[bool], ...]

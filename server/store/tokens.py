@@ -140,10 +140,10 @@ async def _change_token(
     engine: Engine,
     name: str,
     presented_token: StoredToken | None,
-    values: dict[str, str],
+    new_values: dict[str, str],
     deliver: Callable[[], None] = lambda: None,
 ) -> None:
-    change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(values)
+    change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(new_values)
     if presented_token is not None:
         change = change.where(tokens.c.owner == presented_token.owner, tokens.c.role == "bot")
 

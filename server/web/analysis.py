@@ -166,8 +166,8 @@ async def review_match(record_line: str) -> Response:
     return responses.make_json_response(fields, {"Cache-Control": CACHE_CONTROL_ONE_DAY})
 
 
-def _select_fields(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    return {name: row[name] for name in names}
+def _select_fields(row: Mapping[str, Any], field_names: Sequence[str]) -> dict[str, Any]:
+    return {name: row[name] for name in field_names}
 
 
 def _make_timeout_response() -> Response:

@@ -117,60 +117,68 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
 
 
 def _wrap_module(
-    path: str, text: str, names: Mapping[str, str], bundle_path: str, lazy_bundle_path: str
+    path: str, module_text: str, constant_names: Mapping[str, str], bundle_path: str, lazy_bundle_path: str
 ) -> str:
     """Return JavaScript that runs a module in a function, and assigns an object of the module's exports to a constant.
 
-    path, text: path and source text of the module
-    names: name of the constant of each module, by path
+    path, module_text: path and source text of the module
+    constant_names: name of the constant of each module, by path
     bundle_path, lazy_bundle_path: paths of the bundle that gets the module, and of the bundle that dynamic imports load
 
     Raises ValueError for a module that cannot be bundled.
     """
-    exports = _find_exported_names(text)
+    exports = _find_exported_names(module_text)
     if open_text := next(
-        (line for line in text.splitlines() if _CHARACTER_CLASS_WITH_BACKTICK.sub("", line).count("`") % 2),
+        (
+            line
+            for line in module_text.splitlines()
+            if _CHARACTER_CLASS_WITH_BACKTICK.sub("", line).count("`") % 2
+        ),
         None,
     ):
         raise ValueError(
             f"{path}: a template literal must be on one line to be bundled: {open_text.strip()!r:.80}"
         )
-    text = _STATIC_IMPORT.sub(
+    module_text = _STATIC_IMPORT.sub(
         lambda found: (
-            f"const {{ {found['names'].replace(' as ', ': ')} }} = {names[_resolve_path(path, found['path'])]};"
+            f"const {{ {found['names'].replace(' as ', ': ')} }} = {constant_names[_resolve_path(path, found['path'])]};"
         ),
-        text,
+        module_text,
     )
-    text = _EXPORT_LIST.sub("", _EXPORT_DECLARATION.sub(r"\1 \2", text))
-    if other := _UNSUPPORTED_STATEMENT.search(text):
+    module_text = _EXPORT_LIST.sub("", _EXPORT_DECLARATION.sub(r"\1 \2", module_text))
+    if other := _UNSUPPORTED_STATEMENT.search(module_text):
         raise ValueError(
             f"{path}: {other[0]!r:.80} cannot be bundled: use named imports and exports, one per line"
         )
-    text = _INDENT_OR_COMMENT.sub("", text)
-    text = _DYNAMIC_IMPORT.sub(f'import("{_make_relative_path(bundle_path, lazy_bundle_path)}")', text)
-    text = text.replace(
+    module_text = _INDENT_OR_COMMENT.sub("", module_text)
+    module_text = _DYNAMIC_IMPORT.sub(
+        f'import("{_make_relative_path(bundle_path, lazy_bundle_path)}")', module_text
+    )
+    module_text = module_text.replace(
         _IMPORT_META_URL, f'new URL("{_make_relative_path(bundle_path, path)}", {_IMPORT_META_URL}).href'
     )
     pairs = ", ".join(f"{outer}: {inner}" for outer, inner in exports.items())
-    return f"// {path}\nconst {names[path]} = (() => {{\n{text}\nreturn {{ {pairs} }};\n}})();\n"
+    return (
+        f"// {path}\nconst {constant_names[path]} = (() => {{\n{module_text}\nreturn {{ {pairs} }};\n}})();\n"
+    )
 
 
-def _find_exported_names(text: str) -> dict[str, str]:
+def _find_exported_names(module_text: str) -> dict[str, str]:
     """Return the local name of each export of a module, by exported name."""
-    exports = {match[2]: match[2] for match in _EXPORT_DECLARATION.finditer(text)}
-    export_list = _EXPORT_LIST.search(text)
+    exports = {match[2]: match[2] for match in _EXPORT_DECLARATION.finditer(module_text)}
+    export_list = _EXPORT_LIST.search(module_text)
     for export in export_list[1].split(",") if export_list else ():
         inner, _, outer = export.strip().partition(" as ")
         exports[outer or inner] = inner
     return exports
 
 
-def _find_imported_paths(pattern: re.Pattern[str], importer_path: str, text: str) -> list[str]:
+def _find_imported_paths(pattern: re.Pattern[str], importer_path: str, module_text: str) -> list[str]:
     """Return the paths of the modules that a module imports in statements that match `pattern`.
 
-    importer_path, text: path and source text of the importing module
+    importer_path, module_text: path and source text of the importing module
     """
-    return [_resolve_path(importer_path, found["path"]) for found in pattern.finditer(text)]
+    return [_resolve_path(importer_path, found["path"]) for found in pattern.finditer(module_text)]
 
 
 def _resolve_path(importer_path: str, target: str) -> str:

@@ -179,9 +179,9 @@ DELETE_SESSION = "DELETE FROM sessions WHERE server = :server AND name = :name"
 class NumberedStatement:
     """PostgreSQL statement with numbered parameters ($1, $2 …), made from a text with named parameters (:name)."""
 
-    def __init__(self, text: str) -> None:
-        self.names = list(dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", text)))
-        self.text = re.sub(r"(?<!:):([a-z_]+)", lambda found: f"${self.names.index(found[1]) + 1}", text)
+    def __init__(self, sql: str) -> None:
+        self.names = list(dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", sql)))
+        self.text = re.sub(r"(?<!:):([a-z_]+)", lambda found: f"${self.names.index(found[1]) + 1}", sql)
 
     def list_values_in_order(self, row: Mapping[str, Any]) -> Sequence[Any]:
         """Return the values of the statement's parameters, in the order of their numbers.

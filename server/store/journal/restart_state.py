@@ -55,9 +55,9 @@ async def load_restart_state(engine: Engine, server_name: str, event_name: str |
 
 
 async def _read_recent_match_ids(
-    connection: AsyncConnection, server_name: str, names: Container[str]
+    connection: AsyncConnection, server_name: str, bot_names: Container[str]
 ) -> dict[str, list[str]]:
-    """Return the ids of the latest matches that each bot of `names` played on a server, by bot.
+    """Return the ids of the latest matches that each bot of `bot_names` played on a server, by bot.
 
     These are the matches that ended at most MAX_RESENT_RESULT_AGE_NS before the end of the server's last match.
     """
@@ -76,6 +76,6 @@ async def _read_recent_match_ids(
         query.where(is_on_server, matches.c.finished >= oldest_time).order_by(matches.c.finished)
     ):
         for name in (row.maxie, row.minnie):
-            if name in names:
+            if name in bot_names:
                 matches_by_bot.setdefault(name, []).append(row.match)
     return matches_by_bot

@@ -161,15 +161,22 @@ def _render_side_panel_elements(match: MatchCaptions, progress_text: str) -> lis
 
 
 def _render_name_elements(
-    name: str, x: float, y: float, size: float, width: float, colour: str, *, has_square_mark: bool = False
+    name: str,
+    x: float,
+    y: float,
+    font_size: float,
+    width: float,
+    colour: str,
+    *,
+    has_square_mark: bool = False,
 ) -> list[str]:
-    radius = 0.36 * size
+    radius = 0.36 * font_size
     shape = (
         f'<rect x="{x:.1f}" y="{y - 2 * radius:.1f}" width="{2 * radius:.1f}" height="{2 * radius:.1f}" rx="3" fill="{colour}"/>'
         if has_square_mark
         else f'<circle cx="{x + radius:.1f}" cy="{y - radius:.1f}" r="{radius:.1f}" fill="{colour}"/>'
     )
-    return [shape, render_text(x + 2.8 * radius, y, size, name, width - 2.8 * radius)]
+    return [shape, render_text(x + 2.8 * radius, y, font_size, name, width - 2.8 * radius)]
 
 
 def _render_armies_bar_elements(

@@ -40,8 +40,8 @@ def render_text(x: float, y: float, font_size: float, text: str, max_width: floa
     return f'<text x="{x:.1f}" y="{y:.1f}" style="{style}">{escape(text)}</text>'
 
 
-def _measure_text_width(text: str, size: float) -> float:
-    return _load_font().getlength(text) * size / 100
+def _measure_text_width(text: str, font_size: float) -> float:
+    return _load_font().getlength(text) * font_size / 100
 
 
 @lru_cache(maxsize=1)
