@@ -112,18 +112,12 @@ class ChallengeHandler:
         self._house.requeue_offers_to_engine(bot.name)
         for challenge in self._open_challenges.list_challenges_involving(bot.name):
             if challenge.challenger == bot.name or bot.name not in self._house:
-                self._send_challenge_outcome(
-                    self._open_challenges.close_challenge(challenge.id),
-                    "withdrawn",
-                    f"{bot.name} has disconnected",
-                )
+                self._close_challenge(challenge.id, "withdrawn", f"{bot.name} has disconnected")
 
     def close_challenges_involving(self, bot_name: str, reason: str) -> None:
         """Close all challenges from or to a bot, and send the bots concerned the outcome with this reason."""
         for challenge in self._open_challenges.list_challenges_involving(bot_name):
-            self._send_challenge_outcome(
-                self._open_challenges.close_challenge(challenge.id), "withdrawn", reason
-            )
+            self._close_challenge(challenge.id, "withdrawn", reason)
 
     def expire_challenge(self, challenge_id: str) -> None:
         """Close a challenge if it has expired; otherwise schedule its next check. Do nothing if it is closed already."""
@@ -131,7 +125,7 @@ class ChallengeHandler:
         if challenge is None:
             return
         if self._lobby.now >= challenge.expiry_time:
-            self._send_challenge_outcome(self._open_challenges.close_challenge(challenge_id), "expired")
+            self._close_challenge(challenge_id, "expired")
         else:
             self._lobby.deadlines.schedule_check(("challenge", challenge_id), challenge.expiry_time)
 
@@ -197,22 +191,22 @@ class ChallengeHandler:
         refused_id = self._house.enqueue_challenge(challenge, bot)
         if refused_id is not None:
             why = "too many challenges wait for the server's own bots: try again later"
-            self._send_challenge_outcome(self._open_challenges.close_challenge(refused_id), "refused", why)
+            self._close_challenge(refused_id, "refused", why)
         self._house.offer_next_challenges()
 
     def decline_challenge(self, bot: LobbyBot, decline: Decline) -> None:
         """Close a challenge to `bot`. Raises RequestRefused if there is no such challenge."""
-        challenge = self._open_challenges.close_if(
+        self._open_challenges.require_challenge(
             decline.challenge, lambda challenge: challenge.request.opponent == bot.name
         )
-        self._send_challenge_outcome(challenge, "declined", decline.reason)
+        self._close_challenge(decline.challenge, "declined", decline.reason)
 
     def withdraw_challenge(self, bot: LobbyBot, withdraw: Withdraw) -> None:
         """Close a challenge of `bot`. Raises RequestRefused if there is no such challenge."""
-        challenge = self._open_challenges.close_if(
+        self._open_challenges.require_challenge(
             withdraw.challenge, lambda challenge: challenge.challenger == bot.name
         )
-        self._send_challenge_outcome(challenge, "withdrawn")
+        self._close_challenge(withdraw.challenge, "withdrawn")
 
     def accept_challenge(self, bot: LobbyBot, accept: Accept) -> None:
         """Begin the match of a challenge that `bot` accepts. Raises RequestRefused if `bot` may not accept it."""
@@ -222,7 +216,7 @@ class ChallengeHandler:
             )
         if self._lobby.is_draining:
             raise RequestRefused(ErrorCode.SHUTTING_DOWN, DRAINING_REFUSAL_REASON)
-        challenge = self._open_challenges.close_if(
+        challenge = self._open_challenges.require_challenge(
             accept.challenge,
             lambda challenge: (
                 challenge.challenger != bot.name and challenge.request.opponent in ("", bot.name)
@@ -234,19 +228,15 @@ class ChallengeHandler:
             (candidate for candidate in (challenger, bot) if not candidate.can_accept_match), None
         )
         if busy_bot is not None:
-            self._send_challenge_outcome(
-                challenge,
-                "refused",
-                f"{busy_bot.name} already plays as many matches as it accepts",
-                accepter=bot.name,
-            )
+            why = f"{busy_bot.name} already plays as many matches as it accepts"
+            self._close_challenge(challenge.id, "refused", why, accepter=bot.name)
             return
         if challenge.request.rated and bot.has_same_owner_as(challenger):
-            self._send_challenge_outcome(challenge, "refused", SAME_OWNER_REASON, accepter=bot.name)
+            self._close_challenge(challenge.id, "refused", SAME_OWNER_REASON, accepter=bot.name)
             return
         terms = self._make_match_terms(challenge, challenger, bot)
         self._house.queue.pass_slot_to_match(challenge.id, terms.match)
-        self._send_challenge_outcome(challenge, "accepted", match_id=terms.match, accepter=bot.name)
+        self._close_challenge(challenge.id, "accepted", match_id=terms.match, accepter=bot.name)
         self._open_match(terms)
 
     def _make_match_terms(self, challenge: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> MatchTerms:
@@ -270,24 +260,25 @@ class ChallengeHandler:
             total_ms=self._house.compute_max_thinking_ms(challenge, challenger),
         )
 
-    def _send_challenge_outcome(
+    def _close_challenge(
         self,
-        challenge: OpenChallenge,
+        challenge_id: str,
         outcome: ChallengeOutcome,
         detail: str = "",
         *,
         match_id: str | None = None,
         accepter: str = "",
     ) -> None:
-        """Send the outcome of a closed challenge to the challenger, to the challenged bot if there is one, and to `accepter`.
+        """Close an open challenge. Send its outcome to the challenger, to the challenged bot if there is one, and to `accepter`.
 
         detail    reason for the outcome, for people; may be empty
         match_id  id of the match that an accepted challenge leads to; None for any other outcome
         accepter  name of the bot that accepted the challenge, or tried to; empty if there was none
         """
-        self._house.forget_challenge(challenge.id)
-        self._lobby.deadlines.cancel_check(("challenge", challenge.id))
-        message = ChallengeOver(challenge.id, outcome, detail, match_id)
+        challenge = self._open_challenges.close_challenge(challenge_id)
+        self._house.forget_challenge(challenge_id)
+        self._lobby.deadlines.cancel_check(("challenge", challenge_id))
+        message = ChallengeOver(challenge_id, outcome, detail, match_id)
         for name in dict.fromkeys((challenge.challenger, challenge.request.opponent, accepter)):
             self._lobby.send_to_bot(self._lobby.bots.get(name), message)
         opponent = self._lobby.bots.get(challenge.request.opponent)

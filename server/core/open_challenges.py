@@ -126,8 +126,10 @@ class OpenChallenges:
             for id in {**self._ids_by_challenger.get(bot_name, {}), **self._ids_by_opponent.get(bot_name, {})}
         ]
 
-    def close_if(self, challenge_id: str, may_close: Callable[[OpenChallenge], bool]) -> OpenChallenge:
-        """Close a challenge that a bot accepts, declines or withdraws, and return it.
+    def require_challenge(
+        self, challenge_id: str, may_close: Callable[[OpenChallenge], bool]
+    ) -> OpenChallenge:
+        """Return a challenge that a bot accepts, declines or withdraws.
 
         may_close  function that returns True if the challenge is one that the bot may close in this way
 
@@ -139,4 +141,4 @@ class OpenChallenges:
                 ErrorCode.NO_SUCH_CHALLENGE,
                 f"challenge {challenge_id!r:.40} does not exist, is over, or is not yours",
             )
-        return self.close_challenge(challenge_id)
+        return challenge
