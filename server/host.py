@@ -79,7 +79,8 @@ from arena.server.store.lease import DEFAULT_LEASE_SECONDS, LeaseLost
 from arena.server.store.pruning import remove_old_data
 from arena.server.store.requests import SendRequest
 from arena.server.web.event_progress import FindProgress
-from arena.server.web.pages import ServerInfo, WebApp
+from arena.server.web.page_messages import ServerInfo
+from arena.server.web.pages import WebApp
 
 log = logging.getLogger("arena.host")
 

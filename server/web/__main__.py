@@ -65,8 +65,8 @@ class PageRequestHandler:
         self._start_page = StartPage()
         self._previews = LinkPreviewHandler(engine)
         self._store = StoreDataHandler(engine)
-        self._logs = MatchLogHandler(engine, admits_anyone=config.admits_anyone)
-        self._admits_guests = config.admits_guests
+        self._logs = MatchLogHandler(engine, admits_anyone=config.info.admits_anyone)
+        self._admits_guests = config.info.admits_guests
 
     async def handle_request(self, request: PageRequest) -> PageResponse:
         """Return the response to a request. Any exception becomes a response with an error status."""

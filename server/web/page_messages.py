@@ -28,6 +28,21 @@ gets a general title instead of, for example, the names of the players.
 """
 
 
+class ServerInfo(Struct, frozen=True):
+    """Settings of the server that its web pages and HTTP responses need."""
+
+    program: str
+    """Name and version of the program."""
+    admits_anyone: bool = False
+    """True if a client may use any name that has no token, without a token."""
+    admits_guests: bool = False
+    """True if people without a token may play the server's own bots."""
+    house: tuple[str, ...] = ()
+    """Names of the server's own bots."""
+    uses_tls: bool = False
+    """True if the server itself uses TLS, so that its URLs begin with `https`."""
+
+
 class PageProcessConfig(Struct, frozen=True, tag="setup"):
     """First message to the page process (the child process that makes the web page's responses): its configuration."""
 
@@ -35,10 +50,7 @@ class PageProcessConfig(Struct, frozen=True, tag="setup"):
     """Database URL of the store."""
     games: list[str]
     """Custom games loaded in this server, each as `FILE.py:Class`."""
-    admits_anyone: bool
-    """True if a client may use any name that has no token, without a token."""
-    admits_guests: bool
-    """True if people without a token may play the server's own bots."""
+    info: ServerInfo
     templates: PageTemplates
 
 

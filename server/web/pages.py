@@ -18,7 +18,6 @@ from functools import partial
 from http import HTTPStatus
 
 import anyio
-from msgspec import Struct
 
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.games.catalogue import CATALOGUE
@@ -39,7 +38,7 @@ from arena.server.web import link_previews
 from arena.server.web.event_progress import FindProgress
 from arena.server.web.host_page import AdminPageHandler
 from arena.server.web.owners import OwnerPageHandler
-from arena.server.web.page_messages import PageProcessConfig, PageRequest
+from arena.server.web.page_messages import PageProcessConfig, PageRequest, ServerInfo
 from arena.server.web.page_process import PageProcess
 from arena.server.web.renames import RenameQueue
 from arena.server.web.request_queue import RequestQueue, ServerBusy
@@ -72,21 +71,6 @@ ABANDONED_RESPONSE = responses.make_text_response(
 
 CacheKey = tuple[object, ...]
 """Key of a cached response: everything on which the response depends."""
-
-
-class ServerInfo(Struct, frozen=True):
-    """Settings of the server that its web pages and HTTP responses need."""
-
-    program: str
-    """Name and version of the program."""
-    admits_anyone: bool = False
-    """True if a client may use any name that has no token, without a token."""
-    admits_guests: bool = False
-    """True if people without a token may play the server's own bots."""
-    house: tuple[str, ...] = ()
-    """Names of the server's own bots."""
-    uses_tls: bool = False
-    """True if the server itself uses TLS, so that its URLs begin with `https`."""
 
 
 class WebApp:
@@ -324,14 +308,8 @@ class WebApp:
         return page_response.response
 
     def _make_page_process_config(self) -> PageProcessConfig:
-        """Return the configuration for the page process."""
-        info = self._info
         return PageProcessConfig(
-            self._store_url,
-            CATALOGUE.list_file_game_specs(),
-            info.admits_anyone,
-            info.admits_guests,
-            self._files.templates,
+            self._store_url, CATALOGUE.list_file_game_specs(), self._info, self._files.templates
         )
 
     def _find_origin(self, request: Request) -> str:

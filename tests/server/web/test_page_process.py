@@ -61,9 +61,10 @@ from arena.server.web.page_messages import (
     PageProcessConfig,
     PageRequest,
     PageResponse,
+    ServerInfo,
 )
 from arena.server.web.page_process import PageProcess
-from arena.server.web.pages import ServerInfo, WebApp
+from arena.server.web.pages import WebApp
 from arena.server.web.routes import ROUTES, parse_target
 from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.server.databases import Postgresql
