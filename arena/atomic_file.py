@@ -77,7 +77,7 @@ def open_output_file(path: Path) -> Iterator[TextIO]:
     and a file that is itself a mount point. These are written directly, so a full disk or Ctrl-C can leave them incomplete.
     """
     with (
-        replace_file_atomically(path) if _is_replaceable(path) else nullcontext(path) as part,
+        replace_file_atomically(path) if _can_be_replaced(path) else nullcontext(path) as part,
         part.open("w", encoding="utf-8") as stream,
     ):
         yield stream
@@ -138,7 +138,7 @@ def append_line(file: FileIO, line: str) -> None:
         raise
 
 
-def _is_replaceable(path: Path) -> bool:
+def _can_be_replaced(path: Path) -> bool:
     """Return True if another file in the same folder could be renamed to `path`, so that it replaces the file there.
 
     If `path` is a link, the file that the link points to is meant.

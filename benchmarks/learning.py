@@ -126,7 +126,7 @@ def play_local_match(env: Environment, seeds: Iterator[int]) -> int:
     return 1
 
 
-def measure_match_command_rate(round_count: int) -> float:
+def measure_arena_match_rate(round_count: int) -> float:
     """Play `round_count` pairs of matches with `arena match`. Return the matches per second of its CPU time."""
     match = [sys.executable, "-m", "arena", "match", "random", "random"]
     matches = ["--map", MAP, "--openings", "4", "--rounds", str(round_count), "--tc", "60+1"]
@@ -164,7 +164,7 @@ def main() -> None:
     pairs = [
         (
             measure_plays_per_cpu_second(local, arguments.seconds),
-            measure_match_command_rate(arguments.rounds),
+            measure_arena_match_rate(arguments.rounds),
         )
         for _ in range(MEASUREMENT_COUNT)
     ]

@@ -71,7 +71,7 @@ MAX_MEMORY_RATIO = 1.2
 """Upper bound of the server's memory at the end of a hostile period, divided by that before the round."""
 MAX_SESSIONS = 1_000
 """Upper bound of the sessions in the store. A client has one while it is connected, and for 30 s after it has played."""
-RECOVERY_PAUSE_SECONDS = 0.4
+SERVER_RECOVERY_PAUSE_SECONDS = 0.4
 """Pause before a quiet and after a hostile period, in seconds, in which the server finishes its work for the strangers."""
 REAL_TIME_POLICY = os.SCHED_RR | os.SCHED_RESET_ON_FORK
 """Scheduling policy of the server's and the honest bots' threads. Processes that they start do not inherit it."""
@@ -323,7 +323,7 @@ class RoundRunner:
         sources = [f"{subnet}.{address}" for address in range(1, 1 + address_count) for _ in range(clients)]
         self._strangers_pipe.send(RequestJob(kind, sources, seconds))
         await asyncio.to_thread(self._strangers_pipe.recv)
-        await asyncio.sleep(RECOVERY_PAUSE_SECONDS)
+        await asyncio.sleep(SERVER_RECOVERY_PAUSE_SECONDS)
         self._quiet.append(await measure_period(self._server, self._results.load, PERIOD_SECONDS))
         before = self._server.memory_bytes
         self._strangers_pipe.send("go")
@@ -337,7 +337,7 @@ class RoundRunner:
             flush=True,
         )
         rounds.tallies.append(await asyncio.to_thread(self._strangers_pipe.recv))
-        await asyncio.sleep(RECOVERY_PAUSE_SECONDS)
+        await asyncio.sleep(SERVER_RECOVERY_PAUSE_SECONDS)
 
 
 def get_max_connection_seconds(kind: str) -> float | None:

@@ -47,11 +47,11 @@ def run_bot(engine: Engine, settings: BotSettings, bot_name: str) -> None:
 
     Raises UsageError for an invalid URL, and CommandError if the client cannot continue for another reason.
     """
-    with open_owner_console(settings.log) as console:
+    with open_bot_owner_console(settings.log) as console:
         _run_client(engine, settings, bot_name, console)
 
 
-def _run_client(engine: Engine, settings: BotSettings, base_name: str, console: OwnerConsole) -> None:
+def _run_client(engine: Engine, settings: BotSettings, base_name: str, console: BotOwnerConsole) -> None:
     names = (base_name if number == 1 else f"{base_name}-{number}" for number in range(1, MAX_NAME_TRIES + 1))
     for bot_name in names:
         session_file = _open_session_file(settings, bot_name, console)
@@ -82,7 +82,7 @@ def _run_client(engine: Engine, settings: BotSettings, base_name: str, console: 
     )
 
 
-def _open_session_file(settings: BotSettings, bot_name: str, console: OwnerConsole) -> SessionFile | None:
+def _open_session_file(settings: BotSettings, bot_name: str, console: BotOwnerConsole) -> SessionFile | None:
     """Open the file that lets the bot `bot_name` resume its matches after a restart of this program.
 
     Return None if another process uses the file, or the file cannot be created.
@@ -105,7 +105,7 @@ async def _play_matches(
     engine: Engine,
     settings: BotSettings,
     bot_name: str,
-    console: OwnerConsole,
+    console: BotOwnerConsole,
     session_file: SessionFile | None,
 ) -> str:
     """Play until the client stops. Return a line with the numbers of matches won, drawn, lost, void and unfinished.
@@ -220,7 +220,7 @@ def _count_cores_per_match(settings: BotSettings) -> int:
     )
 
 
-class OwnerConsole:
+class BotOwnerConsole:
     """Output for the bot's owner. Each line is flushed immediately, because people watch their bots play.
 
     If a line cannot be written, for example because the disk is full, the bot plays on. The owner is informed once for each
@@ -276,10 +276,10 @@ def _write_line(stream: IO[str], line: str) -> None:
     stream.flush()
 
 
-class _OwnerLogHandler(logging.Handler):
+class _BotOwnerLogHandler(logging.Handler):
     """Log handler that prints the client's log for the bot's owner; with --verbose it includes every protocol message."""
 
-    def __init__(self, console: OwnerConsole) -> None:
+    def __init__(self, console: BotOwnerConsole) -> None:
         super().__init__()
         self._console = console
 
@@ -288,7 +288,7 @@ class _OwnerLogHandler(logging.Handler):
 
 
 @contextmanager
-def open_owner_console(log: Path | None) -> Iterator[OwnerConsole]:
+def open_bot_owner_console(log: Path | None) -> Iterator[BotOwnerConsole]:
     """Yield a console for the bot's owner. Until the end of the block, it also shows the client's log messages.
 
     log: file to which all output of the console is appended; None for no file
@@ -299,8 +299,8 @@ def open_owner_console(log: Path | None) -> Iterator[OwnerConsole]:
         file = None if log is None else log.open("a", encoding="utf-8")
     except OSError as error:
         raise CommandError(f"--log: cannot write {log}: {error.strerror}") from None
-    console = OwnerConsole(file)
-    handler = _OwnerLogHandler(console)
+    console = BotOwnerConsole(file)
+    handler = _BotOwnerLogHandler(console)
     logger = logging.getLogger("arena.client")
     logger.addHandler(handler)
     logger.propagate = False

@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.leaf_counts import (
-    METHODS_COMPARED_BY_DEPTH,
+    METHODS_WITH_REACHED_DEPTHS,
     LeafCountComparison,
     ReachedDepths,
     compare_leaf_counts,
@@ -105,10 +105,10 @@ def _print_reached_depths(reached_depths: list[ReachedDepths]) -> None:
     rows = [
         [
             f"{depths.leaves:,}",
-            *(str(depths.reached[name]) for name in METHODS_COMPARED_BY_DEPTH),
+            *(str(depths.reached[name]) for name in METHODS_WITH_REACHED_DEPTHS),
             "·" if depths.ideal is None else str(depths.ideal),
         ]
         for depths in reached_depths
     ]
-    print_table(dict.fromkeys(("leaves", *METHODS_COMPARED_BY_DEPTH, "ideal"), "right"), rows)
+    print_table(dict.fromkeys(("leaves", *METHODS_WITH_REACHED_DEPTHS, "ideal"), "right"), rows)
     out.print("ideal: alpha-beta in perfect order on a tree of q moves at every node (Knuth and Moore).")

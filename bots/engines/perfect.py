@@ -24,7 +24,7 @@ class PerfectBot(Bot):
     """
 
     def prepare(self) -> None:
-        reason = find_unplayable_reason(self.game)
+        reason = find_perfect_incompatibility_reason(self.game)
         solution = None if reason else load_solution(self.game)
         if solution is None:
             raise Resign(reason)
@@ -52,7 +52,7 @@ def count_losing_replies(solution: Solution, position: RisklessPosition, move: M
     return sum(truth.result is SolvedResult.LOSS for _, truth in solution.list_move_values(position_after))
 
 
-def find_unplayable_reason(game: Game[Any, Any]) -> str:
+def find_perfect_incompatibility_reason(game: Game[Any, Any]) -> str:
     """Return why `perfect` cannot play a game, in one line; empty if it can."""
     reason = find_unsolved_reason(game)
     return reason and f"perfect: {reason}"

@@ -21,7 +21,11 @@ from arena.bots.client.worker import BotFactory
 from arena.bots.compiled.availability import has_engine_extra
 from arena.bots.engines.from_file import load_bot_class, make_engine_name, require_bot_file
 from arena.bots.engines.implementations import choose_implementation, list_reported_options
-from arena.bots.engines.perfect import PerfectBot, find_unplayable_reason, load_requested_solution
+from arena.bots.engines.perfect import (
+    PerfectBot,
+    find_perfect_incompatibility_reason,
+    load_requested_solution,
+)
 from arena.bots.engines.searching import SearchingBot
 from arena.bots.engines.simple import GreedyBot, RandomBot
 from arena.bots.evaluators.catalogue import BUILT_IN_EVALUATORS, NETWORK_FILE_SUFFIX
@@ -116,7 +120,7 @@ def find_incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
         load_requested_solution(parsed, game)
     except BadSpec as error:
         return str(error)
-    return (find_unplayable_reason(game) or None) if parsed.name == "perfect" else None
+    return (find_perfect_incompatibility_reason(game) or None) if parsed.name == "perfect" else None
 
 
 def _make_bot(spec: Spec) -> Bot:

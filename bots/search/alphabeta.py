@@ -1,8 +1,8 @@
 """Alpha-beta in three forms that visit the same nodes: a course's form, Holden's clamping form, and the fail-soft form.
 
 The form of a course on game search (source 001 in docs/search.md, section 5) has a function F for Maxie
-(`search_maxie_node`), and a function G for Minnie (`search_minnie_node`). They return a Step, which is a value with a move, or a Leaf, a value
-without one (`bots.search.move_values`).
+(`search_maxie_node`), and a function G for Minnie (`search_minnie_node`). They return a Step, which is a value with a
+move, or a Leaf, a value without one (`bots.search.move_values`).
 
 Contract of the course's form. For a node with the window (α, β), α < β, with minimax value MM and result AB:
 

@@ -102,7 +102,7 @@ table      the same as `sorted`, with a transposition table
 """
 
 
-METHODS_COMPARED_BY_DEPTH = ("minimax", "alphabeta", "ordered", "sorted", "table")
+METHODS_WITH_REACHED_DEPTHS = ("minimax", "alphabeta", "ordered", "sorted", "table")
 """Names of the searches whose depths for equal numbers of leaves are compared. Each adds a technique to the one before it."""
 
 
@@ -126,7 +126,7 @@ class LeafCountComparison:
     """Number of leaves by search method and depth: `leaves[name][p - 1]` is the number at depth p.
 
     `budget` is the maximum number of leaves: a method's numbers end at the last depth that needs no more. They also end
-    at a maximum depth: `MAX_COMPARED_DEPTH` for the methods in `METHODS_COMPARED_BY_DEPTH` except minimax, and
+    at a maximum depth: `MAX_COMPARED_DEPTH` for the methods in `METHODS_WITH_REACHED_DEPTHS` except minimax, and
     `max_depth` for all others.
     """
 
@@ -180,7 +180,7 @@ class LeafCountComparison:
                         name: sum(
                             count_leaves_by_depth <= leaves for count_leaves_by_depth in self.leaves[name]
                         )
-                        for name in METHODS_COMPARED_BY_DEPTH[1:]
+                        for name in METHODS_WITH_REACHED_DEPTHS[1:]
                     },
                 },
                 _find_depth_with_perfect_order(leaves ** (1 / depth), leaves),
@@ -200,7 +200,7 @@ def compare_leaf_counts(
         name: list(
             islice(
                 count_leaves_by_depth(problem, position, max_leaves),
-                MAX_COMPARED_DEPTH if name in METHODS_COMPARED_BY_DEPTH[1:] else max_depth,
+                MAX_COMPARED_DEPTH if name in METHODS_WITH_REACHED_DEPTHS[1:] else max_depth,
             )
         )
         for name, count_leaves_by_depth in LEAF_COUNTERS.items()

@@ -40,9 +40,9 @@ def format_trace_lines(
         match event:
             case NodeEntered(alpha=MoveValue() as alpha, beta=MoveValue() as beta):
                 window = f"({_format_move_value(game, alpha)},{_format_move_value(game, beta)})"
-                yield f"{_get_search_function_letter(game, event)}: state {node} with ab={window}"
+                yield f"{_get_player_function_letter(game, event)}: state {node} with ab={window}"
             case NodeEntered():
-                yield f"{_get_search_function_letter(game, event)}: state {node}"
+                yield f"{_get_player_function_letter(game, event)}: state {node}"
             case LeafValued():
                 if shows_estimates:
                     yield _format_leaf(game, event)
@@ -101,7 +101,7 @@ def format_value_with_prefix(search_value: int, prefix: str = "") -> str:
     return format_search_value(search_value).replace("Guess: ", prefix).replace("~", "-")
 
 
-def _get_search_function_letter(game: Game[Any, Any], event: TraceEvent) -> str:
+def _get_player_function_letter(game: Game[Any, Any], event: TraceEvent) -> str:
     return "F" if game.player(event.position) is Player.MAXIE else "G"
 
 

@@ -65,19 +65,21 @@ def render_traced_tree(tree: TracedNode, title: str, best_path: tuple[int, ...] 
     )
 
 
-def _place_nodes(node: TracedNode, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
+def _place_nodes(
+    node: TracedNode, first_free_column: int, places: dict[tuple[int, ...], tuple[float, float]]
+) -> int:
     """Write the column and row of `node` and of each descendant into `places`, by path.
 
-    `column` is the first free column. Return the first column that is still free afterwards.
+    Return the first column that is still free afterwards.
     """
     if not node.children:
-        places[node.path] = (column, len(node.path))
-        return column + 1
+        places[node.path] = (first_free_column, len(node.path))
+        return first_free_column + 1
     for child in node.children:
-        column = _place_nodes(child, column, places)
+        first_free_column = _place_nodes(child, first_free_column, places)
     child_columns = [places[node.children[0].path][0], places[node.children[-1].path][0]]
     places[node.path] = (sum(child_columns) / 2, len(node.path))
-    return column
+    return first_free_column
 
 
 def _walk_nodes(node: TracedNode) -> Iterator[TracedNode]:

@@ -6,14 +6,14 @@ import errno
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 
-from arena.bots.commands.bot_run import OwnerConsole
+from arena.bots.commands.bot_run import BotOwnerConsole
 from tests.full_disk import FullOutput
 
 
 def test_a_full_disk_is_reported_once_for_each_output_and_ends_no_bot() -> None:
     log, terminal = FullOutput(errno.ENOSPC), StringIO()
     log.name = "bot.log"
-    console = OwnerConsole(log)
+    console = BotOwnerConsole(log)
     with redirect_stdout(FullOutput(errno.ENOSPC)), redirect_stderr(terminal):
         for line in ("one", "two"):
             console.print_result(line)
@@ -23,6 +23,6 @@ def test_a_full_disk_is_reported_once_for_each_output_and_ends_no_bot() -> None:
     assert second == "lines are lost, because standard output cannot be written: No space left on device"
     assert third == "three"
     with redirect_stdout(terminal), redirect_stderr(FullOutput(errno.ENOSPC)):
-        OwnerConsole(None).print_note("four")
-        OwnerConsole(None).print_result("five")
+        BotOwnerConsole(None).print_note("four")
+        BotOwnerConsole(None).print_result("five")
     assert terminal.getvalue().endswith("three\nfive\n")
