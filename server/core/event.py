@@ -73,13 +73,15 @@ class Event:
     @property
     def current_round(self) -> int:
         """Current round, from 1; 0 if no round is being played."""
-        open_rounds = [
-            pairing.pair.round + 1
-            for pairing in (*self.matches_in_progress.values(), *self.list_due_matches())
-        ]
-        if open_rounds and (rounds := self._known_knockout_rounds):
+        open_pairs = self._open_pairs
+        if open_pairs and (rounds := self._known_knockout_rounds):
             return len(rounds)
-        return max(open_rounds, default=0)
+        return max((pair.round + 1 for pair in open_pairs), default=0)
+
+    @property
+    def _open_pairs(self) -> list[MatchPair]:
+        """Pairs of matches of which one is in progress or due."""
+        return [pairing.pair for pairing in (*self.matches_in_progress.values(), *self.list_due_matches())]
 
     @property
     def _known_knockout_rounds(self) -> list[list[tuple[str, str]]]:
@@ -105,9 +107,9 @@ class Event:
         """Pairs of bots that meet in the current round, each pair once."""
         if rounds := self._known_knockout_rounds:
             return tuple(rounds[-1])
-        pairs = [pairing.pair for pairing in (*self.matches_in_progress.values(), *self.list_due_matches())]
+        round = self.current_round
         return tuple(
-            dict.fromkeys((pair.first, pair.second) for pair in pairs if pair.round + 1 == self.current_round)
+            dict.fromkeys((pair.first, pair.second) for pair in self._open_pairs if pair.round + 1 == round)
         )
 
     @property
@@ -265,12 +267,12 @@ class Event:
         matches = stored_event.results
         self._match_count = len(matches)
         for finished_match in matches.values():
-            self._points.update(compute_points_by_bot(finished_match.players, finished_match.result))
-        if self.schedule is None:
-            for finished_match in matches.values():
-                self._record_arena_pairing(finished_match.players.maxie, finished_match.players.minnie)
-            return
-        self.schedule.restore_results(matches)
+            players = finished_match.players
+            self._points.update(compute_points_by_bot(players, finished_match.result))
+            if self.schedule is None:
+                self._record_arena_pairing(players.maxie, players.minnie)
+        if self.schedule is not None:
+            self.schedule.restore_results(matches)
 
     # matches
 
