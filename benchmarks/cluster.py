@@ -10,7 +10,6 @@ and the table shows their medians. `--write` writes the figures to benchmarks/CL
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import statistics
 import tempfile
@@ -33,6 +32,8 @@ IDLE_MEASUREMENT_SECONDS = 3.0
 """Length of the measurement while all bots are connected and idle, in seconds."""
 WARM_UP_SECONDS = 3.0
 """Seconds for which the bots play before the measurement begins."""
+BOT_COUNT, MOVES_PER_SECOND = 40, 150.0
+"""Number of bots, which play each other, and their moves per second, all bots together."""
 SERVE_OPTIONS = (
     *SCRIPTED_MATCH_OPTIONS,
     "--set=limits.work_ms_per_second=100000",
@@ -107,7 +108,7 @@ async def run_cluster_processes(
 
 async def measure_round_cost(
     edge_count: int,
-    arguments: argparse.Namespace,
+    measured_seconds: float,
     database_url: str,
     postgresql: Postgresql,
     nats: NatsServer,
@@ -115,12 +116,12 @@ async def measure_round_cost(
     """Run one core (plays the matches) and some edges (hold the connections) for a while, and return the cost of a move.
 
     edge_count: number of edges; 0 to run a single process instead
-    arguments: command line of this benchmark; database_url: URL of the database
+    measured_seconds: length of the measurement; database_url: URL of the database
 
     Raises RuntimeError if a bot forfeits a match.
     """
     load = LoadCounters()
-    pause_seconds = float(arguments.bots / 2 / arguments.rate)  # one of two bots is to move
+    pause_seconds = BOT_COUNT / 2 / MOVES_PER_SECOND  # one of two bots is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
         async with run_cluster_processes(edge_count, Path(folder), database_url, nats) as members:
             entrance_urls = [member.url for member in members if member.role != "core"]
@@ -134,7 +135,7 @@ async def measure_round_cost(
                         pause_seconds,
                         joins_pool=joins_pool,
                     )
-                    for number in range(arguments.bots)
+                    for number in range(BOT_COUNT)
                 ]
 
             async with run_bots(load, make_bots("idle", joins_pool=False)):
@@ -147,14 +148,14 @@ async def measure_round_cost(
                     await asyncio.sleep(WARM_UP_SECONDS)
                     load.latencies_seconds.clear()
                     cpu_before, moves = measure_cpu_seconds(members, postgresql, nats), load.move_count
-                    rate = await measure_moves_per_second(load, arguments.seconds)
+                    rate = await measure_moves_per_second(load, measured_seconds)
                     cpu_after = measure_cpu_seconds(members, postgresql, nats)
                     moves, seconds = load.move_count - moves, list(load.latencies_seconds)
     if load.forfeits:
         raise RuntimeError(
             f"with {edge_count} edges, {len(load.forfeits)} matches were forfeited, the first for the reason {load.forfeits[0]}; no match may be"
         )
-    idle_periods = arguments.seconds / IDLE_MEASUREMENT_SECONDS
+    idle_periods = measured_seconds / IDLE_MEASUREMENT_SECONDS
     core_us, edges_us, postgresql_us, nats_us = [
         1e6 * (b - a - idle_seconds * idle_periods) / moves
         for a, b, idle_seconds in zip(cpu_before, cpu_after, idle_cpu, strict=True)
@@ -199,8 +200,6 @@ def main() -> None:
     parser = CLUSTER.make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=10.0, help="length of each measurement, in seconds")
     parser.add_argument("--rounds", type=int, default=3, help="number of measurements of each configuration")
-    parser.add_argument("--bots", type=int, default=40, help="number of bots, which play each other")
-    parser.add_argument("--rate", type=float, default=150.0, help="moves per second of all bots together")
     arguments = CLUSTER.parse_arguments(parser)
     binaries = find_postgresql_folder()
     if binaries is None or find_missing_tool_reason("nats"):
@@ -212,7 +211,7 @@ def main() -> None:
         for number in range(arguments.rounds):
             for configuration, edges in EDGE_COUNT_BY_CONFIGURATION.items():
                 url = postgresql.new_database()
-                cost = asyncio.run(measure_round_cost(edges, arguments, url, postgresql, nats))
+                cost = asyncio.run(measure_round_cost(edges, arguments.seconds, url, postgresql, nats))
                 costs[configuration].append(cost)
                 print(f"{number + 1}: {configuration}: {cost}", flush=True)
     CLUSTER.publish("cost", format_figures(costs), get_conditions, write=arguments.write)

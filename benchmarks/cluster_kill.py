@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import math
 import random
 import sys
 import tempfile
@@ -42,6 +41,8 @@ SERVE_OPTIONS = (
     *("--game", "riskless", "--map", "italy", "--tc", "60+1", "--set=pool.pause_seconds=0"),
     *("--set=pool.concurrency=1000", "--set=log.verbose=true"),
 )
+EDGE_COUNT, CORE_COUNT = 2, 2
+"""Numbers of processes that hold the connections, and of processes that can play the matches: one does, one waits."""
 INJECTED_FAILURE_COUNT = 100
 """Default number of failures. The promise is that a run with this number of failures loses nothing."""
 MAX_P99_RECOVERY_SECONDS = 3.0
@@ -60,17 +61,11 @@ async def inject_failures(
     rng.shuffle(kinds)
     database = urlsplit(database_url).path[1:]
     async with run_cluster(
-        arguments.edges, 2, folder, nats, postgresql.folder, database, *SERVE_OPTIONS
+        EDGE_COUNT, CORE_COUNT, folder, nats, postgresql.folder, database, *SERVE_OPTIONS
     ) as cluster:
-        players = make_players(cluster.edges, arguments.bots, lambda: random.uniform(0.1, arguments.think))
+        players = make_players(cluster.edges, arguments.bots, lambda: random.uniform(0.1, 1.0))
         injector = FaultInjector(cluster, nats, lambda: postgresql.processes, rng)
-        return await inject_faults(
-            injector,
-            players,
-            kinds,
-            report_line=lambda line: print(line, flush=True),
-            max_seconds=60 * arguments.minutes,
-        )
+        return await inject_faults(injector, players, kinds, report_line=lambda line: print(line, flush=True))
 
 
 def list_recovery_seconds(report: FaultReport, failure_kinds: Sequence[str]) -> list[float]:
@@ -125,17 +120,7 @@ def main() -> int:
         default=INJECTED_FAILURE_COUNT,
         help="number of failures, each injected into one process",
     )
-    parser.add_argument("--edges", type=int, default=2, help="number of edges in the cluster")
     parser.add_argument("--bots", type=int, default=40, help="number of bots, which play each other")
-    parser.add_argument(
-        "--think", type=float, default=1.0, help="maximum time that a bot takes for a move, in seconds"
-    )
-    parser.add_argument(
-        "--minutes",
-        type=float,
-        default=math.inf,
-        help="minutes after which no further failure is injected; default: no limit",
-    )
     parser.add_argument(
         "--seed", type=int, default=1, help="seed that determines the failures and their targets (default 1)"
     )

@@ -1,6 +1,6 @@
 """Cost of a move by number of connections, and by number of finished matches in the store.
 
-    python -m benchmarks.growth [--seconds 5] [--rounds 3] [--most 1000000] [--stores sqlite,postgresql] [--write]
+    python -m benchmarks.growth [--seconds 5] [--rounds 3] [--write]
 
 Some bots play as fast as they can, first beside a growing number of idle connections, then on databases with a growing
 number of finished matches. The server on each database is killed during matches and started again.
@@ -71,12 +71,9 @@ class MoveCostWithStore:
 
 
 def measure_move_costs_with_idle_connections(
-    connection_counts: Sequence[int], seconds: float, round_count: int
+    seconds: float, round_count: int
 ) -> Iterator[MoveCostWithIdleConnections]:
-    """Yield the cost of a move for each number of connections, measured in `round_count` rounds of `seconds`.
-
-    connection_counts: numbers of connections, ascending
-    """
+    """Yield the cost of a move for each of CONNECTION_COUNTS, measured in `round_count` rounds of `seconds`."""
     with (
         run_arena_server(
             PLAYING_BOT_COUNT_AMONG_IDLE // 2, *RAISED_LIMIT_OPTIONS, cores=get_server_cores()
@@ -84,7 +81,7 @@ def measure_move_costs_with_idle_connections(
         ExitStack() as stack,
     ):
         idle_count = 0
-        for size in connection_counts:
+        for size in CONNECTION_COUNTS:
             missing_count = size - PLAYING_BOT_COUNT_AMONG_IDLE - idle_count
             if missing_count > 0:
                 names = f"idle {size}"
@@ -167,30 +164,26 @@ def format_figures(
         "growth.stores": format_markdown_table(store_head, store_rows),
     }
     grown_costs = [cost for cost in idle_costs if cost.connections >= MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST]
-    if len(grown_costs) > 1:
-        ratios = {
-            cost.connections: statistics.median(cost.cpu_us) / statistics.median(grown_costs[0].cpu_us)
-            for cost in grown_costs
-        }
-        worst_count = max(ratios, key=lambda count: ratios[count])
-        text = f"at most {ratios[worst_count]:.2f} ×, with {worst_count:,} connections"
-        figures["growth.ratio connections"] = format_verdict(
-            text, is_bound_kept=ratios[worst_count] <= MAX_RATIO
-        )
+    ratios = {
+        cost.connections: statistics.median(cost.cpu_us) / statistics.median(grown_costs[0].cpu_us)
+        for cost in grown_costs
+    }
+    worst_count = max(ratios, key=lambda count: ratios[count])
+    text = f"at most {ratios[worst_count]:.2f} ×, with {worst_count:,} connections"
+    figures["growth.ratio connections"] = format_verdict(text, is_bound_kept=ratios[worst_count] <= MAX_RATIO)
     for store in dict.fromkeys(cost.store for cost in store_costs):
         costs = [cost for cost in store_costs if cost.store == store]
         ratio = max(statistics.median(cost.cpu_us) for cost in costs) / statistics.median(costs[0].cpu_us)
         figures[f"growth.ratio {store}"] = format_verdict(
             f"at most {ratio:.2f} ×", is_bound_kept=ratio <= MAX_RATIO
         )
-    if store_costs:
-        largest = max(cost.matches for cost in store_costs)
-        longest_start_seconds = max(
-            max(cost.start_seconds, cost.recovery_seconds) for cost in store_costs if cost.matches == largest
-        )
-        figures["growth.start"] = format_verdict(
-            f"at most {longest_start_seconds:.1f} s", is_bound_kept=longest_start_seconds < MAX_START_SECONDS
-        )
+    largest = max(cost.matches for cost in store_costs)
+    longest_start_seconds = max(
+        max(cost.start_seconds, cost.recovery_seconds) for cost in store_costs if cost.matches == largest
+    )
+    figures["growth.start"] = format_verdict(
+        f"at most {longest_start_seconds:.1f} s", is_bound_kept=longest_start_seconds < MAX_START_SECONDS
+    )
     return figures
 
 
@@ -204,35 +197,15 @@ def main() -> None:
         default=3,
         help="number of times to measure the cost of a move in each condition",
     )
-    parser.add_argument(
-        "--most",
-        type=int,
-        default=STORED_MATCH_COUNTS[-1],
-        help="number of matches in the largest store (default %(default)s)",
-    )
-    parser.add_argument(
-        "--most-connections",
-        type=int,
-        default=CONNECTION_COUNTS[-1],
-        help="largest number of connections to measure (default %(default)s)",
-    )
-    parser.add_argument(
-        "--stores",
-        default=",".join(STORE_KIND_TITLES),
-        help="databases to measure, comma-separated (default: all of %(default)s)",
-    )
     arguments = SERVER.parse_arguments(parser)
     raise_open_file_limit()
     get_conditions, beside = start_recording_conditions(), []
-    sizes = [size for size in CONNECTION_COUNTS if size <= arguments.most_connections]
-    for cost_beside_idle in measure_move_costs_with_idle_connections(
-        sizes, arguments.seconds, arguments.rounds
-    ):
+    for cost_beside_idle in measure_move_costs_with_idle_connections(arguments.seconds, arguments.rounds):
         print(cost_beside_idle, flush=True)
         beside.append(cost_beside_idle)
     stores = []
-    for store in arguments.stores.split(","):
-        for count in (size for size in STORED_MATCH_COUNTS if size <= arguments.most):
+    for store in STORE_KIND_TITLES:
+        for count in STORED_MATCH_COUNTS:
             stores.append(measure_move_cost_with_store(store, count, arguments.seconds, arguments.rounds))
             print(stores[-1], flush=True)
     SERVER.publish("growth", format_figures(beside, stores), get_conditions, write=arguments.write)

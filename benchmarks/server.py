@@ -172,14 +172,13 @@ async def measure_single_match_latencies(seconds: float) -> dict[str, str]:
     }
 
 
-async def measure_latency_by_bot_count(seconds: float, max_bots: int) -> dict[str, str]:
+async def measure_latency_by_bot_count(seconds: float) -> dict[str, str]:
     """Measure the server with 10, 100 and 1,000 playing bots and as many idle ones, at a fixed rate of moves.
 
-    Skip each measurement with more than `max_bots` bots, playing and idle ones together. Return the texts to write into
-    SERVER.md, by the name of their placeholder.
+    Return the texts to write into SERVER.md, by the name of their placeholder.
     """
     figures = []
-    for bots in (number for number in (10, 100, 1000) if number <= max_bots // 2):
+    for bots in (10, 100, 1000):
         figures.append(await _measure_at_move_rate(bots, float(bots), 2 * seconds))
         print(figures[-1], flush=True)
     headings = ["playing", "moves/s asked", "moves/s", "p50 ms", "p99 ms", "p99.9 ms", "false forfeits"]
@@ -193,8 +192,6 @@ async def measure_latency_by_bot_count(seconds: float, max_bots: int) -> dict[st
         for figure in figures
     ]
     table_figures = {"paced.table": format_markdown_table(headings, rows)}
-    if not figures or figures[-1].bots < 1000:
-        return table_figures
     paced = figures[-1]
     p99 = paced.milliseconds[1]
     text = f"p99 {p99:.1f} ms, {paced.forfeits} forfeits at {paced.measured_rate:,.0f} moves/s"
@@ -217,15 +214,12 @@ def main() -> None:
         default=3,
         help="number of times to measure bots that play as fast as they can",
     )
-    parser.add_argument(
-        "--most", type=int, default=2000, help="number of connections at which the benchmark stops"
-    )
     arguments = SERVER.parse_arguments(parser)
     raise_open_file_limit()
     seconds, get_conditions = arguments.seconds, start_recording_conditions()
     figures = measure_full_speed_by_bot_count(seconds, arguments.rounds)
     figures |= uvloop.run(measure_single_match_latencies(2 * seconds))
-    figures |= uvloop.run(measure_latency_by_bot_count(seconds, arguments.most))
+    figures |= uvloop.run(measure_latency_by_bot_count(seconds))
     SERVER.publish("speed", figures, get_conditions, write=arguments.write)
 
 

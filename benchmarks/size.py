@@ -1,6 +1,6 @@
 """Latency of the web pages' requests on stores of many finished matches.
 
-    python -m benchmarks.size [--least 1000] [--most 1000000] [--stores sqlite,postgresql] [--seconds 5] [--write]
+    python -m benchmarks.size [--most 1000000] [--stores sqlite,postgresql] [--seconds 5] [--write]
 
 The stores are filled with 1,000, 10,000 … matches of 100 plies. `arena serve` then answers each kind of request that
 the web pages send, from six clients in parallel. The parameters of the requests differ each time.
@@ -239,7 +239,6 @@ def _format_latencies_ms(latencies_ms: tuple[float, float, float]) -> str:
 def main() -> None:
     """Measure all stores, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument("--least", type=int, default=1_000, help="number of matches in the smallest store")
     parser.add_argument(
         "--most", type=int, default=MAX_STORED_MATCHES, help="number of matches in the largest store"
     )
@@ -253,7 +252,7 @@ def main() -> None:
     )
     arguments = SERVER.parse_arguments(parser)
     get_conditions, latencies = start_recording_conditions(), []
-    sizes = [10**power for power in range(3, 10) if arguments.least <= 10**power <= arguments.most]
+    sizes = [10**power for power in range(3, 10) if 10**power <= arguments.most]
     for store, count in product(arguments.stores.split(","), sizes):
         start_time = time.perf_counter()
         with create_database(store) as database:

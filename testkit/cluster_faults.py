@@ -14,7 +14,6 @@ split   the process loses both connections for a while
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import random
 import signal
@@ -216,22 +215,17 @@ async def inject_faults(
     kinds: Sequence[str],
     *,
     report_line: Callable[[str], None] = lambda _: None,
-    max_seconds: float = math.inf,
 ) -> FaultReport:
     """Cause failures of these kinds, one after another, while the bots play.
 
     At the end, finish the matches, stop the cluster, and compare the messages that the bots received with the store.
 
     report_line: function that is called with a line of text about each failure
-    max_seconds: seconds after which no further failure begins
     """
     report, cluster, rng = FaultReport(), injector.cluster, injector.rng
-    injection_deadline = time.monotonic() + max_seconds
     async with asyncio.TaskGroup() as tasks:
         play_tasks = [tasks.create_task(player.run()) for player in players]
         for number, kind in enumerate(kinds):
-            if time.monotonic() > injection_deadline:
-                break
             await wait_until_playing(players, report, cluster)
             await asyncio.sleep(rng.uniform(0.0, 2.0))
             cluster_fault = await injector.inject_fault(kind, players)

@@ -57,7 +57,7 @@ def create_database(store_kind: str) -> Iterator[str]:
         return
     binaries = find_postgresql_folder()
     if binaries is None:
-        raise RuntimeError("there is no PostgreSQL on this machine: leave it out with --stores sqlite")
+        raise RuntimeError("there is no PostgreSQL on this machine: install it, with its program initdb")
     with running_postgresql(binaries, lasting=True) as postgresql:
         yield postgresql.new_database()
 
