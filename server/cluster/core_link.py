@@ -18,9 +18,9 @@ from arena.server.cluster.frames import (
     IncomingStream,
     decode_frame,
     encode_frame,
-    encode_into_frame_bodies,
     make_core_subject,
     make_edge_subject,
+    split_into_frames,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
 from arena.server.ports import CorePort, EdgePort, MessageToCore, MessageToEdge
@@ -75,20 +75,17 @@ class RemoteEdge:
         self._sent_frame_count = 0
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
-        for is_continued, body in encode_into_frame_bodies(messages):
-            self._publish_frame_to_edge(
-                BusFrame(
-                    self.number, self._fencing_token, self.stream, self._sent_frame_count, is_continued, body
-                )
-            )
+        for frame in split_into_frames(messages, self._make_heartbeat()):
+            self._publish_frame_to_edge(frame)
             self._sent_frame_count += 1
 
     def send_heartbeat(self) -> None:
         """Send a heartbeat, from which the edge learns how many frames it should have received."""
-        self._publish_frame_to_edge(
-            BusFrame(self.number, self._fencing_token, self.stream, self._sent_frame_count)
-        )
+        self._publish_frame_to_edge(self._make_heartbeat())
         self._requested_stream = None
+
+    def _make_heartbeat(self) -> BusFrame:
+        return BusFrame(self.number, self._fencing_token, self.stream, self._sent_frame_count)
 
     def request_new_stream(self, stream_number: int) -> None:
         """Ask the edge to replace stream number `stream_number` by a new one, but only once between two heartbeats."""

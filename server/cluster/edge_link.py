@@ -19,9 +19,9 @@ from arena.server.cluster.frames import (
     IncomingStream,
     decode_frame,
     encode_frame,
-    encode_into_frame_bodies,
     make_core_subject,
     make_edge_subject,
+    split_into_frames,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived
 from arena.server.ports import EdgePort, MessageToCore, MessageToEdge, RequestResync
@@ -145,13 +145,12 @@ class EdgeLink:
         pending, self._unsent = self._unsent, []
         if not pending or not self.is_synced:
             return
-        for is_continued, body in encode_into_frame_bodies(pending):
-            self._publish_frame_to_core(
-                BusFrame(
-                    self.number, self.fencing_token, self._stream, self._sent_frame_count, is_continued, body
-                )
-            )
+        for frame in split_into_frames(pending, self._make_heartbeat()):
+            self._publish_frame_to_core(frame)
             self._sent_frame_count += 1
+
+    def _make_heartbeat(self) -> BusFrame:
+        return BusFrame(self.number, self.fencing_token, self._stream, self._sent_frame_count)
 
     def _publish_frame_to_core(self, frame: BusFrame) -> None:
         self._bus.publish(self._core_subject, encode_frame(frame))
@@ -236,7 +235,5 @@ class EdgeLink:
         if self.is_synced and now - self._last_frame_ns > MAX_SILENCE_BEFORE_LOSS_NS:
             log.warning("edge %d: the core is silent; holding messages", self.number)
             self.is_synced = False
-        self._publish_frame_to_core(
-            BusFrame(self.number, self.fencing_token, self._stream, self._sent_frame_count)
-        )
+        self._publish_frame_to_core(self._make_heartbeat())
         return HEARTBEAT_INTERVAL_NS if self.is_synced else HEARTBEAT_INTERVAL_WITHOUT_CORE_NS

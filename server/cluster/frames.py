@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -90,25 +90,24 @@ def decode_frame(payload: bytes) -> BusFrame:
         raise BadBusFrame(f"not a frame: {error}") from None
 
 
-class FrameBody(NamedTuple):
-    """Content of a frame: a list of messages, or a part of a list that is too long for one frame."""
+def split_into_frames(
+    messages: Sequence[MessageToCore] | Sequence[MessageToEdge], heartbeat: BusFrame
+) -> Iterator[BusFrame]:
+    """Encode a list of messages, and yield the frames that send it.
 
-    is_continued: bool
-    """True if the next frame has the rest of the list."""
-    body: bytes
-
-
-def encode_into_frame_bodies(
-    messages: Sequence[MessageToCore] | Sequence[MessageToEdge],
-) -> Iterator[FrameBody]:
-    """Encode a list of messages, and split it into frames. Yield the body of each frame."""
+    heartbeat: heartbeat that the sender would send now; the first frame has the same number
+    """
     body = _encoder.encode(messages)
-    if len(body) <= MAX_FRAME_BODY_BYTES:
-        yield FrameBody(is_continued=False, body=body)
-        return
-    for start in range(0, len(body), MAX_FRAME_BODY_BYTES):
+    for index, start in enumerate(range(0, len(body), MAX_FRAME_BODY_BYTES)):
         end = start + MAX_FRAME_BODY_BYTES
-        yield FrameBody(is_continued=end < len(body), body=body[start:end])
+        yield BusFrame(
+            heartbeat.edge,
+            heartbeat.fencing_token,
+            heartbeat.stream,
+            heartbeat.number + index,
+            end < len(body),
+            body[start:end],
+        )
 
 
 class IncomingStream(Generic[M]):
