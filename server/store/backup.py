@@ -91,14 +91,13 @@ async def _copy_sqlite(engine: Engine, backup_file: Path, shown_path: Path) -> N
         try:
             await _execute_interruptibly(connection, "VACUUM INTO ?", (str(backup_file),))
         except sqlite3.OperationalError as error:
-            if sqlite.is_disk_full_error(error):
-                raise StoreError(
-                    f"cannot write {shown_path}: {REASON_BY_SQLITE_ERROR_CODE[sqlite3.SQLITE_FULL]}"
-                ) from None
-            if sqlite.is_io_error(error):  # such as a quota or a limit of the file's size
+            code = sqlite.get_error_code(error)
+            if code == sqlite3.SQLITE_FULL:
+                raise StoreError(f"cannot write {shown_path}: {REASON_BY_SQLITE_ERROR_CODE[code]}") from None
+            if code == sqlite3.SQLITE_IOERR:  # such as a quota or a limit of the file's size
                 source_name = engine.url.database
                 raise StoreError(
-                    f"cannot copy {source_name} to {shown_path}: {REASON_BY_SQLITE_ERROR_CODE[sqlite3.SQLITE_IOERR]}"
+                    f"cannot copy {source_name} to {shown_path}: {REASON_BY_SQLITE_ERROR_CODE[code]}"
                 ) from None
             raise
 

@@ -54,7 +54,7 @@ def describe_database_error(error: Exception) -> str | None:
     if not is_store_error and not type(error).__module__.startswith("asyncpg."):
         return None
     cause = getattr(error, "orig", None) or error
-    if sqlite.is_busy_error(cause):
+    if sqlite.get_error_code(cause) == sqlite3.SQLITE_BUSY:
         return (
             f"another process has kept the file locked for {sqlite.BUSY_TIMEOUT_SECONDS} s, in the middle of a change;"
             " if that process hangs, end it: `fuser FILE` shows the processes that have the file open"
@@ -78,7 +78,7 @@ def is_transient_error(error: Exception) -> bool:
     Return False for a statement that can never succeed, and for an error of another kind.
     """
     if describe_database_error(error) is None or isinstance(error, migrations.UnknownSchema):
-        return isinstance(error, TimeoutError)
+        return False
     cause = getattr(error, "orig", None) or error
     # Classes of PostgreSQL error codes: invalid data, a violated constraint, an invalid statement.
     if (getattr(cause, "sqlstate", None) or "")[:2] in ("22", "23", "42"):
@@ -103,7 +103,7 @@ _PERMANENT_DATABASE_ERRORS = (
 
 def _describe_error_cause(cause: BaseException) -> str:
     """Return a one-line reason for a database driver's error, with a remedy if the user can mend the error."""
-    reason = REASON_BY_SQLITE_ERROR_CODE.get((getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF)
+    reason = REASON_BY_SQLITE_ERROR_CODE.get(sqlite.get_error_code(cause))
     if reason is not None:
         return reason
     state = getattr(cause, "sqlstate", None) or ""

@@ -90,7 +90,7 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
         try:
             cursor.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
-            if not is_busy_error(error) or MONOTONIC_CLOCK.now() >= end_time:
+            if get_error_code(error) != sqlite3.SQLITE_BUSY or MONOTONIC_CLOCK.now() >= end_time:
                 raise
         else:
             return
@@ -120,21 +120,6 @@ class QueryDeadline:
             self._deadline = math.inf
 
 
-def is_busy_error(error: BaseException | None) -> bool:
-    """Return True if `error` is SQLite's error that another connection holds a lock."""
-    return _get_primary_code(error) == sqlite3.SQLITE_BUSY
-
-
-def is_disk_full_error(error: BaseException | None) -> bool:
-    """Return True if `error` is SQLite's error that the disk is full."""
-    return _get_primary_code(error) == sqlite3.SQLITE_FULL
-
-
-def is_io_error(error: BaseException | None) -> bool:
-    """Return True if `error` is SQLite's error that a file cannot be read or written."""
-    return _get_primary_code(error) == sqlite3.SQLITE_IOERR
-
-
-def _get_primary_code(error: BaseException | None) -> int:
-    """Return the primary error code of an error of SQLite; 0 for another error."""
+def get_error_code(error: BaseException) -> int:
+    """Return SQLite's primary code of an error, such as `sqlite3.SQLITE_BUSY` for a lock; 0 for an error of other code."""
     return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

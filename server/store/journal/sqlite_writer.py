@@ -140,7 +140,7 @@ class SqliteWriter:
                 # writer there either.
                 work()
             except sqlite3.OperationalError as error:
-                if not sqlite.is_busy_error(error):
+                if sqlite.get_error_code(error) != sqlite3.SQLITE_BUSY:
                     raise
             else:
                 return _commit_nothing()
