@@ -49,8 +49,7 @@ async def pack_finished_matches(engine: Engine) -> int:
     packed_count = 0
     while batch := await _load_next_unpacked_batch(engine, MATCHES_PER_QUERY):
         packed_matches = await anyio.to_thread.run_sync(_pack_batch, batch)
-        for first in range(0, len(packed_matches), MATCHES_PER_TRANSACTION):
-            chunk = packed_matches[first : first + MATCHES_PER_TRANSACTION]
+        for chunk in database.split_into_chunks(packed_matches, MATCHES_PER_TRANSACTION):
             packed_count += await database.write(engine, partial(_store_packed_matches, packed_matches=chunk))
         await checkpoint()
     return packed_count

@@ -95,9 +95,8 @@ async def prune_matches(engine: Engine, retention: Retention) -> int:
                 await anyio.to_thread.run_sync(_write_archive_file, retention.archive, rows)
             except OSError as error:
                 raise ArchiveFailed(f"cannot write into {retention.archive}: {error.strerror}") from None
-        for start in range(0, len(rows), MATCHES_PER_TRANSACTION):
-            batch = rows[start : start + MATCHES_PER_TRANSACTION]
-            await database.write(engine, partial(_remove_matches, rows=batch))
+        for chunk in database.split_into_chunks(rows, MATCHES_PER_TRANSACTION):
+            await database.write(engine, partial(_remove_matches, rows=chunk))
             await checkpoint()
         removed_count += len(rows)
     return removed_count

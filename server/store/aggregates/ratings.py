@@ -27,9 +27,6 @@ from arena.server.store.schema import rating_bases
 from arena.server.store.schema import seasons as seasons_table
 from arena.server.store.schema import standings as standings_table
 
-MAX_BOTS_PER_QUERY = 100
-"""Maximum number of bots whose ratings one query reads."""
-
 
 class RatingRow(Struct, frozen=True, rename=COLUMN_NAMES):
     """Rating and results of a bot in a category, as one row of the category's table."""
@@ -206,8 +203,8 @@ def read_current_ratings(
     for category, bot in sorted(keys):
         bots_by_category.setdefault(category, []).append(bot)
     for category, bots in bots_by_category.items():
-        for start in range(0, len(bots), MAX_BOTS_PER_QUERY):
-            parameters = {**category._asdict(), "bot_names": bots[start : start + MAX_BOTS_PER_QUERY]}
+        for chunk in database.split_into_chunks(bots):
+            parameters = {**category._asdict(), "bot_names": chunk}
             for row in connection.execute(_SELECT_CURRENT_RATINGS, parameters):
                 ratings[category, row.bot] = make_current_rating_from_row(row)
     return ratings

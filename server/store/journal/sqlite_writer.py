@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from arena.server.store import database, sqlite
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import NEXT_ARRIVAL_SQL
-from arena.server.store.journal.changes import REQUIRE_LEASE, JournalChanges, Statement
+from arena.server.store.journal.changes import REQUIRE_LEASE, JournalChanges
 from arena.server.store.lease import Lease, LeaseLost
 
 T = TypeVar("T")
@@ -181,12 +181,10 @@ class SqliteWriter:
                 # The lease is lost, or a match was removed from the store meanwhile.
                 self._require_lease(lease)
             return
-        append_events: list[Statement] = []
-        for start in range(0, len(events), MAX_ROWS_PER_STATEMENT):
-            chunk = events[start : start + MAX_ROWS_PER_STATEMENT]
-            append_events.append(
-                (make_append_events_statement(len(chunk)), [(*chain.from_iterable(chunk), *fence)])
-            )
+        append_events = [
+            (make_append_events_statement(len(chunk)), [(*chain.from_iterable(chunk), *fence)])
+            for chunk in database.split_into_chunks(events, MAX_ROWS_PER_STATEMENT)
+        ]
         self._driver_connection.execute(sqlite.BEGIN_STATEMENT)
         try:
             self._require_lease(lease)

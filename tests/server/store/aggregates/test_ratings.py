@@ -10,7 +10,6 @@ from arena.rating.glicko import GlickoRating
 from arena.rating.rater import CurrentRating, Rater, RatingCategory
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.ratings import (
-    MAX_BOTS_PER_QUERY,
     RatingRow,
     add_rating_steps,
     load_cross_scores,
@@ -79,7 +78,7 @@ async def test_the_stored_table_equals_a_count_of_all_matches(engine: AsyncEngin
 
 
 async def test_base_ratings_of_many_bots_are_stored_and_replaced(engine: AsyncEngine) -> None:
-    keys = [(RatingCategory("tictactoe"), f"bot {number}") for number in range(MAX_BOTS_PER_QUERY + 5)]
+    keys = [(RatingCategory("tictactoe"), f"bot {number}") for number in range(505)]
     table = {key: CurrentRating(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
     async with open_exclusive_transaction(engine) as connection:
         await connection.run_sync(store_base_ratings, table)
