@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import combinations
 
 import sqlalchemy as sa
@@ -61,9 +61,7 @@ def store_address_uses(connection: sa.Connection, uses: Iterable[AddressUse]) ->
 
 def remove_old_address_uses(connection: sa.Connection) -> None:
     """Delete the address uses that are older than ADDRESS_RETENTION_DAYS, in the caller's transaction."""
-    first_day = database.format_store_timestamp(datetime.now(UTC) - timedelta(days=ADDRESS_RETENTION_DAYS))[
-        :10
-    ]
+    first_day = database.format_current_time(-timedelta(days=ADDRESS_RETENTION_DAYS))[:10]
     connection.execute(sa.delete(addresses).where(addresses.c.day < first_day))
 
 
@@ -75,18 +73,11 @@ async def find_days_with_shared_address(engine: Engine) -> dict[tuple[str, str],
     """
     query = sa.select(addresses.c.day, addresses.c.hash, addresses.c.name, tokens.c.owner)
     query = query.join(tokens, tokens.c.name == addresses.c.name)
-    return _group_days_by_bot_pair(
-        (row.day, row.hash, row.name, row.owner) for row in await database.fetch(engine, query)
-    )
+    return _group_days_by_bot_pair(await database.fetch(engine, query))
 
 
 def _group_days_by_bot_pair(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[str, str], list[str]]:
-    """Return, for each pair of bots of different owners, the days on which both used the same address.
-
-    The key is the pair's names, sorted.
-
-    rows: one tuple for each use: the day, the hash of the address, the name of the bot, and the bot's owner
-    """
+    """Return the result of `find_days_with_shared_address` for rows with a day, an address hash, a bot and its owner."""
     owners: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for day, address, name, owner in rows:
         owners[day, address][name] = owner

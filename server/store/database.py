@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -86,9 +86,9 @@ command such as `arena season close`. The time limit of the HTTP request (`serve
 """
 
 
-def format_current_time() -> str:
-    """Return the current time in the store's format: ISO 8601, UTC, with milliseconds."""
-    return format_store_timestamp(datetime.now(UTC))
+def format_current_time(offset: timedelta = timedelta(0)) -> str:
+    """Return the current time plus `offset` in the store's format: ISO 8601, UTC, with milliseconds."""
+    return format_store_timestamp(datetime.now(UTC) + offset)
 
 
 def format_store_timestamp(time: datetime) -> str:

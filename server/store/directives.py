@@ -6,7 +6,7 @@ the directives each second, and applies them.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from ipaddress import ip_network
 from typing import Literal
 
@@ -70,7 +70,7 @@ async def issue_directive(
     duration_seconds: time from now after which the directive ends; infinity for no end
     """
     try:
-        expiry_time = database.format_store_timestamp(datetime.now(UTC) + timedelta(seconds=duration_seconds))
+        expiry_time = database.format_current_time(timedelta(seconds=duration_seconds))
     except OverflowError:
         expiry_time = ""
     statement = database.make_upsert(engine.dialect.name, directives)
@@ -105,9 +105,7 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
     The names are the banned names, all names of banned owners, and the names whose tokens were revoked in the last
     RECENT_REVOCATION_SECONDS.
     """
-    revoked_since = database.format_store_timestamp(
-        datetime.now(UTC) - timedelta(seconds=RECENT_REVOCATION_SECONDS)
-    )
+    revoked_since = database.format_current_time(-timedelta(seconds=RECENT_REVOCATION_SECONDS))
     # One connection for both queries, because every server asks once a second.
     async with database.open_query_connection(engine) as connection:
         directives = await _read_directives(connection)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import sqlalchemy as sa
 from msgspec.structs import asdict
@@ -45,7 +45,7 @@ async def create_invitations(
     for owner in owners:
         require_valid_name(owner)
     codes = {owner: secrets.token_urlsafe(18) for owner in owners}
-    expiry_time = database.format_store_timestamp(datetime.now(UTC) + timedelta(seconds=valid_seconds))
+    expiry_time = database.format_current_time(timedelta(seconds=valid_seconds))
     rows = [
         {"hash": hash_token(code), "owner": owner, "bots": max_bots, "expires": expiry_time}
         for owner, code in codes.items()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -98,8 +98,8 @@ class SimulatedStore:
 
         return twin
 
-    def format_wall_time(self) -> str:
-        """Return the wall-clock time of the running process as text. Replaces `database.format_current_time`.
+    def format_wall_time(self, offset: timedelta = timedelta(0)) -> str:
+        """Return the wall-clock time of the running process plus `offset`. Replaces `database.format_current_time`.
 
         The time runs as fast as the process's monotonic clock.
         """
@@ -109,7 +109,7 @@ class SimulatedStore:
             if process is None
             else self.world.now + self.world.now * process.clock_drift_ppm // 1_000_000
         )
-        return database.format_store_timestamp(datetime.fromtimestamp((EPOCH_NS + now) / 1e9, UTC))
+        return database.format_store_timestamp(datetime.fromtimestamp((EPOCH_NS + now) / 1e9, UTC) + offset)
 
     # latency and failures
 

@@ -9,7 +9,7 @@ those on one map with one time control.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -74,7 +74,7 @@ def compute_activity_cutoff_time() -> str:
 
     A bot whose last rated match ended before this time is inactive, and is left out of the tables that users see.
     """
-    return database.format_store_timestamp(datetime.now(UTC) - INACTIVITY_BEFORE_HIDING)
+    return database.format_current_time(-INACTIVITY_BEFORE_HIDING)
 
 
 class RatingCategorySummary(Struct, frozen=True):
