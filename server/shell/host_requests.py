@@ -37,12 +37,9 @@ class HostRequestHandler:
         self._pending_answers: dict[int, asyncio.Future[RequestAnswer]] = {}
         """Future for each answer that a web page waits for, by number of the request."""
         self._core = shell.core
-        """Core to which the stored requests in `_submitted_numbers` were passed. A core built after an outage gets them again.
-        """
-        self._submitted_numbers = set[int]()
-        self._question_numbers = set[int]()
-        """Numbers of the stored requests that only ask a question (`FindConnectedClient`). The answer no to them is not logged.
-        """
+        """Core to which the requests in `_logs_refusal` were passed. A core built after an outage gets them again."""
+        self._logs_refusal: dict[int, bool] = {}
+        """For each request from the store, by number: False if it only asks a question (`FindConnectedClient`)."""
         shell.add_effect_handler(CommandAnswered, self._resolve_pending_answer)
 
     async def send_request(self, server_name: str, request: HostRequest) -> RequestAnswer | None:
@@ -68,8 +65,7 @@ class HostRequestHandler:
         Log a refusal of a request from the store, because the command that stored the request may have ended without
         the answer.
         """
-        is_command = answer.number in self._submitted_numbers and answer.number not in self._question_numbers
-        if is_command and not answer.done:
+        if not answer.done and self._logs_refusal.get(answer.number, False):
             log.warning("a request of the host is refused: %s", answer.answer)
         future = self._pending_answers.get(answer.number)
         if future is not None and not future.done():
@@ -82,10 +78,8 @@ class HostRequestHandler:
         """
         requests = await load_pending_requests(self._engine, self._server)
         if self._shell.core is not self._core:
-            self._core, self._submitted_numbers, self._question_numbers = self._shell.core, set(), set()
+            self._core, self._logs_refusal = self._shell.core, {}
         for request in requests:
-            if request.number not in self._submitted_numbers:
-                self._submitted_numbers.add(request.number)
-                if isinstance(request.request, FindConnectedClient):
-                    self._question_numbers.add(request.number)
+            if request.number not in self._logs_refusal:
+                self._logs_refusal[request.number] = not isinstance(request.request, FindConnectedClient)
                 self._shell.submit(request)
