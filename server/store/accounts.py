@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
@@ -45,12 +44,8 @@ async def load_accounts(
             for row in await connection.execute(_SELECT_ACCOUNTS, {"names": chunk, "server": server_name}):
                 account = accounts[row.name]
                 if row.kind == "token":
-                    account.token, account.role, account.is_revoked = (
-                        row.hash_or_game,
-                        row.role,
-                        row.revoked_or_rating != 0,
-                    )
-                    account.owner = row.owner
+                    account.token, account.role, account.owner = row.hash_or_game, row.role, row.owner
+                    account.is_revoked = row.revoked_or_rating != 0
                 elif row.kind == "session":
                     account.session = bytes.fromhex(row.hash_or_game)
                 else:
@@ -58,64 +53,41 @@ async def load_accounts(
     return accounts
 
 
-def _build_account_query(
-    account_kind: str,
-    name: sa.Column[Any],
-    hash_or_game: sa.ColumnElement[Any],
-    revoked_or_rating: sa.ColumnElement[Any],
-    role: sa.ColumnElement[Any],
-    owner: sa.ColumnElement[Any],
-    deviation: sa.ColumnElement[Any],
-) -> sa.Select[Any]:
-    """Return the SELECT of tokens, sessions or ratings, for the UNION of all three in `_SELECT_ACCOUNTS`.
-
-    account_kind: `token`, `session` or `rating`: value of the column `kind` in each row
-    name, hash_or_game, revoked_or_rating, role, owner, deviation: SQL expressions for the other columns of the UNION
-    """
-    names_parameter: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
-    query: sa.Select[Any] = sa.select(
-        sa.literal_column(f"'{account_kind}'").label("kind"),
-        name.label("name"),
-        hash_or_game.label("hash_or_game"),
-        revoked_or_rating.label("revoked_or_rating"),
-        role.label("role"),
-        owner.label("owner"),
-        deviation.label("deviation"),
-    )
-    return query.where(name.in_(names_parameter))
-
-
-_EMPTY_TEXT_COLUMN = sa.literal_column("''", sa.String)
-_ZERO_COLUMN = sa.literal_column("0.0", sa.Double)
-# One query for all data, because a query takes almost 1 ms of CPU time, however few rows it returns.
+_NAMES: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
+_NO_TEXT = sa.literal_column("''", sa.String)
+_NO_NUMBER = sa.literal_column("0.0", sa.Double)
+# One query for all data, because a query takes almost 1 ms of CPU time, however few rows it returns. The columns have the
+# names of the first SELECT.
 _SELECT_ACCOUNTS = sa.union_all(
-    _build_account_query(
-        "token",
+    sa.select(
+        sa.literal_column("'token'").label("kind"),
         tokens.c.name,
-        tokens.c.hash,
-        sa.cast(sa.case((tokens.c.revoked.is_(None), 0), else_=1), sa.Double),
+        tokens.c.hash.label("hash_or_game"),
+        sa.cast(sa.case((tokens.c.revoked.is_(None), 0), else_=1), sa.Double).label("revoked_or_rating"),
         tokens.c.role,
         tokens.c.owner,
-        _ZERO_COLUMN,
-    ),
-    _build_account_query(
-        "session",
+        _NO_NUMBER.label("deviation"),
+    ).where(tokens.c.name.in_(_NAMES)),
+    sa.select(
+        sa.literal_column("'session'"),
         sessions.c.name,
         sessions.c.hash,
-        _ZERO_COLUMN,
-        _EMPTY_TEXT_COLUMN,
-        _EMPTY_TEXT_COLUMN,
-        _ZERO_COLUMN,
-    ).where(sessions.c.server == sa.bindparam("server", type_=sa.String)),
-    _build_account_query(
-        "rating",
+        _NO_NUMBER,
+        _NO_TEXT,
+        _NO_TEXT,
+        _NO_NUMBER,
+    ).where(sessions.c.name.in_(_NAMES), sessions.c.server == sa.bindparam("server", type_=sa.String)),
+    sa.select(
+        sa.literal_column("'rating'"),
         standings.c.bot,
         standings.c.game,
         standings.c.rating,
-        _EMPTY_TEXT_COLUMN,
-        _EMPTY_TEXT_COLUMN,
+        _NO_TEXT,
+        _NO_TEXT,
         standings.c.deviation,
     ).where(
-        standings.c.time_control == "", standings.c.season == select_running_season_number(standings.c.game)
+        standings.c.bot.in_(_NAMES),
+        standings.c.time_control == "",
+        standings.c.season == select_running_season_number(standings.c.game),
     ),
 )
