@@ -27,7 +27,7 @@ from arena.protocol.record import Record, format_record_line
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.core_link import CoreSuperseded
 from arena.server.commands import server_log
-from arena.server.commands.lifecycle import StopSignals, serve_until_signal
+from arena.server.commands.lifecycle import open_stop_signals, serve_until_signal
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import (
     BadSetting,
@@ -130,7 +130,7 @@ class ReloadableHost:
         self._failed_outputs: frozenset[str] = frozenset()
         """Outputs (standard output, or the path of the record file) to which the last match result could not be written."""
 
-    async def serve(self, stop_signals: StopSignals) -> None:
+    async def serve(self) -> None:
         """Serve until stopped.
 
         Raises HouseEngineError if one of the server's own engines cannot be started. Raises CannotListen, StoreError, LeaseHeld
@@ -155,45 +155,46 @@ class ReloadableHost:
                 grace_seconds = self.settings.matches.grace_seconds
                 err.print(f"continuing {count} matches; their bots have {grace_seconds:g} s to reconnect")
             try:
-                await serve_until_signal(host, stop_signals)
+                await serve_until_signal(host)
             finally:
                 self._host = None
 
-    async def serve_edge(self, stop_signals: StopSignals) -> None:
+    async def serve_edge(self) -> None:
         """Serve as an edge of a cluster (process that holds clients' connections) until stopped.
 
         Raises CannotListen if an address cannot be used, and BusError or StoreError if NATS or the store is unavailable.
         """
         async with open_edge(self.settings, house=self._house, tls=self._tls) as (_, address):
             err.print(f"an edge listens on {address}")
-            await stop_signals.wait_until_signalled()
-            stop_signals.close()  # from now on another signal ends the process immediately
+            with open_stop_signals() as signals:
+                await anext(signals)
 
-    async def serve_core(self, stop_signals: StopSignals) -> None:
+    async def serve_core(self) -> None:
         """Serve as a core of a cluster until stopped. One core leads and runs the matches; the others wait to replace it.
 
         Raises HouseEngineError if one of the server's own engines cannot be started, and CannotListen if an address cannot
         be used. Raises BusError or StoreError if NATS or the store is unavailable at the start; later, the core tries again.
         """
-        async with open_background_tasks() as tasks:
+        with open_stop_signals() as signals:
+            async with open_background_tasks() as tasks:
 
-            async def stop_on_signal() -> None:
-                await stop_signals.wait_until_signalled()
-                tasks.cancel_scope.cancel()
+                async def stop_on_signal() -> None:
+                    await anext(signals)
+                    tasks.cancel_scope.cancel()
 
-            tasks.start_soon(stop_on_signal)
-            await check_bus_and_store_connections(self.settings)
-            await self._test_house_engines()
-            while True:
-                try:
-                    await self._serve_as_leader()
-                except (LeaseLost, CoreSuperseded) as error:
-                    log.warning("%s; this core stands by", error)
-                except Exception as error:
-                    if not (isinstance(error, StoreError | BusError) or is_transient_error(error)):
-                        raise
-                    log.warning("%s; trying again", describe_store_failure(error) or error)
-                await MONOTONIC_CLOCK.sleep(PAUSE_BEFORE_STANDBY_SECONDS)
+                tasks.start_soon(stop_on_signal)
+                await check_bus_and_store_connections(self.settings)
+                await self._test_house_engines()
+                while True:
+                    try:
+                        await self._serve_as_leader()
+                    except (LeaseLost, CoreSuperseded) as error:
+                        log.warning("%s; this core stands by", error)
+                    except Exception as error:
+                        if not (isinstance(error, StoreError | BusError) or is_transient_error(error)):
+                            raise
+                        log.warning("%s; trying again", describe_store_failure(error) or error)
+                    await MONOTONIC_CLOCK.sleep(PAUSE_BEFORE_STANDBY_SECONDS)
 
     async def _test_house_engines(self) -> None:
         """Start each of the server's own engines on a temporary private server, as a test, before the real server opens.

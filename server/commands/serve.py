@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +15,6 @@ from arena.server import interpreter
 from arena.server.cluster.bus import BusError
 from arena.server.commands import server_log
 from arena.server.commands.hosting import ReloadableHost, read_server_configuration
-from arena.server.commands.lifecycle import StopSignals
 from arena.server.commands.local_cluster import serve_processes
 from arena.server.commands.settings_file import (
     BadSetting,
@@ -146,20 +144,19 @@ def serve(
     )
     if settings.server.processes > 1:
         serve_processes(settings, forward_sighup=file is not None)
-    hosting, stop = ReloadableHost(file, options, configuration), StopSignals()
+    hosting = ReloadableHost(file, options, configuration)
 
     async def run_role() -> None:
-        with closing(stop):
-            async with open_background_tasks() as tasks:
-                if file is not None:
-                    tasks.start_soon(hosting.reload_on_sighup)
-                match settings.server.role:
-                    case ProcessRole.EDGE:
-                        await hosting.serve_edge(stop)
-                    case ProcessRole.CORE:
-                        await hosting.serve_core(stop)
-                    case ProcessRole.ALL:
-                        await hosting.serve(stop)
+        async with open_background_tasks() as tasks:
+            if file is not None:
+                tasks.start_soon(hosting.reload_on_sighup)
+            match settings.server.role:
+                case ProcessRole.EDGE:
+                    await hosting.serve_edge()
+                case ProcessRole.CORE:
+                    await hosting.serve_core()
+                case ProcessRole.ALL:
+                    await hosting.serve()
 
     # rating.bradley_terry loads NumPy. Without this import, the first request for a table would wait a tenth of a second for it.
     import_module("arena.rating.bradley_terry")

@@ -10,7 +10,6 @@ import pytest
 
 from arena.protocol.record import read_records
 from arena.server.commands.hosting import ReloadableHost, read_server_configuration
-from arena.server.commands.lifecycle import StopSignals
 from arena.server.commands.settings_file import BadSettingsFile, parse_set_options
 from arena.server.host import Host
 from arena.server.shell.house_processes import HouseEngineError
@@ -113,5 +112,5 @@ async def test_a_house_engine_that_cannot_be_started_leaves_no_store(
     options = list(parse_set_options(texts))
     host = ReloadableHost(None, options, read_server_configuration(None, options))
     with pytest.raises(HouseEngineError, match="no engine is called 'nonsense'"):
-        await host.serve(StopSignals())
+        await host.serve()
     assert list(tmp_path.iterdir()) == []

@@ -1,43 +1,43 @@
-"""Stop signals of a server: none is lost."""
+"""Stop signals of a server."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import closing
+from typing import Any
 
 import anyio
 import pytest
 
-from arena.server.commands.lifecycle import StopSignals
+from arena.server.commands.lifecycle import serve_until_signal
+from arena.server.settings import ArenaSettings
 
 
-@pytest.fixture
-def stop() -> Iterator[StopSignals]:
-    with closing(StopSignals()) as signals:
-        yield signals
+class StubHost:
+    """Host whose matches in progress never end."""
 
+    def __init__(self, match_count: int) -> None:
+        self.settings = ArenaSettings()
+        self.match_count = match_count
+        self.draining = anyio.Event()
 
-def send_signal(number: int = signal.SIGTERM) -> None:
-    os.kill(os.getpid(), number)
+    async def drain(self, _seconds: float) -> int:
+        self.draining.set()
+        await anyio.sleep_forever()
+        return self.match_count
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_no_signal_is_lost_between_two_waits(stop: StopSignals, number: signal.Signals) -> None:
-    with anyio.move_on_after(0.001) as early:
-        await stop.wait_until_signalled()
-    assert early.cancelled_caught
-    send_signal(number)
-    await anyio.sleep(0.01)
-    states = [stop.was_received]
-    await stop.wait_until_signalled()
-    states.append(stop.was_received)
-    await stop.wait_until_signalled()
-    assert states == [False, True]
-    with anyio.move_on_after(0.01) as scope:
-        await stop.wait_for_next_signal()
-    assert scope.cancelled_caught
-    send_signal(number)
-    with anyio.fail_after(500):
-        await stop.wait_for_next_signal()
+async def test_a_signal_stops_an_idle_server_and_a_second_one_ends_the_wait_for_matches(
+    number: signal.Signals,
+) -> None:
+    for match_count in (0, 2):
+        host: Any = StubHost(match_count)
+        with anyio.fail_after(500):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(serve_until_signal, host)
+                await anyio.wait_all_tasks_blocked()
+                os.kill(os.getpid(), number)
+                if match_count:
+                    await host.draining.wait()
+                    os.kill(os.getpid(), number)
