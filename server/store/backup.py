@@ -59,14 +59,11 @@ async def create_backup(url: str, backup_file: Path) -> StoreCounts:
     try:
         with create_file_atomically(backup_file) as part:
             sqlite.create_private_file(part)
-            copy_engine = make_engine(f"sqlite:///{part}")
+            copy_engine = make_engine(f"sqlite:///{part}", shown_name=str(backup_file))
             try:
-                if engine.dialect.name == "sqlite":
-                    async with database.convert_database_errors(engine):
-                        await _copy_sqlite(engine, part, backup_file)
-                else:
-                    await _copy_postgresql(engine, copy_engine, backup_file)
-                async with database.convert_database_errors(copy_engine, str(backup_file)):
+                copy = _copy_sqlite if engine.dialect.name == "sqlite" else _copy_postgresql
+                await copy(engine, copy_engine)
+                async with database.convert_database_errors(copy_engine):
                     return await _finish_backup_copy(copy_engine)
             finally:
                 await database.close_engine(copy_engine)
@@ -81,23 +78,22 @@ def _require_new_file(backup_file: Path) -> None:
         )
 
 
-async def _copy_sqlite(engine: Engine, backup_file: Path, shown_path: Path) -> None:
-    """Copy a snapshot of an SQLite store to the empty file `backup_file`. Servers may write to the store meanwhile.
-
-    shown_path: path of the finished backup, for error messages
-    """
-    await _require_store_file(engine, Path(engine.url.database or ""))
-    async with engine.connect() as connection:
+async def _copy_sqlite(source_engine: Engine, target_engine: Engine) -> None:
+    """Copy a snapshot of an SQLite store to the empty file of `target_engine`. Servers may write to the store meanwhile."""
+    await _require_store(source_engine)
+    async with database.convert_database_errors(source_engine), source_engine.connect() as connection:
         try:
-            await _execute_interruptibly(connection, "VACUUM INTO ?", (str(backup_file),))
+            await _execute_interruptibly(connection, "VACUUM INTO ?", (target_engine.url.database or "",))
         except sqlite3.OperationalError as error:
             code = sqlite.get_error_code(error)
             if code == sqlite3.SQLITE_FULL:
-                raise StoreError(f"cannot write {shown_path}: {REASON_BY_SQLITE_ERROR_CODE[code]}") from None
-            if code == sqlite3.SQLITE_IOERR:  # such as a quota or a limit of the file's size
-                source_name = engine.url.database
                 raise StoreError(
-                    f"cannot copy {source_name} to {shown_path}: {REASON_BY_SQLITE_ERROR_CODE[code]}"
+                    f"cannot write {database.get_shown_name(target_engine)}: {REASON_BY_SQLITE_ERROR_CODE[code]}"
+                ) from None
+            if code == sqlite3.SQLITE_IOERR:  # such as a quota or a limit of the file's size
+                source_name = source_engine.url.database
+                raise StoreError(
+                    f"cannot copy {source_name} to {database.get_shown_name(target_engine)}: {REASON_BY_SQLITE_ERROR_CODE[code]}"
                 ) from None
             raise
 
@@ -124,24 +120,20 @@ async def _execute_interruptibly(
     return list(execution.result())
 
 
-async def _copy_postgresql(source_engine: Engine, target_engine: Engine, shown_path: Path) -> None:
+async def _copy_postgresql(source_engine: Engine, target_engine: Engine) -> None:
     """Create the tables of an SQLite store, and copy all rows of a PostgreSQL store into it.
 
     source_engine: engine of the PostgreSQL store
     target_engine: engine of the new SQLite store
-    shown_path: name of the SQLite store's file in error messages
     """
-    async with (
-        database.convert_database_errors(target_engine, str(shown_path)),
-        target_engine.begin() as target,
-    ):
+    async with database.convert_database_errors(target_engine), target_engine.begin() as target:
         await target.run_sync(migrations.create_tables)
         async with (
             database.convert_database_errors(source_engine),
             database.open_snapshot(source_engine) as connection,
         ):
             await connection.run_sync(migrations.require_current_schema)
-            await _copy_rows_of_all_tables(connection, target, str(shown_path))
+            await _copy_rows_of_all_tables(connection, target)
 
 
 async def _finish_backup_copy(copy_engine: Engine) -> StoreCounts:
@@ -172,12 +164,12 @@ async def restore_backup(url: str, backup_file: Path) -> StoreCounts:
     try:
         async with _open_checked_copy(backup_file) as source:
             if target_file is None or target_file.exists():
-                return await _copy_into_empty_store(source, backup_file, engine)
+                return await _copy_into_empty_store(source, engine)
             _require_no_leftover_log(target_file)
             async with database.convert_database_errors(engine):
                 try:
                     with create_file_atomically(target_file) as part:
-                        return await _copy_into_new_file(source, backup_file, part, url)
+                        return await _copy_into_new_file(source, part, url)
                 except FileExistsError:
                     raise StoreError(
                         f"{target_file} was created by another process meanwhile: restore into an empty store"
@@ -186,18 +178,15 @@ async def restore_backup(url: str, backup_file: Path) -> StoreCounts:
         await database.close_engine(engine)
 
 
-async def _copy_into_new_file(
-    source_engine: Engine, backup_file: Path, target_file: Path, url: str
-) -> StoreCounts:
-    """Copy a checked backup into the SQLite file `target_file`, which is created.
+async def _copy_into_new_file(source: Engine, file: Path, url: str) -> StoreCounts:
+    """Copy a checked backup into the SQLite file `file`, which is created.
 
-    source_engine: engine of the checked backup
-    backup_file: name of the backup in error messages
+    source: engine of the checked backup
     url: URL of the new store in error messages
     """
-    engine = make_engine(f"sqlite:///{target_file}")
+    engine = make_engine(f"sqlite:///{file}", shown_name=url)
     try:
-        counts = await _copy_into_empty_store(source_engine, backup_file, engine, url)
+        counts = await _copy_into_empty_store(source, engine)
         async with engine.connect() as connection:
             # Without a write-ahead log, all data are in the one file.
             await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
@@ -206,27 +195,23 @@ async def _copy_into_new_file(
         await database.close_engine(engine)
 
 
-async def _copy_into_empty_store(
-    source_engine: Engine, backup_file: Path, target_engine: Engine, shown_target_name: str = ""
-) -> StoreCounts:
+async def _copy_into_empty_store(source_engine: Engine, engine: Engine) -> StoreCounts:
     """Copy a checked backup into an empty store, in one transaction, and return the numbers of matches and tokens in it.
 
     source_engine: engine of the checked backup
-    backup_file: name of the backup in error messages
-    target_engine: engine of the empty store
-    shown_target_name: name of the store in error messages; empty for its URL
+    engine: engine of the empty store
     """
     async with (
-        database.convert_database_errors(target_engine, shown_target_name),
-        database.open_exclusive_transaction(target_engine) as target,
+        database.convert_database_errors(engine),
+        database.open_exclusive_transaction(engine) as target,
     ):
         await target.run_sync(database.create_or_migrate_tables)
         await _require_empty_store(target)
         async with (
-            database.convert_database_errors(source_engine, str(backup_file)),
+            database.convert_database_errors(source_engine),
             database.open_snapshot(source_engine) as source,
         ):
-            await _copy_rows_of_all_tables(source, target, shown_target_name)
+            await _copy_rows_of_all_tables(source, target)
         await _advance_number_sequences(target)
         return await _count_store_rows(target)
 
@@ -241,11 +226,11 @@ async def _open_checked_copy(backup_file: Path) -> AsyncIterator[Engine]:
         copied_file = Path(folder) / backup_file.name
         shutil.copyfile(backup_file, copied_file)
         await checkpoint()  # raises if Ctrl-C was pressed during the copying, before SQLite uses the copy
-        engine = make_engine(f"sqlite:///{copied_file}")
+        engine = make_engine(f"sqlite:///{copied_file}", shown_name=str(backup_file))
         try:
-            await _require_store_file(engine, backup_file)
-            await _require_intact_file(engine, backup_file)
-            await database.prepare_store(engine, str(backup_file))
+            await _require_store(engine)
+            await _require_intact_store(engine)
+            await database.prepare_store(engine)
             yield engine
         finally:
             await database.close_engine(engine)
@@ -278,18 +263,20 @@ def _find_log_with_data(database_file: Path, suffix: str) -> Path | None:
     return log_file if log_file.is_file() and log_file.stat().st_size else None
 
 
-async def _require_store_file(engine: Engine, backup_file: Path) -> None:
-    async with database.convert_database_errors(engine, str(backup_file)), engine.connect() as connection:
+async def _require_store(engine: Engine) -> None:
+    async with database.convert_database_errors(engine), engine.connect() as connection:
         if await connection.run_sync(migrations.read_schema_version) is None:
-            raise StoreError(f"{backup_file} is not a store: it has no tables; name another file")
+            name = database.get_shown_name(engine)
+            raise StoreError(f"{name} is not a store: it has no tables; name another file")
 
 
-async def _require_intact_file(engine: Engine, backup_file: Path) -> None:
-    """Raise StoreError, which names `backup_file`, if a page of the SQLite store of `engine` is damaged or missing."""
-    async with database.convert_database_errors(engine, str(backup_file)), engine.connect() as connection:
+async def _require_intact_store(engine: Engine) -> None:
+    """Raise StoreError if a page of the SQLite store of `engine` is damaged or missing."""
+    async with database.convert_database_errors(engine), engine.connect() as connection:
         [[fault]] = await _execute_interruptibly(connection, "PRAGMA integrity_check(1)")
         if fault != "ok":
-            raise StoreError(f"{backup_file} is damaged: {fault.splitlines()[-1]}: restore another backup")
+            name = database.get_shown_name(engine)
+            raise StoreError(f"{name} is damaged: {fault.splitlines()[-1]}: restore another backup")
 
 
 async def _require_empty_store(target: AsyncConnection) -> None:
@@ -300,19 +287,14 @@ async def _require_empty_store(target: AsyncConnection) -> None:
         raise StoreError(f"the store already has {contents_text}: restore into an empty one")
 
 
-async def _copy_rows_of_all_tables(
-    source: AsyncConnection, target: AsyncConnection, shown_target_name: str = ""
-) -> None:
-    """Copy the rows of all tables from `source` to `target`, except the servers' leases and the schema version.
-
-    shown_target_name: name of the target store in error messages; empty for its URL
-    """
+async def _copy_rows_of_all_tables(source: AsyncConnection, target: AsyncConnection) -> None:
+    """Copy the rows of all tables from `source` to `target`, except the servers' leases and the schema version."""
     for table in metadata.sorted_tables:
         if table.name in (schema.about.name, schema.servers.name):
             continue
         rows = (await source.stream(sa.select(table))).mappings()
         async for chunk in rows.partitions(ROWS_COPIED_AT_ONCE):
-            async with database.convert_database_errors(target.engine, shown_target_name):
+            async with database.convert_database_errors(target.engine):
                 await target.execute(sa.insert(table), [dict(row) for row in chunk])
 
 

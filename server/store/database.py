@@ -97,12 +97,17 @@ def format_store_timestamp(time: datetime) -> str:
 
 
 def make_engine(
-    url: str, *, durable: bool = True, timeouts: DatabaseTimeouts = DEFAULT_DATABASE_TIMEOUTS
+    url: str,
+    *,
+    durable: bool = True,
+    timeouts: DatabaseTimeouts = DEFAULT_DATABASE_TIMEOUTS,
+    shown_name: str = "",
 ) -> Engine:
     """Return an engine for `sqlite:///FILE` or `postgresql://…`. No connection is opened yet.
 
     durable: False for a temporary SQLite file, which need not survive a power failure and so is faster
     timeouts: time limits for PostgreSQL
+    shown_name: name of a temporary SQLite file in error messages; empty for its URL
 
     Raises StoreError for any other URL or an unsupported option in it, for an SQLite file in a folder that does not
     exist, and if the password file that ARENA_DB_PASSWORD_FILE names cannot be read.
@@ -117,10 +122,17 @@ def make_engine(
         ) from None
     backend = parsed.get_backend_name()
     if backend == "sqlite":
-        return _make_sqlite_engine(parsed, durable=durable)
+        return _make_sqlite_engine(parsed, durable=durable, shown_name=shown_name)
     if backend == "postgresql":
         return _make_postgresql_engine(parsed, timeouts)
     raise StoreError(f"unsupported kind of database {backend!r}: write sqlite:///arena.db or postgresql://…")
+
+
+def get_shown_name(engine: Engine) -> str:
+    """Return the name of an engine's database in error messages, without a password."""
+    # Leave out the name of the driver, which is not part of the URL that the host gave.
+    url = engine.url.set(drivername=engine.url.get_backend_name())
+    return engine.get_execution_options().get("shown_name") or url.render_as_string(hide_password=True)
 
 
 def parse_sqlite_path(url: str) -> Path | None:
@@ -134,7 +146,7 @@ def parse_sqlite_path(url: str) -> Path | None:
     return Path(parsed.database)
 
 
-def _make_sqlite_engine(url: sa.URL, *, durable: bool) -> Engine:
+def _make_sqlite_engine(url: sa.URL, *, durable: bool, shown_name: str) -> Engine:
     if not url.database or url.database == ":memory:":
         raise StoreError(
             "the store cannot be in memory, because several connections share it: write sqlite:///arena.db"
@@ -147,7 +159,7 @@ def _make_sqlite_engine(url: sa.URL, *, durable: bool) -> Engine:
             raise StoreError(f"cannot create {file}: folder {file.parent} does not exist; create it first")
     except OSError as error:
         raise StoreError(f"cannot open {file}: {error.strerror}") from None
-    options = {"durable": durable}
+    options = {"durable": durable, "shown_name": shown_name}
     engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), execution_options=options)
     sqlite_driver.set_pragmas_on_connect(engine.sync_engine)
 
@@ -230,15 +242,13 @@ def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
         ) from None
 
 
-async def prepare_store(engine: Engine, shown_store_name: str = "") -> None:
+async def prepare_store(engine: Engine) -> None:
     """Create the tables in an empty database, or migrate a store of an older version to this program's version.
-
-    shown_store_name: name of the database in error messages; empty for its URL
 
     Raises StoreError if the database cannot be used, is not a store, or has a version that cannot be migrated. Raises
     lease.LeaseHeld, and changes nothing, if the store has an older version and a running server uses it.
     """
-    async with convert_database_errors(engine, shown_store_name):
+    async with convert_database_errors(engine):
         # First without the lock, because a frozen server may hold it, and its standby opens the store to take over.
         async with open_query_connection(engine) as connection:
             if await connection.run_sync(migrations.read_schema_version) == migrations.SCHEMA_VERSION:
@@ -265,23 +275,15 @@ def create_or_migrate_tables(connection: sa.Connection) -> None:
 
 
 @asynccontextmanager
-async def convert_database_errors(engine: Engine, shown_store_name: str = "") -> AsyncIterator[None]:
-    """Convert database errors inside the block to a StoreError with a one-line message.
-
-    shown_store_name: name of the database in the message; empty for its URL without the password
-
-    Other exceptions pass unchanged.
-    """
+async def convert_database_errors(engine: Engine) -> AsyncIterator[None]:
+    """Convert database errors inside the block to a StoreError with a one-line message. Other exceptions pass unchanged."""
     try:
         yield
     except Exception as error:
         why = describe_database_error(error)
         if why is None:
             raise
-        # Leave out the name of the driver, which is not part of the URL that the host gave.
-        url = engine.url.set(drivername=engine.url.get_backend_name())
-        shown_store_name = shown_store_name or url.render_as_string(hide_password=True)
-        raise StoreError(f"cannot use {shown_store_name}: {why}") from None
+        raise StoreError(f"cannot use {get_shown_name(engine)}: {why}") from None
 
 
 async def run_periodically(

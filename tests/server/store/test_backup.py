@@ -175,13 +175,13 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
     is_copied_next = False
     steps: list[str] = []
     is_copying, is_interrupted = threading.Event(), threading.Event()
-    require_store, interrupt = backup_module._require_store_file, aiosqlite.Connection.interrupt
+    require_store, interrupt = backup_module._require_store, aiosqlite.Connection.interrupt
     execute, create = aiosqlite.Connection.execute_fetchall, create_file_atomically
     monkeypatch.setattr(sqlite, "INSTRUCTIONS_PER_DEADLINE_CHECK", 1)
 
-    async def require_store_before_copy(engine: AsyncEngine, path: Path) -> None:
+    async def require_store_before_copy(engine: AsyncEngine) -> None:
         nonlocal is_copied_next
-        await require_store(engine, path)
+        await require_store(engine)
         is_copied_next = True
 
     def block_copy(_deadline: sqlite.QueryDeadline) -> bool:
@@ -208,7 +208,7 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
             finally:
                 steps.append("folder is deleted")
 
-    monkeypatch.setattr(backup_module, "_require_store_file", require_store_before_copy)
+    monkeypatch.setattr(backup_module, "_require_store", require_store_before_copy)
     monkeypatch.setattr(backup_module, "create_file_atomically", note_deletion)
     monkeypatch.setattr(sqlite.QueryDeadline, "has_passed", block_copy)
     monkeypatch.setattr(aiosqlite.Connection, "interrupt", note_interrupt)
@@ -327,7 +327,7 @@ async def test_a_store_that_another_process_creates_during_the_checks_is_kept(
         async with open_store(url) as engine:
             await fill_store(engine)
 
-    monkeypatch.setattr(backup_module, "_require_intact_file", create_store_during_check)
+    monkeypatch.setattr(backup_module, "_require_intact_store", create_store_during_check)
     with pytest.raises(StoreError, match="already has 2 matches"):
         await restore_backup(url, file)
     async with open_store(url) as engine:
