@@ -65,9 +65,8 @@ from arena.server.store.database import (
     CORE_DATABASE_TIMEOUTS,
     DEFAULT_DATABASE_TIMEOUTS,
     Engine,
-    close_engine,
     convert_database_errors,
-    make_engine,
+    open_engine,
     parse_sqlite_path,
     prepare_store,
     run_periodically,
@@ -651,12 +650,12 @@ async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:
     store, server_settings = settings.store, settings.server
     if not store.url:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True))
-        engine = make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
+        opening = open_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
     else:
         timeouts = (
             CORE_DATABASE_TIMEOUTS if server_settings.role is ProcessRole.CORE else DEFAULT_DATABASE_TIMEOUTS
         )
-        engine = make_engine(store.url, timeouts=timeouts)
-    stack.push_async_callback(close_engine, engine)
+        opening = open_engine(store.url, timeouts=timeouts)
+    engine = await stack.enter_async_context(opening)
     await prepare_store(engine)
     return engine

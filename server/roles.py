@@ -31,7 +31,7 @@ from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.settings import ArenaSettings
 from arena.server.shell.house_processes import HouseEnginePlan
-from arena.server.store.database import EDGE_DATABASE_TIMEOUTS, close_engine, make_engine
+from arena.server.store.database import EDGE_DATABASE_TIMEOUTS, open_engine
 from arena.server.store.requests import send_request
 
 log = logging.getLogger("arena.roles")
@@ -99,8 +99,9 @@ async def open_edge(
         number = LOCAL_EDGE_NUMBER + 1 + secrets.randbelow(MAX_EDGE_NUMBER - LOCAL_EDGE_NUMBER - 1)
         call_soon = asyncio.get_running_loop().call_soon
         link = EdgeLink(bus, settings.server.name, number, clock=clock, call_soon=call_soon)
-        engine = make_engine(settings.store.url, timeouts=EDGE_DATABASE_TIMEOUTS)
-        stack.push_async_callback(close_engine, engine)
+        engine = await stack.enter_async_context(
+            open_engine(settings.store.url, timeouts=EDGE_DATABASE_TIMEOUTS)
+        )
         metrics = Metrics()
         add_core_reachable_metric(metrics, link)
         edge = await make_edge(

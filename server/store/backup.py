@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.atomic_file import create_file_atomically
 from arena.server.store import database, lease, migrations, schema, sqlite
-from arena.server.store.database import Engine, make_engine
+from arena.server.store.database import Engine, open_engine
 from arena.server.store.errors import REASON_BY_SQLITE_ERROR_CODE, StoreError
 from arena.server.store.finished_matches import IS_FINISHED_MATCH
 from arena.server.store.schema import matches, metadata, tokens
@@ -55,20 +55,16 @@ async def create_backup(url: str, backup_file: Path) -> StoreCounts:
     cancellation interrupts the copying, and leaves no file.
     """
     _require_new_file(backup_file)
-    engine = make_engine(url)
-    try:
+    async with open_engine(url) as engine:
         with create_file_atomically(backup_file) as part:
             sqlite.create_private_file(part)
-            copy_engine = make_engine(f"sqlite:///{part}", shown_name=str(backup_file))
-            try:
-                copy = _copy_sqlite if engine.dialect.name == "sqlite" else _copy_postgresql
-                await copy(engine, copy_engine)
-                async with database.convert_database_errors(copy_engine):
-                    return await _finish_backup_copy(copy_engine)
-            finally:
-                await database.close_engine(copy_engine)
-    finally:
-        await database.close_engine(engine)
+            async with open_engine(f"sqlite:///{part}", shown_name=str(backup_file)) as copy:
+                if engine.dialect.name == "sqlite":
+                    await _copy_sqlite(engine, copy)
+                else:
+                    await _copy_postgresql(engine, copy)
+                async with database.convert_database_errors(copy):
+                    return await _finish_backup_copy(copy)
 
 
 def _require_new_file(backup_file: Path) -> None:
@@ -159,23 +155,19 @@ async def restore_backup(url: str, backup_file: Path) -> StoreCounts:
     cannot be read.
     """
     _require_no_write_ahead_log(backup_file)
-    engine = make_engine(url)
     target_file = database.parse_sqlite_path(url)
-    try:
-        async with _open_checked_copy(backup_file) as source:
-            if target_file is None or target_file.exists():
-                return await _copy_into_empty_store(source, engine)
-            _require_no_leftover_log(target_file)
-            async with database.convert_database_errors(engine):
-                try:
-                    with create_file_atomically(target_file) as part:
-                        return await _copy_into_new_file(source, part, url)
-                except FileExistsError:
-                    raise StoreError(
-                        f"{target_file} was created by another process meanwhile: restore into an empty store"
-                    ) from None
-    finally:
-        await database.close_engine(engine)
+    async with open_engine(url) as engine, _open_checked_copy(backup_file) as source:
+        if target_file is None or target_file.exists():
+            return await _copy_into_empty_store(source, engine)
+        _require_no_leftover_log(target_file)
+        async with database.convert_database_errors(engine):
+            try:
+                with create_file_atomically(target_file) as part:
+                    return await _copy_into_new_file(source, part, url)
+            except FileExistsError:
+                raise StoreError(
+                    f"{target_file} was created by another process meanwhile: restore into an empty store"
+                ) from None
 
 
 async def _copy_into_new_file(source: Engine, file: Path, url: str) -> StoreCounts:
@@ -184,15 +176,12 @@ async def _copy_into_new_file(source: Engine, file: Path, url: str) -> StoreCoun
     source: engine of the checked backup
     url: URL of the new store in error messages
     """
-    engine = make_engine(f"sqlite:///{file}", shown_name=url)
-    try:
+    async with open_engine(f"sqlite:///{file}", shown_name=url) as engine:
         counts = await _copy_into_empty_store(source, engine)
         async with engine.connect() as connection:
             # Without a write-ahead log, all data are in the one file.
             await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
         return counts
-    finally:
-        await database.close_engine(engine)
 
 
 async def _copy_into_empty_store(source_engine: Engine, engine: Engine) -> StoreCounts:
@@ -226,14 +215,11 @@ async def _open_checked_copy(backup_file: Path) -> AsyncIterator[Engine]:
         copied_file = Path(folder) / backup_file.name
         shutil.copyfile(backup_file, copied_file)
         await checkpoint()  # raises if Ctrl-C was pressed during the copying, before SQLite uses the copy
-        engine = make_engine(f"sqlite:///{copied_file}", shown_name=str(backup_file))
-        try:
+        async with open_engine(f"sqlite:///{copied_file}", shown_name=str(backup_file)) as engine:
             await _require_store(engine)
             await _require_intact_store(engine)
             await database.prepare_store(engine)
             yield engine
-        finally:
-            await database.close_engine(engine)
 
 
 def _require_no_write_ahead_log(backup_file: Path) -> None:

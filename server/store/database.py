@@ -128,6 +128,26 @@ def make_engine(
     raise StoreError(f"unsupported kind of database {backend!r}: write sqlite:///arena.db or postgresql://…")
 
 
+@asynccontextmanager
+async def open_engine(
+    url: str,
+    *,
+    durable: bool = True,
+    timeouts: DatabaseTimeouts = DEFAULT_DATABASE_TIMEOUTS,
+    shown_name: str = "",
+) -> AsyncIterator[Engine]:
+    """Open an engine for the block, as `make_engine` does, and close its connections, even if the task is cancelled.
+
+    Each SQLite connection that stayed open would leave a thread running.
+    """
+    engine = make_engine(url, durable=durable, timeouts=timeouts, shown_name=shown_name)
+    try:
+        yield engine
+    finally:
+        with anyio.CancelScope(shield=True):
+            await engine.dispose()
+
+
 def get_shown_name(engine: Engine) -> str:
     """Return the name of an engine's database in error messages, without a password."""
     # Leave out the name of the driver, which is not part of the URL that the host gave.
@@ -318,13 +338,10 @@ async def open_store(url: str) -> AsyncIterator[Engine]:
 
     Raises StoreError if the store cannot be used, also for database errors inside the block.
     """
-    engine = make_engine(url)
-    try:
+    async with open_engine(url) as engine:
         await prepare_store(engine)
         async with convert_database_errors(engine):
             yield engine
-    finally:
-        await close_engine(engine)
 
 
 @asynccontextmanager
@@ -333,30 +350,20 @@ async def open_store_readonly(url: str) -> AsyncIterator[Engine]:
 
     Raises StoreError for an invalid URL. Database errors inside the block are raised as they are.
     """
-    engine = make_engine(url)
-    is_sqlite = engine.dialect.name == "sqlite"
-    read_only_statement = "PRAGMA query_only=ON" if is_sqlite else "SET default_transaction_read_only = on"
+    async with open_engine(url) as engine:
+        is_sqlite = engine.dialect.name == "sqlite"
+        read_only_statement = (
+            "PRAGMA query_only=ON" if is_sqlite else "SET default_transaction_read_only = on"
+        )
 
-    @sa.event.listens_for(engine.sync_engine, "connect")
-    def _refuse_writes(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
-        cursor = connection.cursor()
-        cursor.execute(read_only_statement)
-        cursor.close()
-        connection.commit()
+        @sa.event.listens_for(engine.sync_engine, "connect")
+        def _refuse_writes(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+            cursor = connection.cursor()
+            cursor.execute(read_only_statement)
+            cursor.close()
+            connection.commit()
 
-    try:
         yield engine
-    finally:
-        await close_engine(engine)
-
-
-async def close_engine(engine: Engine) -> None:
-    """Close the engine's connections, even if the task is cancelled.
-
-    Each SQLite connection that stayed open would leave a thread running.
-    """
-    with anyio.CancelScope(shield=True):
-        await engine.dispose()
 
 
 STORE_LOCK_KEY = 0x617265_6E61

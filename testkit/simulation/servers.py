@@ -231,17 +231,15 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
         assert process is not None, "no process runs"
         return process
 
-    def make_engine(_url: str, **_options: object) -> Any:
-        return store.engine
+    @asynccontextmanager
+    async def open_engine(_url: str, **_options: object) -> AsyncIterator[Any]:
+        yield store.engine
 
     @asynccontextmanager
     async def open_simulated_journal(*args: Any, **kwargs: Any) -> AsyncIterator[Journal]:
         async with open_journal(*args, **kwargs) as journal:
             arena.journals[get_running_process()] = journal
             yield journal
-
-    async def close_engine(_engine: object) -> None:
-        pass
 
     async def run_inline(call: Callable[..., Any], *args: Any, **_options: Any) -> Any:
         return call(*args)
@@ -269,10 +267,8 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
         return encode(message)
 
     replacements: list[tuple[Any, str, Any]] = [
-        (host, "make_engine", make_engine),
-        (roles, "make_engine", make_engine),
-        (host, "close_engine", close_engine),
-        (roles, "close_engine", close_engine),
+        (host, "open_engine", open_engine),
+        (roles, "open_engine", open_engine),
         (host, "open_journal", open_simulated_journal),
         (host, "Edge", make_edge),
         (host, "EventLoopLag", make_simulated_loop_lag),

@@ -292,7 +292,7 @@ async def test_nothing_is_restored_from_a_damaged_backup(other_database: str, tm
             await restore_backup(url, file)
     assert list_file_names(target_folder) == set()
     assert await list_tables(empty) == []
-    await database.close_engine(empty)
+    await empty.dispose()
 
 
 async def test_a_cancelled_restore_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,7 @@ from arena.server.metrics import Metrics
 from arena.server.store import database
 from arena.server.store.database import (
     Engine,
-    close_engine,
-    make_engine,
+    open_engine,
     open_store,
     open_store_readonly,
     prepare_store,
@@ -100,19 +99,17 @@ class EmptyPageClient(PageClient):
 @pytest.fixture
 async def url(tmp_path: Path) -> str:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
-    engine = make_engine(url)
-    await prepare_store(engine)
-    await close_engine(engine)
+    async with open_engine(url) as engine:
+        await prepare_store(engine)
     return url
 
 
 @pytest.fixture
 async def pages(url: str) -> AsyncIterator[WebApp]:
-    engine = make_engine(url)
-    pages = make_pages(engine)
-    yield pages
-    pages.process.close()
-    await close_engine(engine)
+    async with open_engine(url) as engine:
+        pages = make_pages(engine)
+        yield pages
+        pages.process.close()
 
 
 def make_pages(engine: Engine) -> WebApp:
@@ -241,7 +238,8 @@ async def test_the_page_process_ends_with_its_parent(url: str) -> None:
     """Test this with a parent that is killed, which cannot end the page process itself."""
     code = f"""
 import asyncio, os
-from tests.server.web.test_page_process import get, make_engine, make_pages
+from arena.server.store.database import make_engine
+from tests.server.web.test_page_process import get, make_pages
 
 async def main():
     pages = make_pages(make_engine({url!r}))

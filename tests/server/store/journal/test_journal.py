@@ -28,9 +28,9 @@ from arena.server.core.effects import DeleteSession, DurableEffect, SaveSession
 from arena.server.store import schema
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import (
-    close_engine,
     format_current_time,
     make_engine,
+    open_engine,
     open_store,
     prepare_store,
 )
@@ -334,12 +334,9 @@ async def test_a_cancelled_commit_is_stored_as_a_whole_or_not_at_all(engine: Asy
 
 @asynccontextmanager
 async def open_sqlite_store(file: Path, *, durable: bool) -> AsyncIterator[AsyncEngine]:
-    engine = make_engine(f"sqlite:///{file}", durable=durable)
-    try:
+    async with open_engine(f"sqlite:///{file}", durable=durable) as engine:
         await prepare_store(engine)
         yield engine
-    finally:
-        await close_engine(engine)
 
 
 @pytest.mark.parametrize("durable", [True, False])
