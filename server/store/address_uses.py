@@ -13,6 +13,7 @@ from itertools import combinations
 
 import sqlalchemy as sa
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from arena.server.store import database
 from arena.server.store.database import Engine
@@ -50,11 +51,7 @@ def store_address_uses(connection: sa.Connection, uses: Iterable[AddressUse]) ->
         names = {use.name for use in chunk}
         query = sa.select(tokens.c.name).where(tokens.c.name.in_(names), tokens.c.revoked.is_(None))
         names_with_token = set(connection.execute(query).scalars())
-        rows = [
-            {"name": use.name, "day": use.day, "hash": use.hash}
-            for use in chunk
-            if use.name in names_with_token
-        ]
+        rows = [asdict(use) for use in chunk if use.name in names_with_token]
         if rows:
             connection.execute(insert, rows)
 

@@ -88,11 +88,16 @@ async def load_personal_data(engine: Engine, names: Sequence[str]) -> dict[str, 
 
     The result does not include matches, their results, or the hashes of secrets and addresses.
     """
-    name_columns = {tokens: tokens.c.name, sessions: sessions.c.name, directives: directives.c.subject}
-    name_columns |= {schema.standings: schema.standings.c.bot, invitations: invitations.c.owner}
-    name_columns |= {addresses: addresses.c.name}
+    name_column_by_table = {
+        tokens: tokens.c.name,
+        sessions: sessions.c.name,
+        directives: directives.c.subject,
+        schema.standings: schema.standings.c.bot,
+        invitations: invitations.c.owner,
+        addresses: addresses.c.name,
+    }
     rows_by_table: dict[str, list[dict[str, Any]]] = {}
-    for table, column in name_columns.items():
+    for table, column in name_column_by_table.items():
         columns = [stored for stored in table.columns if stored.name != "hash"]
         rows = await fetch(engine, sa.select(*columns).where(column.in_(names)).order_by(column))
         rows_by_table[table.name] = [dict(row) for row in rows.mappings()]
@@ -108,8 +113,7 @@ async def is_name_stored(engine: Engine, name: str) -> bool:
 
 async def has_matches(engine: Engine, bot_name: str) -> bool:
     """Return True if the store has a match of a bot called `bot_name`."""
-    query = sa.select(matches.c.match).where(_make_player_condition(bot_name)).limit(1)
-    return (await fetch(engine, query)).first() is not None
+    return (await fetch(engine, _select_match_of_player(bot_name))).first() is not None
 
 
 class ForgottenBot(NamedTuple):
@@ -192,9 +196,9 @@ def _read_renamable_token_row(connection: sa.Connection, name: str, new_name: st
     tokens_query = sa.select(tokens).where(tokens.c.name.in_((name, new_name)))
     rows = {row["name"]: dict(row) for row in connection.execute(tokens_query).mappings()}
     row, target_row = rows.get(name), rows.get(new_name)
-    query = sa.select(matches.c.match).where(_make_player_condition(name)).limit(1)
     if row is None and (
-        find_name_unavailability_reason(name, ()) or connection.execute(query).scalar() is None
+        find_name_unavailability_reason(name, ())
+        or connection.execute(_select_match_of_player(name)).scalar() is None
     ):
         raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` lists these bots")
     require_valid_name(new_name)
@@ -220,10 +224,10 @@ def _has_stored_history(connection: sa.Connection, new_name: str, token_row: dic
     token_row: row of the old name in the table `tokens`; None if there is no row
     """
     tables = [schema.standings, schema.event_bots]
-    queries = [sa.select(table.c.bot).where(table.c.bot == new_name) for table in tables]
+    queries = [sa.select(table.c.bot).where(table.c.bot == new_name).limit(1) for table in tables]
     if token_row is None or token_row["revoked"] is None:
-        queries.append(sa.select(matches.c.match).where(_make_player_condition(new_name)))
-    return any(connection.execute(query.limit(1)).scalar() is not None for query in queries)
+        queries.append(_select_match_of_player(new_name))
+    return any(connection.execute(query).scalar() is not None for query in queries)
 
 
 def _transfer_bot_data(
@@ -258,10 +262,8 @@ async def _rename_in_all_matches(engine: Engine, name: str, new_name: str, *, fo
 
 
 def _require_not_playing(connection: sa.Connection, bot_name: str) -> None:
-    playing_query = sa.select(matches.c.match).where(
-        _make_player_condition(bot_name), matches.c.finished.is_(None)
-    )
-    match = connection.execute(playing_query.limit(1)).scalar()
+    match_in_progress = _select_match_of_player(bot_name).where(matches.c.finished.is_(None))
+    match = connection.execute(match_in_progress).scalar()
     if match is not None:
         raise NameInUse(
             f"{bot_name!r:.80} has a match in progress ({match:.8}): ban the name with `arena ban`, and try again after the match"
@@ -322,6 +324,10 @@ async def list_servers_with_entry(engine: Engine, bot_name: str) -> list[str]:
 
 def _make_player_condition(bot_name: str) -> sa.ColumnElement[bool]:
     return (matches.c.maxie == bot_name) | (matches.c.minnie == bot_name)
+
+
+def _select_match_of_player(bot_name: str) -> sa.Select[str]:
+    return sa.select(matches.c.match).where(_make_player_condition(bot_name)).limit(1)
 
 
 def _rename_in_next_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:

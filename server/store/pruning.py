@@ -148,7 +148,8 @@ async def _find_last_removable_arrival(engine: Engine, retention: Retention, now
             sa.text("matches.finished IS NOT NULL AND NOT matches.counted")
         )
         first_uncounted = await connection.scalar(uncounted_query)
-    return min(last_arrival or 0, (last_arrival or 0) if first_uncounted is None else first_uncounted - 1)
+    last_arrival = last_arrival or 0
+    return last_arrival if first_uncounted is None else min(last_arrival, first_uncounted - 1)
 
 
 async def _load_oldest_matches(engine: Engine, after_arrival: int, last_arrival: int) -> Sequence[Any]:

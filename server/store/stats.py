@@ -101,7 +101,7 @@ async def _measure_table_bytes(connection: AsyncConnection) -> dict[str, int] | 
     """Return the size of each table with its indices, in bytes; None if this build of SQLite does not report sizes."""
     if connection.dialect.name == "postgresql":
         sizes: dict[str, int] = {}
-        for name in sorted(metadata.tables):
+        for name in metadata.tables:
             table_bytes = sa.func.pg_total_relation_size(sa.func.to_regclass(name))
             sizes[name] = (await connection.execute(sa.select(table_bytes))).scalar_one()
         return dict(sorted(sizes.items(), key=lambda item: -item[1]))
