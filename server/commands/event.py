@@ -204,7 +204,7 @@ def new(
         return await send_request(engine, server, AnnounceEvent(plan))
 
     _print_request_answer(
-        run_on_store(db, announce_event, create=True), f"it {_format_announced_times(plan)}"
+        run_on_store(db, announce_event, create=True), f"; it {_format_announced_times(plan)}"
     )
 
 
@@ -312,7 +312,7 @@ def enter(
 
     Example: arena event enter weekly house-greedy
     """
-    _print_request_answer(run_on_store(db, lambda engine: _send_entry_request(engine, server, name, bot)), "")
+    _print_request_answer(run_on_store(db, lambda engine: _send_entry_request(engine, server, name, bot)))
 
 
 def withdraw(
@@ -339,21 +339,21 @@ async def _send_entry_request(
 
 
 def _send_event_command(db: str | None, server_name: str, request: EventCommand) -> None:
-    _print_request_answer(run_on_store(db, lambda engine: send_request(engine, server_name, request)), "")
+    _print_request_answer(run_on_store(db, lambda engine: send_request(engine, server_name, request)))
 
 
-def _print_request_answer(answer: RequestAnswer | None, confirmation: str) -> None:
+def _print_request_answer(answer: RequestAnswer | None, suffix: str = "") -> None:
     """Print a server's answer to a request. Raises CommandError if the server refused the request.
 
-    answer        answer; None if no server has answered yet
-    confirmation  text to add to the printed line, unless the server refused the request; may be empty
+    answer  answer; None if no server has answered yet
+    suffix  end of the printed line, unless the server refused the request
     """
     if answer is None:
         err.print(
-            f"no server has answered yet; the next server on this store will carry out the request, or log why it refuses{f'; {confirmation}' if confirmation else ''}"
+            f"no server has answered yet; the next server on this store will carry out the request, or log why it refuses{suffix}"
         )
     elif answer.done:
-        err.print(f"{answer.text}{f'; {confirmation}' if confirmation else ''}")
+        err.print(f"{answer.text}{suffix}")
     else:
         raise CommandError(answer.text)
 

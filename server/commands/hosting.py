@@ -424,7 +424,6 @@ def _require_distinct_ports(server: ServerSettings) -> None:
 
 
 def _require_valid_proxies(settings: ArenaSettings) -> None:
-    """Raise BadSetting if `server.proxies` has an entry that is not an address or a network."""
     for proxy in settings.server.proxies:
         try:
             ip_network(proxy)
@@ -435,14 +434,12 @@ def _require_valid_proxies(settings: ArenaSettings) -> None:
 
 
 def _require_valid_origins(settings: ArenaSettings) -> None:
-    """Raise BadSetting if `server.origins` has an entry that is neither an origin nor `*`."""
     for origin in settings.server.origins:
         if origin != "*" and not ALLOWED_ORIGIN_PATTERN.fullmatch(origin):
             raise BadSetting("server.origins", f"{origin!r:.70} is not an origin: write https://HOST, or *")
 
 
 def _require_valid_webhook_settings(settings: WebhookSettings) -> None:
-    """Raise BadSetting for an invalid URL or secret of the webhook."""
     for name, parse in (("url", parse_webhook_url), ("secret", parse_signing_key)):
         if settings.url or settings.secret:
             try:

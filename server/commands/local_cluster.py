@@ -236,7 +236,6 @@ async def _start_all_processes(children: Sequence[ServerProcess], host: str, por
 
 
 async def _restart_on_exit(child: ServerProcess, clock: TimeSource = MONOTONIC_CLOCK) -> None:
-    """Restart a process whenever it ends, until cancelled."""
     pause_seconds = FIRST_RESTART_PAUSE_SECONDS
     while True:
         start_time = clock.now()

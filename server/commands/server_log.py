@@ -69,7 +69,6 @@ def configure_logging(log_format: Literal["text", "json"], *, verbose: bool, log
 def _log_uncaught_exception(
     exception_type: type[BaseException], exception: BaseException, traceback: TracebackType | None
 ) -> None:
-    """Log an exception that ends the program."""
     log.critical(
         "the program stops: %s: %s",
         exception_type.__name__,

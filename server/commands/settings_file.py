@@ -140,7 +140,6 @@ def _read_setting_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _require_known_key(setting_key: str) -> None:
-    """Raise BadSetting if no setting has this key."""
     if setting_key not in SETTING_TYPES:
         section, _, name = setting_key.partition(".")
         raise BadSetting(

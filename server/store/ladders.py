@@ -171,7 +171,6 @@ async def _update_ladder(
 
 
 async def _load_ladder(engine: Engine, event_name: str) -> StoredLadder:
-    """Return the ladder called `event_name`, with the records of its finished matches."""
     query = sa.select(schema.ladders).where(schema.ladders.c.event == event_name)
     matches, records = schema.matches, schema.records
     ladder = (await database.fetch(engine, query)).one()
@@ -220,7 +219,6 @@ async def find_stored_plan(engine: Engine, event_name: str) -> StoredPlan | None
 
 
 def _parse_unix_seconds(text: str) -> float:
-    """Return a stored time as seconds since 1970."""
     return datetime.fromisoformat(text).timestamp()
 
 

@@ -306,10 +306,7 @@ _SELECT_HELD_LEASE = (
 
 
 def _update_lease(connection: sa.Connection, lease: Lease, new_values: dict[str, Any]) -> None:
-    """Update the row of `lease`. Raises LeaseLost if another process has acquired the lease.
-
-    new_values: new values by column
-    """
+    """Update the row of `lease`. Raises LeaseLost if another process has acquired the lease."""
     condition = (servers.c.name == lease.name) & (servers.c.number == lease.number)
     condition &= servers.c.since == lease.since
     if connection.execute(sa.update(servers).where(condition).values(new_values)).rowcount != 1:

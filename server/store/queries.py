@@ -217,11 +217,7 @@ def _order_rows_by_format(
 
 
 def _replay_schedule(stored_plan: StoredPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
-    """Return the schedule of an event after its finished matches.
-
-    stored_plan: stored plan of the event
-    records: results of the finished matches, by match id
-    """
+    """Return the schedule of an event after its finished matches."""
     schedule = Schedule(stored_plan.uid, _make_event_format(stored_plan))
     schedule.restore_results(records)
     return schedule

@@ -130,7 +130,6 @@ class PostgresqlWriter:
     """Writer of a server's `Journal` to PostgreSQL, with one connection for its commits and one for all other writes."""
 
     def __init__(self, engine: Engine, answer_timeout_seconds: float, clock: TimeSource) -> None:
-        """Prepare both connections. A transaction that takes longer than `answer_timeout_seconds` fails."""
         self._commits, self._others = (
             WriteConnection(engine, answer_timeout_seconds, clock) for _ in range(2)
         )
