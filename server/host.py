@@ -471,7 +471,7 @@ async def open_host(
         await anyio.to_thread.run_sync(list_installed_games)
         if settings.server.role is not ProcessRole.CORE:  # a standby may wait on the leader's address
             await _require_usable_addresses(settings.server)
-        engine = await open_store(stack, settings)
+        engine = await stack.enter_async_context(open_store(settings))
         metrics = Metrics()
         is_standby = settings.server.role is ProcessRole.CORE
         async with convert_database_errors(engine):
@@ -642,20 +642,22 @@ async def _require_usable_addresses(settings: ServerSettings) -> None:
         await require_usable_address(LOOPBACK_ADDRESS, settings.metrics_port)
 
 
-async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:
-    """Open the store of the settings, and create or migrate its schema; `stack` closes it.
+@asynccontextmanager
+async def open_store(settings: ArenaSettings) -> AsyncIterator[Engine]:
+    """Open the store of the settings for the block, and create or migrate its schema.
 
     Without a URL in the settings, the store is a temporary file. Raises StoreError if the store cannot be used.
     """
-    store, server_settings = settings.store, settings.server
-    if not store.url:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True))
-        opening = open_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
-    else:
-        timeouts = (
-            CORE_DATABASE_TIMEOUTS if server_settings.role is ProcessRole.CORE else DEFAULT_DATABASE_TIMEOUTS
-        )
-        opening = open_engine(store.url, timeouts=timeouts)
-    engine = await stack.enter_async_context(opening)
-    await prepare_store(engine)
-    return engine
+    async with AsyncExitStack() as stack:
+        if settings.store.url:
+            is_core = settings.server.role is ProcessRole.CORE
+            timeouts = CORE_DATABASE_TIMEOUTS if is_core else DEFAULT_DATABASE_TIMEOUTS
+            opening = open_engine(settings.store.url, timeouts=timeouts)
+        else:
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True)
+            )
+            opening = open_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
+        engine = await stack.enter_async_context(opening)
+        await prepare_store(engine)
+        yield engine

@@ -71,8 +71,8 @@ async def check_bus_and_store_connections(settings: ArenaSettings) -> None:
 
     Raises BusError if NATS cannot be used, and StoreError if the store cannot.
     """
-    async with _open_bus(settings), AsyncExitStack() as stack:
-        await open_store(stack, settings)
+    async with _open_bus(settings), open_store(settings):
+        pass
 
 
 @asynccontextmanager

@@ -248,10 +248,7 @@ class ReloadableHost:
         self._pool = configuration.pool
         if self._host is not None:
             self._host.apply_changed_settings(configuration.pool)
-        log_format = self.settings.log
-        server_log.configure_logging(
-            log_format.format.value, verbose=log_format.verbose, logs_messages=log_format.wire
-        )
+        server_log.configure_logging(self.settings.log)
         postponed_keys = [key for key in changed_keys if key not in applied_keys]
         log.warning(
             "settings reloaded: applied %s; %s",

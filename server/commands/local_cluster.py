@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from typing import Never
 
@@ -104,8 +104,8 @@ def serve_processes(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
 
 async def _prepare_store(settings: ArenaSettings) -> None:
     """Create or migrate the store before the processes start, so that an error of the store is reported only once."""
-    async with AsyncExitStack() as stack:
-        await open_store(stack, settings)
+    async with open_store(settings):
+        pass
 
 
 def _reserve_port(host: str, port: int) -> socket.socket:

@@ -139,9 +139,7 @@ def serve(
     if file is None and Path("arena.toml").is_file():
         err.print("note: arena.toml is not used; to use it, start the server with `arena serve arena.toml`")
     settings = configuration.settings
-    server_log.configure_logging(
-        settings.log.format.value, verbose=settings.log.verbose, logs_messages=settings.log.wire
-    )
+    server_log.configure_logging(settings.log)
     if settings.server.processes > 1:
         serve_processes(settings, forward_sighup=file is not None)
     hosting = ReloadableHost(file, options, configuration)

@@ -7,9 +7,10 @@ import sys
 import threading
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Literal
 
 import msgspec
+
+from arena.server.settings import LogFormat, LogSettings
 
 log = logging.getLogger("arena.log")
 
@@ -48,22 +49,22 @@ class JsonLogFormatter(logging.Formatter):
         return msgspec.json.encode(line).decode()
 
 
-def configure_logging(log_format: Literal["text", "json"], *, verbose: bool, logs_messages: bool) -> None:
+def configure_logging(settings: LogSettings) -> None:
     """Send the server's log to stderr.
 
-    verbose        True to log at level INFO, as the format `json` always does; False for warnings and errors only
-    logs_messages  True to log every message too, with `>` before a message from a client, and `<` before one to a client
+    With the setting `wire`, a logged message from a client begins with `>`, and one to a client with `<`.
     """
+    is_json = settings.format is LogFormat.JSON
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonLogFormatter() if log_format == "json" else TextLogFormatter())
+    handler.setFormatter(JsonLogFormatter() if is_json else TextLogFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     # Warnings and exceptions that Python would write to stderr become log lines.
     logging.captureWarnings(capture=True)
     sys.excepthook = _log_uncaught_exception
     sys.unraisablehook = _log_unraisable_exception
     threading.excepthook = _log_thread_exception
-    logging.getLogger("arena").setLevel(logging.INFO if verbose or log_format == "json" else logging.WARNING)
-    logging.getLogger("arena.wire").setLevel(logging.DEBUG if logs_messages else logging.NOTSET)
+    logging.getLogger("arena").setLevel(logging.INFO if settings.verbose or is_json else logging.WARNING)
+    logging.getLogger("arena.wire").setLevel(logging.DEBUG if settings.wire else logging.NOTSET)
 
 
 def _log_uncaught_exception(

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from arena.server.commands import server_log
+from arena.server.settings import LogSettings
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +64,7 @@ def test_an_exception_is_logged_with_its_stack(formatter: logging.Formatter) -> 
 
 
 def test_only_warnings_are_logged_by_default(capsys: pytest.CaptureFixture[str]) -> None:
-    server_log.configure_logging("text", verbose=False, logs_messages=False)
+    server_log.configure_logging(LogSettings())
     logging.getLogger("arena.dispatch").info("here")
     logging.getLogger("arena.dispatch").warning("careful")
     assert "careful" in (stderr := capsys.readouterr().err)
@@ -74,12 +75,13 @@ def test_every_line_on_stderr_is_json() -> None:
     program = """
 import logging, sys, threading, warnings
 from arena.server.commands import server_log
+from arena.server.settings import LogFormat, LogSettings
 
 class Fails:
     def __del__(self):
         raise ValueError("in a destructor")
 
-server_log.configure_logging("json", verbose=True, logs_messages=False)
+server_log.configure_logging(LogSettings(format=LogFormat.JSON))
 warnings.warn("careful")
 logging.getLogger("asyncio").error("a task\\nfails")
 logging.getLogger("websockets.server").error("a peer fails", exc_info=ValueError("there"))
