@@ -69,24 +69,15 @@ async def _load_next_unpacked_batch(engine: Engine, limit: int) -> list[_Unpacke
     ]
 
 
-def _split_and_sort_match_events(joined_events: str) -> list[str]:
-    """Return the event texts in `joined_events`, a JSON object from event number to text, in the order of the numbers."""
-    return [event for _, event in sorted(_decode_events(joined_events).items())]
-
-
 def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
-    return [
-        {
-            "match_number": match.number,
-            "packed_record": match.packed,
-            "packed_match": pack_match(
-                PackableMatch(
-                    unpack_record(match.packed), match.terms, _split_and_sort_match_events(match.events)
-                )
-            ),
-        }
-        for match in batch
-    ]
+    packed_matches = []
+    for match in batch:
+        events = [event for _, event in sorted(_decode_events(match.events).items())]
+        packed = pack_match(PackableMatch(unpack_record(match.packed), match.terms, events))
+        packed_matches.append(
+            {"match_number": match.number, "packed_record": match.packed, "packed_match": packed}
+        )
+    return packed_matches
 
 
 def _store_packed_matches(connection: sa.Connection, packed_matches: list[dict[str, Any]]) -> int:
