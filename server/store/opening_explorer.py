@@ -7,14 +7,13 @@ storing of matches. Instead, the records of a limited number of matches are read
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import anyio.to_thread
-import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
 
 from arena.games.riskless import Riskless, RisklessPosition
+from arena.protocol.record import parse_record_line
 from arena.server.store.database import Engine, open_query_connection
 from arena.server.store.finished_matches import IS_FINISHED_MATCH
 from arena.server.store.packing import unpack_record
@@ -46,18 +45,6 @@ class Continuations(Struct, frozen=True):
     examined: int
     """Number of matches that were examined: the newest on the position's map, whether or not they reached the position."""
     moves: list[Continuation]
-
-
-class _MoveInRecord(Struct):
-    move: Any
-
-
-class _RecordWithMoves(Struct):
-    setup: dict[str, Any]
-    moves: list[_MoveInRecord]
-
-
-_decode = msgspec.json.Decoder(_RecordWithMoves).decode
 
 
 async def find_continuations(
@@ -95,7 +82,7 @@ def _count_moves_from_position(
     counts: dict[str, Counter[str | None]] = {}
     setup = game.setup()
     for winner, packed in packed_matches:
-        record = _decode(unpack_record(packed))
+        record = parse_record_line(unpack_record(packed))
         if record.setup != setup:
             continue  # the match was played on another version of the map
         reached_position = game.start()
