@@ -102,7 +102,7 @@ class _NatsConnection:
         self.client = _Client()
         self.disconnected = anyio.Event()
         self.loss_reason = "NATS has closed the connection"
-        self.errors: list[Exception] = []
+        self.last_error: Exception | None = None
 
     def mark_lost(self, reason: str) -> None:
         """Mark the connection as lost. `reason`: reason for the log; ignored if the connection is lost already."""
@@ -111,14 +111,14 @@ class _NatsConnection:
             self.disconnected.set()
 
     async def record_error(self, error: Exception) -> None:
-        """Store an error of the NATS client as a possible reason for a loss, and log it if the client is connected."""
+        """Store the last error of the NATS client as a possible reason for a loss, and log it if the client is connected."""
         if self.client.is_connected:
             log.warning("NATS: %s", describe_nats_error(error))
-        self.errors = [*self.errors[-9:], error]
+        self.last_error = error
 
     async def record_close(self) -> None:
         """Mark the connection as lost. The NATS client calls this when it has closed the connection."""
-        self.mark_lost(describe_nats_error(self.errors[-1]) if self.errors else self.loss_reason)
+        self.mark_lost(describe_nats_error(self.last_error) if self.last_error else self.loss_reason)
 
     async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
         """Pass the messages on a subject to `handler`. Raises an exception of NATS_CLIENT_ERRORS if NATS cannot be reached."""
@@ -294,7 +294,7 @@ class NatsBus:
         except NATS_CLIENT_ERRORS as error:
             # If no server is left or none answers, the reason is in the client's last error.
             is_vague = isinstance(error, nats.errors.NoServersError | TimeoutError)
-            return describe_nats_error(connection.errors[-1] if is_vague and connection.errors else error)
+            return describe_nats_error((connection.last_error if is_vague else None) or error)
         return None
 
     async def _use_connection_until_lost(self, connection: _NatsConnection) -> None:
