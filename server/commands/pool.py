@@ -48,14 +48,15 @@ def make_pool(pool: PoolSettings) -> Pool:
 def _make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
     """Return each game of the pool on each map with each time control. Raises BadSetting if a setting is invalid."""
     time_controls = _parse_setting_values("pool.time_controls", pool.time_controls, TimeControl.parse)
-    games = _parse_setting_values("pool.games", pool.games, CATALOGUE.register_game)
-    starts = [start for game in games for start in _make_game_on_each_map(game, pool)]
-    return tuple(
-        PoolGame(game, time_control, tuple(openings))
-        for map, game in starts
-        for openings in [_read_openings_of_setting(game, map, pool.openings)]
-        for time_control in time_controls
-    )
+    pool_games: list[PoolGame] = []
+    for game_name in _parse_setting_values("pool.games", pool.games, CATALOGUE.register_game):
+        for map_name, game in _make_game_on_each_map(game_name, pool):
+            try:
+                openings = tuple(_choose_openings(game, map_name, pool.openings))
+            except BadOpenings as error:
+                raise BadSetting("pool.openings", str(error)) from None
+            pool_games += [PoolGame(game, time_control, openings) for time_control in time_controls]
+    return tuple(pool_games)
 
 
 def _make_game_on_each_map(game_name: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
@@ -90,13 +91,6 @@ def _parse_setting_values(setting_key: str, texts: Sequence[str], parse: Callabl
         raise BadSetting(setting_key, str(error)) from None
 
 
-def _read_openings_of_setting(game: AnyGame, map_name: str, openings_setting: str) -> Sequence[Opening]:
-    try:
-        return _choose_openings(game, map_name, openings_setting)
-    except BadOpenings as error:
-        raise BadSetting("pool.openings", str(error)) from None
-
-
 def _choose_openings(game: AnyGame, map_name: str, openings_setting: str) -> Sequence[Opening]:
     """Return the openings for a game on a map. `openings_setting`: value of the setting `pool.openings`.
 
@@ -104,21 +98,20 @@ def _choose_openings(game: AnyGame, map_name: str, openings_setting: str) -> Seq
     """
     if openings_setting == NO_OPENINGS:
         return ((),)
+    if openings_setting.isdecimal():
+        if not 1 <= int(openings_setting) <= MAX_OPENING_PLIES:
+            raise BadSetting(
+                "pool.openings",
+                f"expected {SHIPPED_OPENINGS}, {NO_OPENINGS}, a number of random plies from 1 to {MAX_OPENING_PLIES}, or a file",
+            )
+        return _make_random_openings(game, int(openings_setting))
     if openings_setting == SHIPPED_OPENINGS:
         path = find_shipped_openings_file(map_name, game.name)
-        return (
-            _choose_fallback_openings(game)
-            if path is None
-            else _drop_openings_that_are_prefixes(read_openings(path, [game])[0])
-        )
-    if not openings_setting.isdecimal():
-        return _drop_openings_that_are_prefixes(read_openings(Path(openings_setting), [game])[0])
-    if not 1 <= int(openings_setting) <= MAX_OPENING_PLIES:
-        raise BadSetting(
-            "pool.openings",
-            f"expected {SHIPPED_OPENINGS}, {NO_OPENINGS}, a number of random plies from 1 to {MAX_OPENING_PLIES}, or a file",
-        )
-    return _make_random_openings(game, int(openings_setting))
+        if path is None:
+            return _choose_fallback_openings(game)
+    else:
+        path = Path(openings_setting)
+    return _drop_openings_that_are_prefixes(read_openings(path, [game])[0])
 
 
 def _choose_fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
