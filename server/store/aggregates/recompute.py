@@ -24,7 +24,6 @@ from arena.match.replay import format_result, verify_record
 from arena.match.terms import decode_terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result, parse_record_line
-from arena.rating.glicko import GlickoRating
 from arena.rating.rater import (
     CurrentRating,
     RatedOutcome,
@@ -110,11 +109,7 @@ async def _require_equal_current_ratings(connection: AsyncConnection, rater: Rat
     }
     for key in sorted(stored_standings.keys() | rater.current_ratings.keys()):
         recomputed, stored_rating = rater.current_ratings.get(key), stored_standings.get(key)
-        if (
-            recomputed is None
-            or stored_rating is None
-            or not _are_equal_ratings(recomputed.to_glicko_rating(), stored_rating.to_glicko_rating())
-        ):
+        if recomputed is None or stored_rating is None or not _are_equal_ratings(recomputed, stored_rating):
             category, bot = key
             category_text = " ".join(filter(None, category[:3]))
             raise RecomputeMismatch(
@@ -126,7 +121,7 @@ def _format_current_rating(rating: CurrentRating | None) -> str:
     return "missing" if rating is None else f"{rating.rating:.4f} ± {rating.deviation:.4f}"
 
 
-def _are_equal_ratings(rating: GlickoRating, other_rating: GlickoRating) -> bool:
+def _are_equal_ratings(rating: CurrentRating, other_rating: CurrentRating) -> bool:
     return all(
         math.isclose(getattr(rating, name), getattr(other_rating, name), rel_tol=RELATIVE_RATING_TOLERANCE)
         for name in ("rating", "deviation", "volatility")
@@ -189,7 +184,7 @@ def _is_same_rating_step(step: RatingStep, stored_step: RatingStep) -> bool:
     is_same_otherwise = structs.replace(step, **zeroed_numbers) == structs.replace(
         stored_step, **zeroed_numbers
     )
-    return is_same_otherwise and _are_equal_ratings(step.to_glicko_rating(), stored_step.to_glicko_rating())
+    return is_same_otherwise and _are_equal_ratings(step, stored_step)
 
 
 def _format_rating_step(step: RatingStep) -> str:

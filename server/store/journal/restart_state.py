@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -11,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.games.core import GameError
 from arena.match.terms import decode_terms
 from arena.server.core.bot import MAX_RESENT_RESULT_AGE_NS
+from arena.server.core.event_state import StoredEvent
 from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
 from arena.server.store import database, errors
 from arena.server.store.database import Engine
@@ -30,14 +32,15 @@ async def load_restart_state(engine: Engine, server_name: str, event_name: str |
 
     Raises StoreError if a match is of an unknown game.
     """
-    query = sa.select(matches).where(matches.c.server == server_name, matches.c.finished.is_(None))
-    query = query.order_by(matches.c.started, matches.c.number)
+    events: list[StoredEvent] = []
+    rows: Sequence[sa.Row[Any]] = []
     async with database.open_query_connection(engine) as connection:
-        events = [] if event_name is None else await read_events(connection, server_name)
-        query = query.where(
-            matches.c.event.in_([event_name, *(stored_event.state.plan.event for stored_event in events)])
-        )
-        rows = [] if event_name is None else (await connection.execute(query)).all()
+        if event_name is not None:
+            events = await read_events(connection, server_name)
+            names = [event_name, *(stored_event.state.plan.event for stored_event in events)]
+            query = sa.select(matches).where(matches.c.server == server_name, matches.c.finished.is_(None))
+            query = query.where(matches.c.event.in_(names))
+            rows = (await connection.execute(query.order_by(matches.c.started, matches.c.number))).all()
         events_by_match = await read_events_by_match(connection, [row.match for row in rows])
         session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server_name))
         secret_hashes = {row.name: bytes.fromhex(row.hash) for row in session_rows}
