@@ -137,10 +137,14 @@ async def _finish_backup_copy(copy_engine: Engine) -> StoreCounts:
     async with copy_engine.begin() as connection:
         await connection.execute(sa.delete(schema.servers))
         counts = await _count_store_rows(connection)
-    async with copy_engine.connect() as connection:
-        # Without a write-ahead log, all data are in the one file.
-        await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
+    await _disable_write_ahead_log(copy_engine)
     return counts
+
+
+async def _disable_write_ahead_log(engine: Engine) -> None:
+    """Put all data of an SQLite store into its one file."""
+    async with engine.connect() as connection:
+        await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
 
 
 async def restore_backup(url: str, backup_file: Path) -> StoreCounts:
@@ -178,9 +182,7 @@ async def _copy_into_new_file(source: Engine, file: Path, url: str) -> StoreCoun
     """
     async with open_engine(f"sqlite:///{file}", shown_name=url) as engine:
         counts = await _copy_into_empty_store(source, engine)
-        async with engine.connect() as connection:
-            # Without a write-ahead log, all data are in the one file.
-            await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
+        await _disable_write_ahead_log(engine)
         return counts
 
 
