@@ -41,7 +41,7 @@ from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
 from arena.server.abuse_counter import AbuseCounter, compute_refusal_seconds
 from arena.server.cluster.frames import HEARTBEAT_INTERVAL_NS, MAX_SILENCE_BEFORE_LOSS_NS
-from arena.server.core.effects import CloseMatch, FinalEventRank, SendToClient
+from arena.server.core.effects import AnalysisTrimmed, CloseMatch, FinalEventRank, SendToClient
 from arena.server.core.events import add_final_rank
 from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
@@ -184,7 +184,6 @@ class Host:
             journal,
             find_record,
             self._authenticator,
-            metrics,
             clock=clock,
             lag=self._lag,
             make_seed=lambda: secrets.token_bytes(32),
@@ -208,6 +207,7 @@ class Host:
         self._records: asyncio.Queue[Record] = asyncio.Queue()
         self._shell_ended = anyio.Event()
         shell.add_effect_handler(CloseMatch, self._handle_match_end)
+        shell.add_effect_handler(AnalysisTrimmed, lambda cut: metrics.lines_cut.inc(cut.move_count))
         metrics.bots.set_function(lambda: len(shell.core.connected_bots))
         metrics.matches.set_function(lambda: shell.core.match_count)
         metrics.suspended.set_function(lambda: shell.core.count_suspended_bots(clock.now_ns()))

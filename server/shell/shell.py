@@ -33,7 +33,6 @@ from arena.protocol.record import Record, parse_record_line
 from arena.server.core.core import Core
 from arena.server.core.effects import (
     DURABLE_EFFECTS,
-    AnalysisTrimmed,
     CloseClient,
     CloseMatch,
     DurableEffect,
@@ -62,7 +61,6 @@ from arena.server.core.inputs import (
 )
 from arena.server.core.settings import CoreSettings
 from arena.server.loop_lag import NEVER_TIME_NS, EventLoopLag
-from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, RequestResync
 from arena.server.shell.authenticator import Authenticator
 from arena.server.store.errors import describe_outage, is_transient_error
@@ -107,7 +105,6 @@ class Shell:
         journal: Journal,
         find_record: RecordLookup,
         authenticator: Authenticator,
-        metrics: Metrics,
         *,
         clock: TimeSource,
         lag: EventLoopLag,
@@ -131,7 +128,6 @@ class Shell:
         self._journal = journal
         self._find_record = find_record
         self._authenticator = authenticator
-        self._metrics = metrics
         self._clock = clock
         self._now_ns = clock.now_ns
         self._make_seed = make_seed
@@ -165,7 +161,6 @@ class Shell:
         self._effect_handlers: dict[type, list[Callable[[Any], None]]] = {
             CloseMatch: [self._resolve_match_request],
             LogLine: [_write_log_line],
-            AnalysisTrimmed: [lambda cut: metrics.lines_cut.inc(cut.move_count)],
         }
 
     # inputs

@@ -30,7 +30,6 @@ from arena.server.core.inputs import (
 )
 from arena.server.core.settings import CoreSettings
 from arena.server.loop_lag import EventLoopLag
-from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, MessageToEdge, RequestResync
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.shell import Shell
@@ -216,15 +215,13 @@ async def running(
     """
     admit_all = AdmitAll()
     core = CoreSettings(**{"program": "test 1", "grace_ms": 30_000, **settings})
-    metrics = Metrics()
     shell = admit_all.shell = Shell(
         core,
         store,  # type: ignore[arg-type]
         store.record,
         authenticator or admit_all,  # type: ignore[arg-type]
-        metrics,
         clock=VIRTUAL_CLOCK,
-        lag=EventLoopLag(VIRTUAL_CLOCK, metrics.loop_seconds.observe),
+        lag=EventLoopLag(VIRTUAL_CLOCK, lambda _seconds: None),
         make_seed=lambda: b"seed",
         outage_patience_s=20.0,
         event_name=event,
