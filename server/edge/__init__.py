@@ -6,7 +6,7 @@ It talks to the core only through `server.ports`, so the core may be in this pro
 A move, from its bytes to the core:
 
     1. Connection.buffer_updated   stamps the time, applies the rate limit of the client's address, and parses the frame
-    2. Session.receive             decodes the message in the frame
+    2. Session.receive_frame       decodes the message in the frame
     3. core.submit(MessageReceived)   with the time since the turn was written
 
 and back, from the core's effects to bytes:
