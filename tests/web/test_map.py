@@ -897,8 +897,8 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
     offers = page.get_by_role("group", name="Choose a territory").get_by_role("button")
     expect(offers).to_have_text(
         [
-            "Emilia-Romagnawin, 12 afterTuscany can retake it with 14",
-            "Piedmontwin, 4 afterAosta Valley can retake it with 21",
+            "Emilia-Romagnawin, 12 afterRisk: 14 from Tuscany",
+            "Piedmontwin, 4 afterRisk: 21 from Aosta Valley",
             "TuscanyloseTuscany holds with 2",
         ]
     )
@@ -908,11 +908,14 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
     assert offers.evaluate_all("(all) => all.map((each) => each.dataset.risk)") == ["open", "open", "lost"]
     assert not find_cut_texts(offers)
     if min(width, height) < 480:
-        assert offers.first.inner_text().split("\n")[-1] == "14"  # the style adds "Can be retaken by"
-        controls = page.locator(".controls")  # a short phone has no room for it beside the choices
-        expect(controls).to_be_in_viewport(ratio=0.99) if height != 640 else expect(controls).to_be_hidden()
-        rows = [box_of(offer) for offer in offers.all()]
-        assert all(box["height"] < 50 and box["width"] > 250 for box in rows), "a row each"
+        assert offers.first.inner_text().split("\n")[-1] == "Risk: 14"
+        for name in ("Look back: previous move", "Resign"):
+            expect(page.get_by_role("button", name=name)).to_be_in_viewport(ratio=0.99)
+        boxes = [box_of(offer) for offer in offers.all()]
+        if height == 640:
+            assert len({box["y"] for box in boxes}) == 1, "beside each other"
+        else:
+            assert all(box["height"] < 50 and box["width"] > 250 for box in boxes), "a row each"
     is_phone = width in {844, 390, 360}  # its list has the results
     labels = page.locator(".outcomes text")
     expect(labels).to_have_count(0 if is_phone else 3)
@@ -1031,7 +1034,7 @@ def test_the_map_of_a_choice_zooms_in_as_far_as_a_finger_needs_and_its_overview_
         middles = [middle_of(each) for each in page.locator("[data-target], [data-selected]").all()]
         least = min(dist(a, b) for a, b in combinations(middles, 2))
         is_whole = page.evaluate(IS_WHOLE)
-        assert least >= 34, source
+        assert least >= 32, source
         assert is_whole or least < 45, source
         if back.is_visible():
             assert page.evaluate(COVERED) == 0, source

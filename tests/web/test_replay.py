@@ -112,7 +112,7 @@ def test_the_current_move_stays_in_sight_in_its_list(shown: Page) -> None:
 def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> None:
     marks = shown.get_by_role("button", name=re.compile("^Key moment"))
     expect(marks, "what is ahead is not told").to_have_count(0)
-    veil = shown.get_by_role("button", name="Show the rest")
+    veil = shown.get_by_role("button", name="Show it")
     veil.click()
     expect(veil).to_be_hidden()
     expect(shown.locator(".told")).to_have_text("The start")
@@ -163,7 +163,7 @@ def test_the_graph_of_a_match_in_play_has_what_there_is_to_draw(timed: Page) -> 
     timed.clock.run_for(1000)
     expect(timed.locator(".told")).to_contain_text("Move 2,")
     expect(timed.locator(".plot")).to_be_visible()
-    expect(timed.get_by_role("button", name="Show the rest")).to_be_hidden()
+    expect(timed.get_by_role("button", name="Show it")).to_be_hidden()
     expect(timed.locator(".plot .area").first).to_be_visible()
     expect(timed.locator(".plot figcaption")).to_have_text(re.compile("^Chance of winning"))
 

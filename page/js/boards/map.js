@@ -40,7 +40,7 @@ const WAVES = 5; // in which "+1" appears, from left to right: all at once would
 const WAVE_MS = 50; // from one to the next
 const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }];
 const NEAR_TIP_SIZE = 0.7; // size of the tip of an arrow between marks that nearly touch
-const COMPARED_PX = 60; // from mark to mark, below which a phone's board zooms in on a move and on the better one
+const COMPARED_PX = 28; // from mark to mark, below which a phone's board zooms in on a move and on the better one
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
@@ -79,11 +79,11 @@ const worth = (move) => (move.what === "joined" ? 0 : move.came - move.stood) + 
 // Return the risk of a move, one of RISKS: its battle is lost, its target is open to a reply, or neither; null if the move is not known.
 const riskOf = (move) => (!move ? null : move.what === "lost" ? "lost" : move.threats.length ? "open" : "safe");
 
-// Return the risk in words, as elements, of which a phone shows the number.
+// Return the risk in words, as elements, of which a phone leaves out the names.
 function riskWords(move, target) {
   const { left, threats: [threat] } = move;
   if (move.what === "lost") return [h("span", null, `${target} `), `holds with ${left}`];
-  return threat ? [h("span", { class: "can" }, `${threat.name} can retake it with `), String(threat.armies)] : ["Safe"];
+  return threat ? [`Risk: ${threat.armies}`, h("span", null, ` from ${threat.name}`)] : ["Safe"];
 }
 
 // Write a name of this size in its box; null hides it.
@@ -163,7 +163,7 @@ export class MapBoard {
     this.layout = layout;
     set(this.picture, { viewBox: `0 0 ${layout.width.toFixed(1)} ${layout.height.toFixed(1)}` });
     set(this.element, { "data-provisional": extra.cells === undefined });
-    this.zoom.resize([layout.width, layout.height]);
+    this.zoom.resize([layout.width, layout.height], layout.at);
     if (extra.cells === undefined) return; // nothing is seen before the land is known
     this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")));
     set(this.zoom.land, { href: `#${this.land.id}` });

@@ -14,12 +14,13 @@ const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const HANDHELD_PX = 960; // the same, with phones on their side
 const LAND_MARGIN = 8; // pixels between the land of a choice and the edge
 const FINGER_PX = 44; // between two points that a finger can tell apart
-const MIN_FINGER_PX = 34; // the same on the whole picture, which is not given up for a little more
+const MIN_FINGER_PX = 32; // the same on the whole picture, which is not given up for a little more
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
 const TAP_SHARE = 2.4; // of the least scale, to which two taps zoom in: two territories are then at least 76 pixels apart, and their names are large
 const MAX_FOLLOW_SHARE = 1.7; // of the least scale, to which moves that are followed zoom in
 const MIN_FOLLOW_GAIN = 1.35; // of the scale of the whole picture, below which moves that are followed are not worth a part of it
 const CORNERS = ["right top", "left bottom", "right bottom", "left top"]; // of the frame, where the overview may be, the best first
+const MARK_PX = 12; // from the middle of a place to the edge of its mark
 const OVERVIEW_GAP = 8; // pixels from there to the edge, as in the style
 const GLIDE_MS = 250;
 const SETTLE_MS = 400; // from a movement of the picture until a press is meant for what is there now
@@ -38,6 +39,7 @@ export class Zoom {
     this.factor = /** @type {number | null} */ (null); // pixels per unit chosen by the reader, 0 for the whole picture; null: see ownScale()
     this.near = /** @type {number[][]} */ ([]); // points around the land of a choice on which the picture is zoomed in
     this.points = /** @type {number[][]} */ ([]); // of a choice
+    this.places = /** @type {number[][]} */ ([]); // of all marks
     this.enough = Infinity; // scale at which a finger can tell them apart
     this.follows = false; // what the picture is zoomed in on are the latest moves
     this.movedAt = -Infinity; // time at which the picture began to move by itself
@@ -70,7 +72,7 @@ export class Zoom {
     this.place.addEventListener("pointerdown", (event) => this.drag(event));
     this.place.addEventListener("touchstart", (event) => this.pinch(event), { passive: true });
     this.place.addEventListener("touchmove", () => { this.isDragged = true; }, { passive: true });
-    this.place.addEventListener("scroll", () => this.showSight(), { passive: true });
+    this.place.addEventListener("scroll", () => this.showSight(true), { passive: true });
   }
 
   // Return the least scale at which a whole picture is not cut.
@@ -121,9 +123,10 @@ export class Zoom {
     return Math.max(0, this.place.clientWidth / this.scale - this.size[0]) / 2;
   }
 
-  // Handle a new size of the picture.
-  resize(size) {
+  // Handle a new size of the picture, and new places of its marks.
+  resize(size, places) {
     this.size = size;
+    this.places = places;
     set(this.overview, { viewBox: `0 0 ${size.map((each) => each.toFixed(1)).join(" ")}` });
     this.fit();
   }
@@ -152,22 +155,25 @@ export class Zoom {
     this.showSight();
   }
 
-  // Mark the part in sight on the overview. Move the overview to a corner where it covers nothing of a choice, or hide it if there is none.
-  showSight() {
-    const { place, back, scale, near, points, corner } = this;
+  // Mark the part in sight on the overview. Move the overview to a corner where it covers nothing of a choice and the fewest places, or hide it
+  // if there is none. `stays`: it leaves its corner only for a choice, while the picture is moved below it.
+  showSight(stays = false) {
+    const { place, back, scale, near, points, places, corner } = this;
     if (!back || back.hidden) return;
     const size = [place.clientWidth, place.clientHeight];
     const [x, y] = corner.map((start) => Math.max(0, -start) / scale);
     const [width, height] = size.map((length, axis) => Math.min(length / scale, this.size[axis]));
     set(this.sight, { x: x.toFixed(1), y: y.toFixed(1), width: width.toFixed(1), height: height.toFixed(1) });
     const own = [back.offsetWidth + 2 * OVERVIEW_GAP, back.offsetHeight + 2 * OVERVIEW_GAP];
-    const covers = (name, each, gap) => each.some((point) => point.every((at, axis) => {
+    const covered = (name, each, gap) => each.filter((point) => point.every((at, axis) => {
       const offset = at * scale + corner[axis];
       return name.includes(["left", "top"][axis]) ? offset > -gap && offset < own[axis] + gap : offset > size[axis] - own[axis] - gap && offset < size[axis] + gap;
-    }));
+    })).length;
     const names = [...new Set([back.dataset.corner ?? CORNERS[0], ...CORNERS])].filter((name) => name !== "left bottom" || this.hidesKeys);
-    const free = names.filter((name) => !covers(name, points, FINGER_PX / 2));
-    set(back, { "data-corner": free.find((name) => !covers(name, near, 0)) ?? free[0] ?? names[0], "data-covers": !free.length });
+    const free = names.filter((name) => !covered(name, points, FINGER_PX / 2));
+    const cost = (name) => covered(name, near, 0) + covered(name, places, MARK_PX);
+    if (!stays) free.sort((a, b) => cost(a) - cost(b));
+    set(back, { "data-corner": free[0] ?? names[0], "data-covers": !free.length });
   }
 
   // Let a point of the picture be in the middle of the frame, as far as the picture reaches.

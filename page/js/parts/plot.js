@@ -54,7 +54,7 @@ export class Plot {
     const halves = SEATS.map((seat) => h("span", { class: "half", "data-owner": seat, "aria-hidden": "true" }, match.players[seat])); // whose each half is
     this.plies = h("div", { class: "plies", "aria-hidden": "true" });
     this.chief = h("button", { type: "button", class: "chief", onclick: () => go(this.chiefPly) });
-    this.rest = h("button", { type: "button", class: "veil", hidden: true, onclick: reveal }, h("span", null, "Show the rest"), h("span", null, "The rest is hidden"));
+    this.rest = h("button", { type: "button", class: "veil", hidden: true, onclick: reveal }, h("span", null, "Result hidden"), h("span", null, "Show it"));
     this.element = h("figure", { class: "plot" }, this.head,
       h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", { class: "drawn" }, this.svg, halves, this.chief, this.rest, this.plies)), this.words);
   }

@@ -7,7 +7,7 @@ import { SEATS, SIDES, other, plural } from "../text.js";
 import { mayReview, read, reviewOfMoves } from "./engine.js";
 import { percent } from "./values.js";
 
-const DECISIVE = 5; // mistakes that are marked on the slider and on the graph
+const DECISIVE = 5; // mistakes that are told one after the other, and marked on the slider and on the graph
 
 export class Review {
   // changed(ply) is called after each change of what the review says; when it is ready, with the ply after the largest mistake.
@@ -27,8 +27,8 @@ export class Review {
     this.heading = h("h2", null, this.shape, this.number);
     const step = (label, text, to) => h("button", { type: "button", "aria-label": label, title: label, onclick: () => go(to()) }, text);
     this.head = h("div", { class: "mistake-head", hidden: true }, this.heading,
-      step("Previous mistake", "‹", () => first(this.mistakes.reverse(), (each) => each < this.ply)),
-      step("Next mistake", "›", () => first(this.mistakes, (each) => each > this.ply)));
+      step("Previous mistake", "‹", () => first(this.decisive.reverse(), (each) => each < this.ply)),
+      step("Next mistake", "›", () => first(this.decisive, (each) => each > this.ply)));
     this.played = h("p", { class: "played" });
     this.told = h("p", { role: "status" });
     this.element = h("div", { class: "review", hidden: true }, this.head, this.told, this.played);
@@ -57,21 +57,22 @@ export class Review {
     this.ply = ply;
     set(this.element, { hidden: !this.told.textContent });
     if (!this.ready) return;
-    const { mistakes } = this;
-    set(this.head, { hidden: !mistakes.length });
+    const { mistakes: { length }, decisive } = this;
+    set(this.head, { hidden: !length });
     const marked = this.mark(ply);
-    say(this.number, marked ? this.name(ply) : plural(mistakes.length, "mistake"));
+    say(this.number, marked ? this.name(ply) : length > decisive.length ? `${decisive.length} largest of ${length} mistakes` : plural(length, "mistake"));
     const seat = marked ? this.match.seatOf(ply - 1) : null;
     set(this.shape, { hidden: !seat, "aria-label": seat && `${SIDES[seat]}:` });
     set(this.heading, { "data-owner": seat });
     this.played.replaceChildren(...this.words(ply));
   }
 
-  // Return which mistake led to a ply.
+  // Return which mistake led to a ply: its number among the marks of the graph.
   name(ply) {
-    const { mistakes: { length }, mistakes, largest } = this;
+    const { decisive: { length }, decisive, largest } = this;
+    if (!decisive.includes(ply)) return "A smaller mistake";
     if (length === 1) return "The only mistake";
-    return `Mistake ${mistakes.indexOf(ply) + 1} of ${length}${ply === largest ? ", the largest" : ""}`;
+    return `${ply === largest ? "Largest mistake ·" : "Mistake"} ${decisive.indexOf(ply) + 1} of ${length}`;
   }
 
   // Return the ply whose position is shown at a ply: before a mistake, one sees what could have been played instead.

@@ -45,8 +45,8 @@ export class Scoreboard {
   }
 
   // Show the armies and the chances at a ply. `behind`: newer plies were played. `ratings`: those of bots, by game and name. `tried`: the position of the
-  // reader's own line, and its chance.
-  show(match, ply, { behind = false, ratings = /** @type {Map<string, number> | null} */ (null), tried = /** @type {any} */ (null) } = {}) {
+  // reader's own line, or before a mistake, and its chance. `before`: it is the position before a mistake, whose move is drawn.
+  show(match, ply, { behind = false, ratings = /** @type {Map<string, number> | null} */ (null), tried = /** @type {any} */ (null), before = false } = {}) {
     this.match = match;
     this.behind = behind;
     const share = tried ? tried.share : chanceAt(match, ply);
@@ -57,7 +57,7 @@ export class Scoreboard {
     set(this.bar, { "data-unknown": share === null, "data-over": Boolean(end), title: end ? null : "Chance of winning" });
     set(this.part, { width: chances.maxie });
     const leader = ahead ? this.nameOf(ahead) : "";
-    const told = end ? outcome(end, this.own) : ahead ? `${chances[ahead]} % to win` : "Even";
+    const told = end ? outcome(end, this.own) : `${ahead ? `${chances[ahead]} % to win` : "Even"}${before ? " before the move" : ""}`;
     if (this.compact) set(this.bar, { "aria-label": `${leader} ${told}`.trim() });
     this.labels.forEach((label, n) => {
       const seat = SEATS[n];

@@ -273,7 +273,7 @@ export class Viewer {
     const before = this.shownPly(at) < at && !explorer.active;
     const best = before ? this.review.before(at) : null; // before a mistake, the chance with the better move
     const share = line.length ? line[line.length - 1].share : best;
-    this.scoreboard.show(match, this.shownPly(at), { behind: playback.behind > 0, tried: before || line.length ? { position, share } : null });
+    this.scoreboard.show(match, this.shownPly(at), { behind: playback.behind > 0, tried: before || line.length ? { position, share } : null, before });
     // A small frame of another site has nothing else that tells the result.
     const tells = this.over && document.body.classList.contains("embedded");
     set(this.scoreboard.bar, { hidden: this.seat !== null || (!hasChances(match) && !tells) }); // a player is not told the chances
