@@ -223,10 +223,9 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     expect(page.locator(".plot .chances")).to_have_attribute("d", re.compile("L.*L"))
     mistake = page.get_by_role("button", name="Next mistake")
     costs = {at: each["chance_lost"] for at, each in enumerate(review["moves"], 1) if each["mark"]}
-    marked = sorted(costs)
     expect(page.locator(".moves .mark")).to_have_text(marks)
     largest = max(costs, key=lambda at: costs[at])
-    told_in_turn = sorted(sorted(costs, key=lambda at: -costs[at])[:5])  # a smaller one is told where the reader goes to it
+    told_in_turn = sorted(sorted(costs, key=lambda at: -costs[at])[:5])
     expect(page.locator(".marks span")).to_have_count(len(told_in_turn))
     drops = (page.locator(".plot .drop").get_attribute("d") or "").count("M")
     dots = [
@@ -293,12 +292,20 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
             each.click(trial=True)
             expect(each).to_be_in_viewport(ratio=0.99)
         expect(page.locator(".map .better").first).to_be_in_viewport(ratio=1)
-        arrow = page.locator(".map .better").first  # between two territories that are no nearer to each other than it needs
+        arrow = page.locator(".map .better").first
         wait_until(lambda box=arrow: sum(box_of(box)[side] for side in ("width", "height")) > 20)
         buttons = [page.get_by_role("button", name=f"Next {each}") for each in ("mistake", "move")]
         for part in (*buttons, page.locator(".tug-bar")):
             expect(part).to_be_in_viewport(ratio=0.99)
         assert not find_cut_texts(page.get_by_role("tablist"))
+        expect(page.locator(".controls")).to_be_in_viewport(ratio=0.99)
+    page.set_viewport_size({"width": 768, "height": 1024})
+    for part in (play, *(page.locator(sign) for sign in (".plot", ".controls", ".moves"))):
+        expect(part).to_be_in_viewport(ratio=0.95)
+    row = box_of(page.locator(".moves li").last)["height"]
+    assert box_of(page.locator(".moves"))["height"] >= 6 * row, (
+        "the moves are beside the curve and the mistake"
+    )
     page.set_viewport_size({"width": 360, "height": 640})
     expect(page.locator(".review")).to_be_in_viewport(ratio=1)
     wait_until(lambda: (page.locator(".board").bounding_box() or {"height": 0})["height"] >= 240)
@@ -354,7 +361,9 @@ def test_the_review_counts_all_mistakes_once_and_the_sentence_agrees_with_it(
         expect(page.locator(".plot p").last).to_have_text(f"Before move {ply} · bob {ahead} %")
         if chance > 0:
             expect(study.locator(".fall")).to_have_text(f"ada {100 - ahead} → {ply - 1} %")
-        expect(page.locator(".share-of").filter(has_text="%")).to_contain_text(f"{ahead} % to win before the move")
+        expect(page.locator(".share-of").filter(has_text="%")).to_contain_text(
+            f"{ahead} % to win before the move"
+        )
         expect(page.locator(".told")).to_have_text(re.compile(rf"^Move {ply}, \w+: (?!.*(taken|held))"))
     page.get_by_role("slider").press("End")
     expect(story).to_contain_text("ada wins")

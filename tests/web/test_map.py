@@ -1044,6 +1044,33 @@ def test_the_map_of_a_choice_zooms_in_as_far_as_a_finger_needs_and_its_overview_
         expect(page.locator("[data-selected]")).to_have_count(0)
 
 
+@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640)])
+def test_the_overview_is_in_the_corner_with_the_fewest_marks(
+    empty: BrowserArena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{empty.url}table")
+    usa = load_map("usa")
+    owners = {"Maine": "maxie", "Texas": "minnie"}
+    start = [[owners[name], 9] if name in owners else None for name in usa.territories]
+    page.evaluate(OWN, [{**usa.to_data(), "start": start}, "maxie", []])
+    page.locator(f'[data-spot="{usa.territories.index("Maine")}"]').dispatch_event("click")
+    expect(page.get_by_role("button", name="Whole map")).to_have_attribute("data-corner", "left top")
+    assert page.evaluate(COVERED.replace("[data-target] .reach, [data-selected] .reach", ".spot .reach")) == 0
+
+
+def test_the_moves_of_ones_own_match_fill_a_tablet_s_window(empty: BrowserArena, page: Page) -> None:
+    page.set_viewport_size({"width": 768, "height": 1024})
+    page.goto(f"{empty.url}table")
+    record = made_up("italy")
+    page.evaluate(OWN, [record.setup, "maxie", [each.move for each in record.moves[:12]]])
+    expect(page.locator("[data-source]").first).to_be_visible()
+    row = box_of(page.locator(".moves li").last)["height"]
+    wait_until(lambda: box_of(page.locator(".moves"))["height"] >= 4 * row)
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
+
+
 def test_the_reader_of_ones_own_match_is_addressed_as_you(empty: BrowserArena, page: Page) -> None:
     page.goto(f"{empty.url}table")
     setup = load_map("path4").to_data()
