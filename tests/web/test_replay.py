@@ -195,6 +195,7 @@ def test_the_rules_with_the_numbers_of_the_map_are_one_press_away(shown: Page) -
 
 
 def test_a_word_is_explained_where_it_stands(shown: Page) -> None:
+    shown.keyboard.press("End")
     shown.get_by_role("button", name="Chance of winning: what does it mean?").click()
     expect(shown.get_by_text("How often a player wins from such a position")).to_be_visible()
 
