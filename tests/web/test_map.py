@@ -1066,7 +1066,8 @@ def test_the_moves_of_ones_own_match_fill_a_tablet_s_window(empty: BrowserArena,
     page.evaluate(OWN, [record.setup, "maxie", [each.move for each in record.moves[:12]]])
     expect(page.locator("[data-source]").first).to_be_visible()
     row = box_of(page.locator(".moves li").last)["height"]
-    wait_until(lambda: box_of(page.locator(".moves"))["height"] >= 4 * row)
+    moves, controls = page.locator(".moves"), page.locator(".controls")
+    wait_until(lambda: box_of(controls)["y"] - box_of(moves)["y"] - box_of(moves)["height"] < 1.5 * row)
     assert page.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
 
 
