@@ -101,7 +101,7 @@ class HostedEvents:
 
         After a restart, bots need time to reconnect.
         """
-        matches.handle_event_match_end = self.record_result
+        matches.set_event_match_end_handler(self.record_result)
 
     # for the shell, the matchmaker and listings
 

@@ -49,14 +49,17 @@ class CurrentMatches:
         self._challenges = challenges
         self._history = history
         self._suspensions = suspensions
-        self.handle_event_match_end: Callable[[Record], None] = lambda _record: None
-        """Function that is called with the record of each event match that ends. `HostedEvents` sets it."""
+        self._handle_event_match_end: Callable[[Record], None] = lambda _record: None
         self._pending_terms: list[MatchTerms] = []
         """Terms of the matches that an event has requested and that have not begun."""
         self._stalls: deque[tuple[int, int]] = deque(maxlen=MAX_REMEMBERED_SERVER_STALLS)
         """Recent stalls, in which the server could do no work: end time and length of each, in ns."""
 
     # matches of events
+
+    def set_event_match_end_handler(self, handler: Callable[[Record], None]) -> None:
+        """Call `handler` with the record of each event match that ends, from now on."""
+        self._handle_event_match_end = handler
 
     def request_match(self, terms: MatchTerms) -> None:
         """Begin a match that an event requested, as soon as both bots have capacity for it (see `begin_requested_matches`)."""
@@ -135,7 +138,7 @@ class CurrentMatches:
         record = terms.make_record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))
         self._lobby.effects.append(CloseMatch(record, terms.rated))
         self._house.queue.forget_challenge_or_match(terms.match)
-        self.handle_event_match_end(record)
+        self._handle_event_match_end(record)
         for bot in bots:
             self._lobby.forget_bot_if_session_expired(bot)
 
@@ -144,7 +147,7 @@ class CurrentMatches:
         terms = msgspec.structs.replace(terms, rated=False)
         record = terms.make_record(self._lobby.format_current_utc(), [], result)
         self.record_match_played_elsewhere(terms, record)
-        self.handle_event_match_end(record)
+        self._handle_event_match_end(record)
 
     def record_match_played_elsewhere(self, terms: MatchTerms, record: Record) -> None:
         """Record a match that was played or decided outside the core, without a `MatchRoom`."""
@@ -227,7 +230,7 @@ class CurrentMatches:
             bot.move_match_to_recent(match, lobby.now)
             lobby.mark_listing_changed(bot)
         if room.is_event_match:
-            self.handle_event_match_end(record)
+            self._handle_event_match_end(record)
         else:
             self._record_match_end(room, record)
         for bot in room.bots.values():
