@@ -165,6 +165,10 @@ class LobbyBot:
         )
         self.ratings = dict(admission.ratings)
 
+    def set_owner(self, owner_name: str) -> None:
+        """Record the owner of the bot's token. Until this call, the bot's address stands for the owner."""
+        self.owner, self.is_owner_address = owner_name, False
+
     def has_same_owner_as(self, other: LobbyBot) -> bool:
         """Return True if both bots have the same known owner. Such bots play no rated matches with each other.
 
@@ -181,10 +185,25 @@ class LobbyBot:
         """Restore the session whose secret has the hash `session_hash`. The bot counts as disconnected since `now_ns`."""
         self.session, self.disconnect_time = session_hash, now_ns
 
+    def keep_session_after_disconnect(self) -> None:
+        """From now on, let the session outlive a disconnect by `CoreSettings.grace_ms`, instead of ending at once."""
+        self.keeps_session = True
+
+    def mark_disconnected(self, now_ns: int) -> None:
+        """Mark the bot as disconnected since `now_ns`."""
+        self.client = self.answer_period_start = None
+        self.disconnect_time = now_ns
+
+    def set_match_quota(self, remaining_matches: int) -> None:
+        self.quota = remaining_matches
+
     def count_match_against_quota(self) -> None:
         """Subtract a new match from the bot's quota of further matches, if it has one."""
         if self.quota:
             self.quota -= 1
+
+    def add_match_in_progress(self, match_id: str, player: Player) -> None:
+        self.matches[match_id] = player
 
     def move_match_to_recent(self, match_id: str, now_ns: int) -> None:
         """Remove a match that ended at `now_ns` from the matches in progress, and remember it as recently finished."""

@@ -389,7 +389,7 @@ class Core:
             if bot.client is not None:
                 self._lobby.effects.append(SendMissedResult(bot.client, bot.name, message.match))
             return
-        bot.keeps_session = True
+        bot.keep_session_after_disconnect()
         event: RefereeEvent = PlayerReady(player)
         if isinstance(message, Resign):
             event = PlayerResigned(player, message.reason, message.detail)
@@ -397,7 +397,7 @@ class Core:
 
     def _handle_status(self, bot: LobbyBot, status: Status) -> None:
         if status.quota is not UNSET:
-            bot.quota = status.quota
+            bot.set_match_quota(status.quota)
             self._lobby.mark_listing_changed(bot)
             if status.quota == 0:
                 self._challenges.close_challenges_involving(bot.name, f"{bot.name} takes no more matches")
@@ -431,6 +431,9 @@ class Core:
         self._lobby.effects.append(
             SendToClient(client.id, room.public_view.make_view_message(self._lobby.now))
         )
+
+    def _handle_unwatch(self, client: LobbyClient, unwatch: Unwatch) -> None:
+        client.unfollow_topic(unwatch.match)
 
     def _refuse_second_hello(self, _client: LobbyClient, _hello: Hello) -> None:
         raise RequestRefused(ErrorCode.HELLO_TWICE, ErrorCode.HELLO_TWICE.meaning)
@@ -474,7 +477,7 @@ class Core:
     def _handle_owner_resolved(self, resolution: OwnerResolved) -> None:
         bot = self._lobby.bots.get(resolution.name)
         if bot is not None:
-            bot.owner, bot.is_owner_address = resolution.owner, False
+            bot.set_owner(resolution.owner)
 
 
 def _make_non_player_refusal() -> RequestRefused:

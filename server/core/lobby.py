@@ -266,8 +266,7 @@ class Lobby:
 
     def handle_bot_disconnection(self, bot: LobbyBot) -> None:
         """Record that a bot has disconnected. The bot may return within `CoreSettings.grace_ms`."""
-        bot.client = bot.answer_period_start = None
-        bot.disconnect_time = self.now
+        bot.mark_disconnected(self.now)
         self.mark_listing_changed(bot)
         self.forget_bot_if_session_expired(bot)
 

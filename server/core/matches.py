@@ -123,7 +123,7 @@ class CurrentMatches:
         self.rooms[room.terms.match] = room
         self.load += room.load
         for player, bot in room.bots.items():
-            bot.matches[room.terms.match] = player
+            bot.add_match_in_progress(room.terms.match, player)
             self._lobby.mark_listing_changed(bot)
 
     def _close_as_void(
@@ -261,7 +261,7 @@ class CurrentMatches:
         for name, secret in sorted(restored_state.sessions.items()):
             bot = self._lobby.find_or_add_bot(name)
             bot.restore_session(secret, self._lobby.now)
-            bot.keeps_session = True
+            bot.keep_session_after_disconnect()
             for match in restored_state.recent_matches.get(name, ()):
                 bot.move_match_to_recent(match, self._lobby.now)
         for unfinished in restored_state.matches:

@@ -322,7 +322,7 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
 ) -> None:
     bot = LobbyBot("anna")
     bot.begin_session("secret")
-    bot.owner = "ada"
+    bot.set_owner("ada")
     accounts, shell = open_accounts(monkeypatch, anna=account("token", session=bot.session, owner="ada"))
     auth = make_authenticator()
 
@@ -367,7 +367,7 @@ async def test_a_bot_that_has_returned_stays_connected_if_the_store_cannot_be_re
 ) -> None:
     bot = LobbyBot("anna")
     bot.begin_session("secret")
-    bot.owner = "ada"
+    bot.set_owner("ada")
     accounts, shell = open_accounts(monkeypatch)
     accounts.gate.set()
     accounts.error = OSError("the database is away")
