@@ -432,9 +432,6 @@ class Core:
             SendToClient(client.id, room.public_view.make_view_message(self._lobby.now))
         )
 
-    def _handle_unwatch(self, client: LobbyClient, unwatch: Unwatch) -> None:
-        client.unfollow_topic(unwatch.match)
-
     def _refuse_second_hello(self, _client: LobbyClient, _hello: Hello) -> None:
         raise RequestRefused(ErrorCode.HELLO_TWICE, ErrorCode.HELLO_TWICE.meaning)
 
