@@ -57,7 +57,7 @@ export class Scoreboard {
     set(this.bar, { "data-unknown": share === null, "data-over": Boolean(end), title: end ? null : "Chance of winning" });
     set(this.part, { width: chances.maxie });
     const leader = ahead ? this.nameOf(ahead) : "";
-    const told = end ? outcome(end, this.own) : `${ahead ? `${chances[ahead]} % to win` : "Even"}${before ? " before the move" : ""}`;
+    const told = end ? outcome(end, this.own) : ahead ? `${chances[ahead]} % ${before ? "before the move" : "to win"}` : "Even";
     if (this.compact) set(this.bar, { "aria-label": `${leader} ${told}`.trim() });
     this.labels.forEach((label, n) => {
       const seat = SEATS[n];
