@@ -124,7 +124,7 @@ ProcessesOption = Annotated[
         "--processes", metavar="N", min=0, max=1024, help="Number of parallel processes; 0: one per core."
     ),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the random choices.")]
 RecordOption = Annotated[
     Path | None,
     typer.Option(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import statistics
+from typing import NamedTuple
 
 import uvloop
 
@@ -38,30 +39,34 @@ async def measure_p99_latency_ms(load: LoadCounters) -> float:
     return 1000 * compute_quantile(load.latencies_seconds, 0.99)
 
 
-async def measure_p99_latencies_ms(spectator_count: int, round_count: int) -> tuple[list[float], list[float]]:
-    """Let two bots play, alternately without and with spectators.
+class LatencyRounds(NamedTuple):
+    """99th percentile of the times until a move is acknowledged, in each round, in ms."""
 
-    Return two lists: the p99 of each round without spectators, and with spectators, in ms.
-    """
+    without_spectators_ms: list[float]
+    with_spectators_ms: list[float]
+
+
+async def measure_latency_rounds(spectator_count: int, round_count: int) -> LatencyRounds:
+    """Let two bots play, alternately without and with spectators, and measure the p99 latency of each period."""
     # All spectators come from one address.
     limits = (
         f"--set=limits.connections_per_address={spectator_count + 10}",
         "--set=limits.work_ms_per_second=1000000",
     )
-    load, p99_without, p99_with = LoadCounters(), list[float](), list[float]()
+    load, rounds = LoadCounters(), LatencyRounds([], [])
     with run_arena_server(1, *limits) as server:
         async with run_bots(
             load, [run_arena_bot(server.url, name, load, MEAN_PAUSE_SECONDS) for name in ("a", "b")]
         ):
             await measure_p99_latency_ms(load)
             for _ in range(round_count):
-                p99_without.append(await measure_p99_latency_ms(load))
+                rounds.without_spectators_ms.append(await measure_p99_latency_ms(load))
                 with run_load_processes(
                     server.url, spectator_count, client_kind=WATCH, name_prefix="spectator"
                 ) as spectator_processes:
                     await asyncio.to_thread(spectator_processes.wait_until_all_connected, spectator_count)
-                    p99_with.append(await measure_p99_latency_ms(load))
-    return p99_without, p99_with
+                    rounds.with_spectators_ms.append(await measure_p99_latency_ms(load))
+    return rounds
 
 
 def main() -> None:
@@ -73,11 +78,9 @@ def main() -> None:
     )
     arguments = SERVER.parse_arguments(parser)
     get_conditions = start_recording_conditions()
-    p99_without, p99_with = uvloop.run(measure_p99_latencies_ms(arguments.spectators, arguments.rounds))
-    ratio = MeasuredRatio(
-        [with_them / without for without, with_them in zip(p99_without, p99_with, strict=True)]
-    )
-    without, with_them = (f"{statistics.median(figures):.2f} ms" for figures in (p99_without, p99_with))
+    rounds = uvloop.run(measure_latency_rounds(arguments.spectators, arguments.rounds))
+    ratio = MeasuredRatio([with_them / without for without, with_them in zip(*rounds, strict=True)])
+    without, with_them = (f"{statistics.median(figures):.2f} ms" for figures in rounds)
     headings = ["spectators", "p99 without them", "p99 with them", "ratio"]
     text = f"{without} without, {with_them} with them: {ratio.format_with_range('×')}"
     figures = {

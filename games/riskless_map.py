@@ -86,7 +86,7 @@ class RisklessMap:
         if len(self.neighbours) != territory_count:
             raise BadMap(
                 "neighbours",
-                f"there must be {territory_count} lists, one per territory, not {len(self.neighbours)}",
+                f"there must be {territory_count} lists of neighbours, one per territory, not {len(self.neighbours)}",
             )
         # Sets make this fast even on a complete graph of 1,000 territories, which has a million roads.
         neighbour_sets = [set(neighbours) for neighbours in self.neighbours]
@@ -145,14 +145,14 @@ class RisklessMap:
         if len(self.places) != len(self.territories):
             raise BadMap(
                 "places",
-                f"there must be {len(self.territories)} points, one per territory, not {len(self.places)}",
+                f"there must be {len(self.territories)} places, one per territory, not {len(self.places)}",
             )
 
     def _check_start_armies(self) -> None:
         if len(self.start) != len(self.territories):
             raise BadMap(
                 "start",
-                f"there must be {len(self.territories)} entries, one per territory, not {len(self.start)}",
+                f"there must be {len(self.territories)} start entries, one per territory, not {len(self.start)}",
             )
         for territory, armies in enumerate(self.start):
             if abs(armies) > self.territory_cap:

@@ -13,7 +13,10 @@ Point = tuple[float, float]
 Line = tuple[Point, Point]
 
 WRAPPED_ROAD_OVERHANG_SHARE = 0.05
-"""Distance from the outermost territory to the end of a road that leaves the picture there, as a fraction of the width."""
+"""Distance by which a road that wraps around the picture extends beyond the outermost territory.
+
+Fraction of the distance between the leftmost and the rightmost territory.
+"""
 
 
 @dataclass(frozen=True)

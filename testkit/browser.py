@@ -116,10 +116,11 @@ def open_chromium() -> Iterator[Browser]:
 class BrowserArena:
     """Process of `arena serve` with its store in a folder, and the processes of its bots."""
 
-    def __init__(self, folder: Path, *options: str, is_private: bool = True) -> None:
+    def __init__(self, folder: Path, *server_options: str, is_private_server: bool) -> None:
+        """Prepare a server whose store is in `folder`. The arguments are described at `run_arena`."""
         self._folder = folder
-        self._is_private = is_private
-        self._options = options
+        self._is_private_server = is_private_server
+        self._server_options = server_options
         self._bots: list[ForkedCommand] = []
         self._logs: list[Path] = []
         self._slow_bot_files: list[Path] = []
@@ -136,9 +137,9 @@ class BrowserArena:
         log = self._create_log("serve")
         database = f"sqlite:///{self._folder / 'arena.db'}"
         command = ["serve", "--port", str(self.port), "--db", database, "--set=server.drain_seconds=0"]
-        if self._is_private:
+        if self._is_private_server:
             command += ["--anyone", "--set=house.engines=none"]
-        words = [*command, *self._options]
+        words = [*command, *self._server_options]
         if self._environment is None:
             self._server = ForkedCommand(*words, cwd=self._folder, stderr=log)
         else:
@@ -287,18 +288,18 @@ RUNNING_ARENAS: list[BrowserArena] = []
 
 @contextmanager
 def run_arena(
-    folder: Path, *options: str, bots: tuple[str, ...] = (), is_private: bool = True
+    folder: Path, *server_options: str, bots: tuple[str, ...] = (), is_private: bool = True
 ) -> Iterator[BrowserArena]:
     """Run a server, and one bot for each engine in `bots`, until the end of the block.
 
     folder: folder of the server's store and of all logs
-    options: further options of `arena serve`
+    server_options: further options of `arena serve`
     is_private: True for the server of one user, which accepts any name without a token and has no bots of its own
 
     An exception in the block gets a note with the state of all processes.
     """
     assert {bot.partition(":")[0] for bot in bots} <= set(ENGINES)
-    running = BrowserArena(folder, *options, is_private=is_private)
+    running = BrowserArena(folder, *server_options, is_private_server=is_private)
     RUNNING_ARENAS.append(running)
     try:
         running.start_server()

@@ -22,11 +22,11 @@ MEASUREMENT_SECONDS = 8.0
 SLEEP_SECONDS = 0.001
 """Duration of each sleep of the event loop, in seconds. The delay is the time by which the sleep was too long."""
 SECONDS_PER_POSITION = 0.5
-"""Seconds for which the threads search each position while the event loop is measured."""
+"""Seconds for which the threads search each position while the event loop's delay is measured."""
 STOPPED_SEARCH_COUNT = 1000
 """Number of searches whose delay from the time limit to the end is measured."""
 SEARCH_THREAD_COUNT = 2
-"""Number of threads that search while the event loop is measured."""
+"""Number of threads that search while the event loop's delay is measured."""
 MAX_P99_DELAY_MS = 5.0
 """Promised upper bound of the p99 of the event loop's delay while SEARCH_THREAD_COUNT threads search, in ms."""
 ROW_TITLES = (

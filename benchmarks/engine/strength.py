@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument(
         "--map",
         action="append",
-        help="map to play on; may be repeated; default: maps on which no weights are trained",
+        help="map to play on; may be repeated; default: the maps that the weights were not trained on",
     )
     parser.add_argument(
         "--tc", action="append", help="time control; may be repeated; default: 0.1/move (0.1 s a move)"

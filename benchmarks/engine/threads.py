@@ -16,7 +16,7 @@ from arena.bots.search.deepening import SearchReport
 from benchmarks.kit.measure import (
     MeasuredRatio,
     format_markdown_table,
-    format_rounded,
+    format_up_to_two_decimals,
     make_midgame_positions,
     make_riskless_game,
 )
@@ -180,7 +180,7 @@ def format_figures(raw_data: dict[str, Any]) -> dict[str, str]:
         [
             name,
             str(MeasuredRatio(faster)),
-            format_rounded(MeasuredRatio(work).median) if (work := raw_data["work"][name]) else "",
+            format_up_to_two_decimals(MeasuredRatio(work).median) if (work := raw_data["work"][name]) else "",
         ]
         for name, faster in raw_data["faster"].items()
     ]

@@ -38,7 +38,7 @@ from benchmarks.hostile.stranger import TrafficCounts
 from benchmarks.hostile.strangers import RequestJob, run_strangers
 from benchmarks.kit.load import LoadCounters, run_bots
 from benchmarks.kit.load_processes import SPAWN_CONTEXT
-from benchmarks.kit.measure import MeasuredRatio, format_markdown_table, format_rounded
+from benchmarks.kit.measure import MeasuredRatio, format_markdown_table, format_up_to_two_decimals
 from benchmarks.kit.results import format_verdict
 from benchmarks.kit.running_server import RunningServer, run_server
 from benchmarks.kit.script import MAP
@@ -167,16 +167,18 @@ class RequestKindRounds:
             faults.append(f"p99 is {ratio} times the quiet one")
         if self.second_highest_p99_ratio >= MAX_P99_RATIO:
             faults.append(
-                f"p99 is {format_rounded(self.second_highest_p99_ratio)} times the quiet one or more in two rounds"
+                f"p99 is {format_up_to_two_decimals(self.second_highest_p99_ratio)} times the quiet one or more in two rounds"
             )
         if self.lowest_overall_p99_ratio >= MAX_P99_RATIO:
             faults.append(
-                f"p99 of all moves is {format_rounded(self.lowest_overall_p99_ratio)} times the quiet one or more"
+                f"p99 of all moves is {format_up_to_two_decimals(self.lowest_overall_p99_ratio)} times the quiet one or more"
             )
         if not is_control and not self.sum_counts("sent"):
             faults.append("nothing was sent")
         if self.max_memory_ratio >= MAX_MEMORY_RATIO:
-            faults.append(f"memory is {format_rounded(self.max_memory_ratio)} times what it was before")
+            faults.append(
+                f"memory is {format_up_to_two_decimals(self.max_memory_ratio)} times what it was before"
+            )
         if max(self.sessions) > MAX_SESSIONS:
             faults.append(f"{max(self.sessions)} sessions are in the store")
         if max_connection_seconds is None:
@@ -379,8 +381,8 @@ def format_figures(results: RoundResults) -> dict[str, str]:
         ),
         "hostile.sessions": str(most_sessions),
         "hostile.cpu": (
-            f"{_make_row_title(costliest_kind)}: the server used {hostile - quiet:.0%} of a core more in its hostile periods "
-            "than in the quiet periods"
+            f"{_make_row_title(costliest_kind)}: compared with the quiet periods, the server used an extra "
+            f"{hostile - quiet:.0%} of a core"
         ),
         **_make_verdicts(results),
         "hostile.growth": format_verdict(
@@ -410,8 +412,8 @@ def _make_verdicts(results: RoundResults) -> dict[str, str]:
         )
         highest = max(max(rounds.compute_hostile_to_quiet_ratio().values) for rounds in kinds.values())
         verdicts[placeholder] = format_verdict(
-            f"at worst a median of {format_rounded(median)} (`{median_kind}`), a second highest ratio of "
-            f"{format_rounded(repeated)} (`{repeated_kind}`), and a single round of {format_rounded(highest)}",
+            f"at worst a median of {format_up_to_two_decimals(median)} (`{median_kind}`), a second highest ratio of "
+            f"{format_up_to_two_decimals(repeated)} (`{repeated_kind}`), and a single round of {format_up_to_two_decimals(highest)}",
             is_bound_kept=median < MAX_MEDIAN_P99_RATIO and repeated < MAX_P99_RATIO,
         )
     return verdicts
@@ -427,7 +429,7 @@ def _make_table_row(kind: str, rounds: RequestKindRounds) -> list[str]:
         f"{rounds.median_quiet_p99_ms:.1f}",
         f"{statistics.median(one_round.p99 for one_round in rounds.hostile):.1f}",
         str(rounds.compute_hostile_to_quiet_ratio()),
-        format_rounded(rounds.lowest_overall_p99_ratio),
+        format_up_to_two_decimals(rounds.lowest_overall_p99_ratio),
         " → ".join(f"{share:.0%}" for share in rounds.median_quiet_and_hostile_cpu_shares),
         *(f"{rounds.sum_counts(name):,}" for name in ("sent", "answered", "refused", "lost")),
         " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory[-1]),

@@ -29,15 +29,15 @@ class MeasuredRatio:
 
     def __str__(self) -> str:
         low, high = min(self.values), max(self.values)
-        return f"{format_rounded(self.median)} ({format_rounded(low)} to {format_rounded(high)}, n = {len(self.values)})"
+        return f"{format_up_to_two_decimals(self.median)} ({format_up_to_two_decimals(low)} to {format_up_to_two_decimals(high)}, n = {len(self.values)})"
 
     def format_with_range(self, unit: str) -> str:
         """Return the ratio as text, such as `1.50 × (the median of 3 measurements, from 1.40 to 1.60)` for the unit "×"."""
-        low, high = format_rounded(min(self.values)), format_rounded(max(self.values))
-        return f"{format_rounded(self.median)} {unit} (the median of {len(self.values)} measurements, from {low} to {high})"
+        low, high = format_up_to_two_decimals(min(self.values)), format_up_to_two_decimals(max(self.values))
+        return f"{format_up_to_two_decimals(self.median)} {unit} (the median of {len(self.values)} measurements, from {low} to {high})"
 
 
-def format_rounded(number: float) -> str:
+def format_up_to_two_decimals(number: float) -> str:
     """Format a number with two decimals if it is below 20, one if it is below 100, and otherwise none."""
     return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 20 else f"{number:.2f}"
 

@@ -143,7 +143,7 @@ def compile_kernel(function: Function, name: str) -> Function:
         def __init__(self, py_func: Any) -> None:
             self._lineno = 0
             self._filename_base = name
-            self._locator = _Locator(get_cache_folder())
+            self._locator = _CacheLocator(get_cache_folder())
             del py_func
 
     class KernelCache(_caching.Cache):  # type: ignore[misc]
@@ -177,18 +177,18 @@ def _open_precompiled_cache(path: Path, name: str) -> Any:
     return _caching.IndexDataCacheFile(str(path), name, path.name)
 
 
-class _Locator:
+class _CacheLocator:
     """Location of the cache files, with the interface that numba requires."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, cache_folder: Path) -> None:
+        self._cache_folder = cache_folder
 
     def get_cache_path(self) -> str:
-        return str(self._path)
+        return str(self._cache_folder)
 
     def ensure_cache_path(self) -> None:
-        """Do nothing, because `choose_cache_folder` has created the path."""
+        """Do nothing, because `choose_cache_folder` has created the folder."""
 
     def get_source_stamp(self) -> str:
         """Return the name of the cache folder. It identifies the sources, even if the folder was moved."""
-        return self._path.name
+        return self._cache_folder.name

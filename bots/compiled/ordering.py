@@ -48,7 +48,7 @@ class MoveOrdering:
 
         @inlined
         def score_moves(mem: Any, shared: Any, rules: Any, frame: Any) -> None:
-            """Replace the moves of the node in `frame` that are not yet begun by words, each with a move and its score."""
+            """Replace each move of the node in `frame` that the search has not begun with a word that packs move and score."""
             node = frame + words
             list_at = get(mem, node + Frame.LIST)
             histories = find_histories(mem, node)

@@ -55,7 +55,7 @@ IndexedNumbers = tuple[int, Numbers]
 
 
 def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
-    """Yield the minimum of the first list, and of each later list whose minimum is greater than all before it.
+    """Yield the minimum of the first list, and of each later list whose minimum exceeds all earlier minima.
 
     Hughes calls the function that skips the other lists `omit`.
     """
@@ -63,7 +63,7 @@ def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
 
 
 def minima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield index and minimum of the first list, and of each later list whose minimum is greater than all before it."""
+    """Yield (index of the list, its minimum) for the first list, and each later one whose minimum exceeds all earlier minima."""
     for index, numbers in lists:
         minimum = min(numbers)
         yield index, minimum
@@ -71,7 +71,7 @@ def minima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
 
 
 def omit(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield index and minimum of each list whose minimum exceeds `potential`, and raise `potential` to that minimum."""
+    """Yield (index of the list, its minimum) for each list whose minimum exceeds `potential`, the greatest minimum so far."""
     for index, numbers in lists:
         if minleq(numbers, potential):
             continue
@@ -80,12 +80,12 @@ def omit(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int,
 
 
 def mapmax(lists: Iterable[Numbers]) -> Iterator[int]:
-    """Yield the maximum of the first list, and of each later list whose maximum is less than all before it."""
+    """Yield the maximum of the first list, and of each later list whose maximum is below all earlier maxima."""
     return map(itemgetter(1), maxima(enumerate(lists)))
 
 
 def maxima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield index and maximum of the first list, and of each later list whose maximum is less than all before it."""
+    """Yield (index of the list, its maximum) for the first list, and each later one whose maximum is below all earlier maxima."""
     for index, numbers in lists:
         maximum = max(numbers)
         yield index, maximum
@@ -93,7 +93,7 @@ def maxima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
 
 
 def omit_high(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield index and maximum of each list whose maximum is below `potential`, and lower `potential` to that maximum."""
+    """Yield (index of the list, its maximum) for each list whose maximum is below `potential`, the least maximum so far."""
     for index, numbers in lists:
         if maxgeq(numbers, potential):
             continue

@@ -14,7 +14,7 @@ from arena.bots.search.search_values import INFINITY
 
 @dataclass(frozen=True, slots=True)
 class MoveValue:
-    """Value for Maxie, with the move that leads to it; `move` is None for a value without a move."""
+    """Value for Maxie, with the move that leads to it; `move` is None at a leaf, and for a bound that no move has reached."""
 
     value: int
     move: Any = None

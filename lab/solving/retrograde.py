@@ -38,7 +38,7 @@ class SolverGame:
 
     name
         name of the game in the names of compiled functions
-    write_successors(rules, scratch, number)
+    write_successor_numbers(rules, scratch, number)
         writes the numbers of the positions after each move of an unfinished position to scratch[0], scratch[1] …, and
         returns their count
     write_value_code(rules, scratch, number, codes, code)
@@ -48,14 +48,17 @@ class SolverGame:
     """
 
     name: str
-    write_successors: Callable[..., Any]
+    write_successor_numbers: Callable[..., Any]
     write_value_code: Callable[..., Any]
 
 
 @cache
 def compile_iteration_kernel(solver_game: SolverGame) -> Any:
     """Return the compiled function `find_wins_and_losses` of a game, which finds the positions won or lost in n plies."""
-    write_successors, write_value_code = solver_game.write_successors, solver_game.write_value_code
+    write_successor_numbers, write_value_code = (
+        solver_game.write_successor_numbers,
+        solver_game.write_value_code,
+    )
 
     def find_wins_and_losses(
         rules: Any, scratch: Any, codes: Any, undecided_numbers: Any, first: Any, last: Any, plies: Any
@@ -70,7 +73,7 @@ def compile_iteration_kernel(solver_game: SolverGame) -> Any:
         end = first
         for index in range(first, last):
             number = undecided_numbers[index]
-            count = write_successors(rules, scratch, number)
+            count = write_successor_numbers(rules, scratch, number)
             lost = 1
             won = 0
             for successor in range(count):

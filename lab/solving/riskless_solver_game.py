@@ -30,7 +30,7 @@ PLAYING, DRAWN, LOST, WON = range(4)
 
 
 @inlined
-def write_successors(rules: Any, scratch: Any, board_number: Any) -> Any:
+def write_successor_numbers(rules: Any, scratch: Any, board_number: Any) -> Any:
     """Write the number of the board after each move to scratch[0], scratch[1] …, and return the number of moves.
 
     In these boards, the armies of the opponent, who is then to move, are positive.
@@ -82,7 +82,7 @@ def write_value_code(rules: Any, scratch: Any, board_number: Any, codes: Any, co
         codes[image_number] = code
 
 
-RISKLESS_SOLVER_GAME = SolverGame("riskless", write_successors, write_value_code)
+RISKLESS_SOLVER_GAME = SolverGame("riskless", write_successor_numbers, write_value_code)
 
 
 @cache

@@ -108,13 +108,14 @@ class LobbyBot:
     matches: dict[str, Player] = field(default_factory=dict)
     """Seat of the bot in each of its matches in progress, by match id."""
     recent_matches: list[tuple[int, str]] = field(default_factory=list)
-    """Recently finished matches, oldest first: the end time of each in ns, and its id."""
+    """Recently finished matches, oldest first: the end time (monotonic ns) and the id of each."""
     disconnect_time: int = 0
-    """Time at which the bot last disconnected, or at which its session was restored, in ns."""
-    answer_period_start: int | None = None
-    """Start of the latest period in which the matchmaker gave the bot no match, so that it could answer challenges, in ns.
+    """Time (monotonic ns) at which the bot last disconnected, or at which its session was restored."""
+    answer_period_start_ns: int | None = None
+    """Time (monotonic ns) at which the bot's latest answer period began; None if none has begun on this connection.
 
-    None if the bot was not challenged on this connection.
+    In an answer period (`CHALLENGE_ANSWER_PERIOD_NS`), the matchmaker gives the bot no match, so that it can answer
+    challenges.
     """
 
     def get_rating(self, game: str) -> float:
@@ -191,7 +192,7 @@ class LobbyBot:
 
     def mark_disconnected(self, now_ns: int) -> None:
         """Mark the bot as disconnected since `now_ns`."""
-        self.client = self.answer_period_start = None
+        self.client = self.answer_period_start_ns = None
         self.disconnect_time = now_ns
 
     def set_match_quota(self, remaining_matches: int) -> None:
@@ -228,10 +229,10 @@ class LobbyBot:
         Do nothing if the last such period started less than `MIN_ANSWER_PERIOD_SPACING_NS` ago.
         """
         if (
-            self.answer_period_start is None
-            or now_ns >= self.answer_period_start + MIN_ANSWER_PERIOD_SPACING_NS
+            self.answer_period_start_ns is None
+            or now_ns >= self.answer_period_start_ns + MIN_ANSWER_PERIOD_SPACING_NS
         ):
-            self.answer_period_start = now_ns
+            self.answer_period_start_ns = now_ns
 
     def make_listing_entry(self, suspension_reason: str, *, is_house_engine: bool) -> ListedBot:
         """Return the bot's entry in the `listing` message.

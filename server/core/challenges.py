@@ -156,7 +156,7 @@ class ChallengeHandler:
             lobby.now
             + (MAX_QUEUED_CHALLENGE_WAIT_MS if is_house_engine else CHALLENGE_LIFETIME_MS) * NS_PER_MS
         )
-        open_challenge = self._open_challenges.open_challenge(bot.name, challenge, game, expiry_time)
+        open_challenge = self._open_challenges.add_challenge(bot.name, challenge, game, expiry_time)
         lobby.deadlines.schedule_check(("challenge", open_challenge.id), expiry_time)
         lobby.mark_listing_changed(target)  # a challenged bot may have to leave the pool for a while
         lobby.send_to_bot(bot, open_challenge.make_challenged_message(lobby.now))
@@ -275,7 +275,7 @@ class ChallengeHandler:
         match_id  id of the match that an accepted challenge leads to; None for any other outcome
         accepter  name of the bot that accepted the challenge, or tried to; empty if there was none
         """
-        challenge = self._open_challenges.close_challenge(challenge_id)
+        challenge = self._open_challenges.remove_challenge(challenge_id)
         self._house.forget_challenge(challenge_id)
         self._lobby.deadlines.cancel_check(("challenge", challenge_id))
         message = ChallengeOver(challenge_id, outcome, detail, match_id)

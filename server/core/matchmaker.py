@@ -164,8 +164,8 @@ class Matchmaker:
         if pool is None or not bot.can_accept_match or find_pool_exclusion_reason(bot, pool) is not None:
             return False
         excluded_until = self._suspensions.find_suspension_end_ns(bot.name)
-        if bot.answer_period_start is not None and self._challenges.list_challenges_to(bot.name):
-            excluded_until = max(excluded_until, bot.answer_period_start + CHALLENGE_ANSWER_PERIOD_NS)
+        if bot.answer_period_start_ns is not None and self._challenges.list_challenges_to(bot.name):
+            excluded_until = max(excluded_until, bot.answer_period_start_ns + CHALLENGE_ANSWER_PERIOD_NS)
         if self._is_reserved(bot.name):
             return False
         if lobby.now < excluded_until:

@@ -26,7 +26,7 @@ class OpenChallenge:
     """Message with which the challenger opened the challenge."""
     game: AnyGame
     expiry_time: int
-    """Time at which the challenge expires, in ns."""
+    """Time (monotonic ns) at which the challenge expires."""
 
     def make_challenged_message(self, now_ns: int) -> Challenged:
         """Return the challenge as a `challenged` message."""
@@ -83,10 +83,10 @@ class OpenChallenges:
                 f"you already have {max_open_challenges} open challenges, the maximum: withdraw one first",
             )
 
-    def open_challenge(
+    def add_challenge(
         self, challenger_name: str, challenge: Challenge, game: AnyGame, expiry_time_ns: int
     ) -> OpenChallenge:
-        """Open a challenge that expires at `expiry_time_ns` (monotonic ns), and return the challenge.
+        """Add a challenge that expires at `expiry_time_ns` (monotonic ns), and return the challenge.
 
         challenge  message with which the bot `challenger_name` opens the challenge
         game       game that the message names, on its map
@@ -101,13 +101,13 @@ class OpenChallenges:
         return open_challenge
 
     def set_expiry_time(self, challenge_id: str, expiry_time_ns: int) -> OpenChallenge:
-        """Make an open challenge expire at `expiry_time_ns` (ns) instead, and return the challenge."""
+        """Make an open challenge expire at `expiry_time_ns` (monotonic ns) instead, and return the challenge."""
         extended = self._challenges[challenge_id] = replace(
             self._challenges[challenge_id], expiry_time=expiry_time_ns
         )
         return extended
 
-    def close_challenge(self, challenge_id: str) -> OpenChallenge:
+    def remove_challenge(self, challenge_id: str) -> OpenChallenge:
         """Remove an open challenge, for whatever reason, and return it. The id must be that of an open challenge."""
         closed_challenge = self._challenges.pop(challenge_id)
         for index, name in (

@@ -37,11 +37,13 @@ def read_schema_version(connection: Connection) -> int | None:
         return None
     if schema.about.name not in tables:
         raise UnknownSchema(
-            f"not a store of this program: it has the tables {', '.join(sorted(tables))[:100]}; name another database"
+            f"it is not a store of this program, but has the tables {', '.join(sorted(tables))[:100]}; name another database"
         )
     version = connection.execute(sa.select(schema.about.c.schema_version)).scalar_one_or_none()
     if not isinstance(version, int):
-        raise UnknownSchema("not a store: its table `about` has no schema version; name another database")
+        raise UnknownSchema(
+            "it is not a store, because its table `about` has no schema version; name another database"
+        )
     return version
 
 
@@ -49,7 +51,7 @@ def require_current_schema(connection: Connection) -> None:
     """Raise UnknownSchema unless the store has this program's schema version."""
     version = read_schema_version(connection)
     if version is None:
-        raise UnknownSchema("not a store: the database has no tables; name the database of a server")
+        raise UnknownSchema("it is not a store, because it has no tables; name the database of a server")
     if version != SCHEMA_VERSION:
         raise _make_unknown_schema_error(connection, version)
 

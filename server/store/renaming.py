@@ -1,7 +1,7 @@
 """Rename bots, and delete their data, while servers use the store.
 
 A directive (a temporary ban in the store) makes the servers disconnect the bot and refuse its name. Once the bot has no
-match in progress, the name is changed in the store.
+match in progress, the name is changed, or the data deleted, in the store.
 """
 
 from __future__ import annotations

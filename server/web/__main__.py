@@ -30,7 +30,7 @@ from arena.server.web import link_previews, page_messages
 from arena.server.web.analysis import analyse_position, review_moves
 from arena.server.web.board_pages import answer_board_request
 from arena.server.web.event_calendar import answer_calendar_request
-from arena.server.web.initial_page import INTRODUCTION_ELEMENT, StartPage
+from arena.server.web.initial_page import INTRODUCTION_ELEMENT, InitialPage
 from arena.server.web.link_previews import LinkPreviewHandler
 from arena.server.web.maps import answer_map_request, answer_maps_request
 from arena.server.web.match_log import MatchLogHandler
@@ -62,7 +62,7 @@ class PageRequestHandler:
         # in other processes, so their work can only be measured as elapsed time.
         self._cost_ns = clock.cpu_time_ns if engine.dialect.name == "sqlite" else clock.now_ns
         self._templates = config.templates
-        self._start_page = StartPage()
+        self._initial_page = InitialPage()
         self._previews = LinkPreviewHandler(engine)
         self._store = StoreDataHandler(engine)
         self._logs = MatchLogHandler(engine, admits_anyone=config.info.admits_anyone)
@@ -124,7 +124,9 @@ class PageRequestHandler:
         If the store is slow or unavailable, the page has the general title and preview of the site.
         """
         route_match, view = request.route_match, request.live.view
-        initial_html = self._start_page.render(view) if route_match.route_key == "/" else INTRODUCTION_ELEMENT
+        initial_html = (
+            self._initial_page.render(view) if route_match.route_key == "/" else INTRODUCTION_ELEMENT
+        )
         preview = link_previews.DEFAULT_LINK_PREVIEW
         with anyio.move_on_after(TITLE_LOOKUP_TIME_SHARE * request.seconds_left):
             try:

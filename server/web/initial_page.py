@@ -75,7 +75,7 @@ class HeroMatch:
     """True while the match is in progress."""
 
 
-class StartPage:
+class InitialPage:
     """Generator of the HTML that the start page shows before its scripts are loaded.
 
     It remembers the match that was shown last.

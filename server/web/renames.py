@@ -35,7 +35,7 @@ RENAME_JOB_VARIABLE = "ARENA_RENAME"
 REFUSED_EXIT_CODE = 3
 """Exit code of the child process if the bot cannot be renamed. The output of the process is then a one-line reason."""
 
-FAILURE_REASON = "the server failed; its log says why"
+SERVER_FAILURE_REASON = "the server failed; its log says why"
 """Reason why a bot keeps its name, as shown to the host after an unexpected error."""
 
 
@@ -116,12 +116,12 @@ class RenameQueue:
             )
         except OSError as error:
             log.error("the rename of %r failed: %s", change.name, error)  # noqa: TRY400  one line, no stack
-            return FAILURE_REASON
+            return SERVER_FAILURE_REASON
         output = process.stdout.decode(errors="replace").strip()
         if process.returncode in (0, REFUSED_EXIT_CODE):
             return output
         log.error("the rename of %r failed (exit code %d): %s", change.name, process.returncode, output)
-        return FAILURE_REASON
+        return SERVER_FAILURE_REASON
 
 
 async def _run_job() -> None:

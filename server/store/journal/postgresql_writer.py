@@ -1,7 +1,7 @@
-"""Writer of the journal to PostgreSQL, with two connections: one for commits, and one for all other transactions.
+"""Writer of the journal to PostgreSQL, with two connections: one for `commit`, and one for `write`.
 
-Commits use the driver (asyncpg) directly. A commit that contains only events of matches is one statement, and so takes
-one round trip.
+`commit` uses the driver (asyncpg) directly. If the changes are only events of matches, it executes one statement, which
+takes one round trip.
 """
 
 from __future__ import annotations
@@ -127,7 +127,10 @@ class WriteConnection:
 
 
 class PostgresqlWriter:
-    """Writer of a server's `Journal` to PostgreSQL, with one connection for its commits and one for all other writes."""
+    """Writer of a server's `Journal` to PostgreSQL, with one connection for `commit` and one for `write`.
+
+    So a call of `commit` waits for no transaction of `write`.
+    """
 
     def __init__(self, engine: Engine, answer_timeout_seconds: float, clock: TimeSource) -> None:
         self._commits, self._others = (

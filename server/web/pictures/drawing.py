@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from PIL import Image
 
 from arena.games.catalogue import make_game
-from arena.games.core import AnyGame, GameError
+from arena.games.core import AnyGame, GameError, UnknownGame
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map_file
 from arena.match.openings import list_positions
@@ -64,7 +64,7 @@ def draw_record(record_line: str, ply: int | None = None) -> bytes:
     record_line: record of the match, as one line of JSON
     ply: number of plies played before the position; None for the end of the match
 
-    Raises NotFound if the match lacks this ply, or cannot be rendered.
+    Raises NotFound if the match lacks this ply, or cannot be drawn.
     """
     match = _make_match_from_record(record_line)
     if ply is not None and ply < len(match.moves):
@@ -77,7 +77,7 @@ def draw_live_match(live_match: View, ply: int | None = None) -> bytes:
 
     ply: number of plies played before the position; None for the current position
 
-    Raises NotFound if the match lacks this ply, or cannot be rendered.
+    Raises NotFound if the match lacks this ply, or cannot be drawn.
     """
     captions = MatchCaptions(
         *titles.make_bot_titles(live_match.players), titles.make_live_match_title(live_match), "in progress"
@@ -93,8 +93,11 @@ def _draw_match(match: PicturedMatch, ply: int | None) -> bytes:
     shown_ply = ply_count if ply is None else ply
     if shown_ply > ply_count:
         raise NotFound(f"the ply must be from 0 to {ply_count}, the number of plies played, not {shown_ply}")
-    game = _make_game(match)
-    position = _replay_positions(game, match.moves[:shown_ply])[-1] if game is not None else None
+    try:
+        game: AnyGame | None = make_game(match.game, match.setup)
+    except GameError:
+        game = None
+    position = None if game is None else _replay_positions(game, match.moves[:shown_ply])[-1]
     move = match.moves[shown_ply - 1] if shown_ply else None
     return _render_png(cards.render_match_card(match.captions, game, position, move, shown_ply, ply_count))
 
@@ -104,10 +107,10 @@ def draw_arena_banner(record_line: str) -> bytes:
 
     record_line: record of the match, as one line of JSON
 
-    Raises NotFound if the match cannot be rendered.
+    Raises NotFound if the match cannot be drawn.
     """
     match = _make_match_from_record(record_line)
-    game = _require_game(match)
+    game = _make_game(match)
     moves = match.moves[: 2 * len(match.moves) // 3]
     return _render_png(cards.render_arena_banner(game, _replay_positions(game, moves)[-1], moves[-1]))
 
@@ -120,7 +123,7 @@ def draw_film(record_line: str) -> bytes:
     Raises NotFound if the match cannot be drawn.
     """
     match = _make_match_from_record(record_line)
-    game = _require_game(match)
+    game = _make_game(match)
     positions = _replay_positions(game, match.moves)
     last = len(positions) - 1
     plies = choose_highlight_plies(game, positions)
@@ -180,28 +183,21 @@ def _compute_maxie_army_share(armies: Sequence[int]) -> float:
     return sum(n for n in armies if n > 0) / army_sum if army_sum else 0.5
 
 
-def _make_game(match: PicturedMatch) -> AnyGame | None:
-    """Return the game of a match; None if the game is unknown."""
+def _make_game(match: PicturedMatch) -> AnyGame:
+    """Return the game of a match. Raises NotFound if the game is unknown, or its setup invalid."""
     try:
         return make_game(match.game, match.setup)
-    except GameError:
-        return None
-
-
-def _require_game(match: PicturedMatch) -> AnyGame:
-    game = _make_game(match)
-    if game is None:
-        raise NotFound(
-            f"positions of {match.game!r:.40} cannot be drawn: this server does not know the game or its setup"
-        )
-    return game
+    except GameError as error:
+        # UnknownGame's whole message advises an option of the command line.
+        reason = error.reason if isinstance(error, UnknownGame) else error
+        raise NotFound(f"the match cannot be drawn: {reason}") from None
 
 
 def _make_match_from_record(record_line: str) -> PicturedMatch:
     try:
         record = parse_record_line(record_line)
     except BadRecord as error:
-        raise NotFound(f"the match cannot be rendered: {error}") from None
+        raise NotFound(f"the match cannot be drawn: {error}") from None
     conditions = titles.make_match_title(record.game, str(record.setup.get("map", "")), record.time_control)
     players = record.players
     captions = MatchCaptions(
@@ -214,7 +210,7 @@ def _replay_positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:
     try:
         return list_positions(game, moves)
     except GameError as error:
-        raise NotFound(f"the match cannot be rendered: {error}") from None
+        raise NotFound(f"the match cannot be drawn: {error}") from None
 
 
 def _render_png(svg: str) -> bytes:

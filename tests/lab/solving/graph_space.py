@@ -17,7 +17,7 @@ P = TypeVar("P", bound=Hashable)
 
 
 @inlined
-def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
+def write_successor_numbers(rules: Any, scratch: Any, number: Any) -> Any:
     """Write the listed successors of a position to `scratch`, and return their count.
 
     rules[n] is the index in `rules` at which the successors of position n begin.
@@ -35,7 +35,7 @@ def write_value_code(rules: Any, scratch: Any, number: Any, codes: Any, code: An
     codes[number] = code
 
 
-GRAPH = SolverGame("graph", write_successors, write_value_code)
+GRAPH = SolverGame("graph", write_successor_numbers, write_value_code)
 
 
 def solve_game(

@@ -22,7 +22,7 @@ from arena.server.host import Host
 from arena.server.web.initial_page import (
     INTRODUCTION_ELEMENT,
     HeroMatch,
-    StartPage,
+    InitialPage,
     load_demo_match,
     render_hero,
 )
@@ -138,7 +138,7 @@ def test_the_last_position_of_a_match_stays_after_its_end() -> None:
     shown, _ = random_match("m2", 3)
     moves = list(shown.moves)
     view = View("m", "e", shown.game, dict(shown.setup), shown.players, CONTROL, moves, Clocks(1, 1), "maxie")
-    page = StartPage()
+    page = InitialPage()
     assert page.render(view) == render_hero(shown)
     assert page.render(None) == render_hero(replace(shown, is_live=False)), (
         "the last match stays, no longer live"
@@ -146,7 +146,7 @@ def test_the_last_position_of_a_match_stays_after_its_end() -> None:
 
 
 def test_the_built_in_match_is_shown_at_first() -> None:
-    made = StartPage().render(None)
+    made = InitialPage().render(None)
     assert made == render_hero(load_demo_match())
     picture = parse_page(made)
     assert picture.find(".//svg") is not None

@@ -98,7 +98,7 @@ def test_a_match_of_an_unknown_game_has_a_card_without_board_and_no_film() -> No
 
 
 def test_an_invalid_record_is_reported_in_one_line() -> None:
-    with pytest.raises(NotFound, match="cannot be rendered"):
+    with pytest.raises(NotFound, match="cannot be drawn"):
         drawing.draw_film("{}")
 
 
