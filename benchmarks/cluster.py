@@ -198,8 +198,18 @@ def format_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
 def main() -> None:
     """Measure all configurations, and publish the figures in CLUSTER.md."""
     parser = CLUSTER.make_parser(__doc__)
-    parser.add_argument("--seconds", type=float, default=10.0, help="length of each measurement, in seconds")
-    parser.add_argument("--rounds", type=int, default=3, help="number of measurements of each configuration")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=10.0,
+        help="length of each measurement, in seconds; default: %(default)s",
+    )
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=3,
+        help="number of measurements of each configuration; default: %(default)s",
+    )
     arguments = CLUSTER.parse_arguments(parser)
     binaries = find_postgresql_folder()
     if binaries is None or find_missing_tool_reason("nats"):

@@ -118,9 +118,11 @@ def main() -> int:
         "--rounds",
         type=int,
         default=INJECTED_FAILURE_COUNT,
-        help="number of failures, each injected into one process",
+        help="number of failures, each injected into one process; default: %(default)s",
     )
-    parser.add_argument("--bots", type=int, default=40, help="number of bots, which play each other")
+    parser.add_argument(
+        "--bots", type=int, default=40, help="number of bots, which play each other; default: %(default)s"
+    )
     parser.add_argument(
         "--seed", type=int, default=1, help="seed that determines the failures and their targets (default 1)"
     )

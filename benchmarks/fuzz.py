@@ -20,7 +20,12 @@ from testkit.fuzz import run_fuzzer
 def main() -> int:
     """Run the fuzzer and print the results. Return the exit code: 1 if there was a failure."""
     parser = make_argument_parser(__doc__)
-    parser.add_argument("--frames", type=int, default=1_000_000, help="number of random frames to decode")
+    parser.add_argument(
+        "--frames",
+        type=int,
+        default=1_000_000,
+        help="number of random frames to decode; default: %(default)s",
+    )
     parser.add_argument(
         "--seed", type=int, default=1, help="seed from which the random frames are generated (default 1)"
     )

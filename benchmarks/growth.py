@@ -190,12 +190,17 @@ def format_figures(
 def main() -> None:
     """Measure all costs, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument("--seconds", type=float, default=5.0, help="length of each measurement, in seconds")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=5.0,
+        help="length of each measurement, in seconds; default: %(default)s",
+    )
     parser.add_argument(
         "--rounds",
         type=int,
         default=3,
-        help="number of times to measure the cost of a move in each condition",
+        help="number of times to measure the cost of a move in each condition; default: %(default)s",
     )
     arguments = SERVER.parse_arguments(parser)
     raise_open_file_limit()

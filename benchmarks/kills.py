@@ -117,16 +117,29 @@ def main() -> int:
         nargs="?",
         default="ladder",
         choices=("ladder", "server"),
-        help="program to kill: a ladder or a server",
-    )
-    parser.add_argument("--kills", type=int, default=50, help="number of times that the program is killed")
-    parser.add_argument(
-        "--rounds", type=int, default=10, help="only for `ladder`: number of rounds, of 20 matches each"
+        help="program to kill: a ladder or a server; default: %(default)s",
     )
     parser.add_argument(
-        "--matches", type=int, default=50, help="number of parallel matches, only for `server`"
+        "--kills",
+        type=int,
+        default=50,
+        help="number of times that the program is killed; default: %(default)s",
     )
-    parser.add_argument("--seed", type=int, default=1, help="seed for the random times of the kills")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=10,
+        help="only for `ladder`: number of rounds, of 20 matches each; default: %(default)s",
+    )
+    parser.add_argument(
+        "--matches",
+        type=int,
+        default=50,
+        help="number of parallel matches, only for `server`; default: %(default)s",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed of the random times of the kills; default: 1"
+    )
     arguments = parser.parse_args()
     kill = list_faults_after_ladder_kills if arguments.part == "ladder" else list_faults_after_server_kills
     with tempfile.TemporaryDirectory(prefix="arena-kills-") as folder:

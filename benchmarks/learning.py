@@ -144,10 +144,13 @@ def main() -> None:
         "--seconds",
         type=float,
         default=3,
-        help="CPU time of one measurement, in seconds; each row of a table is one measurement",
+        help="CPU time of one measurement, in seconds; each row of a table is one measurement; default: %(default)s",
     )
     parser.add_argument(
-        "--rounds", type=int, default=100, help="pairs of matches that the learned bot plays in `arena match`"
+        "--rounds",
+        type=int,
+        default=100,
+        help="pairs of matches that the learned bot plays in `arena match`; default: %(default)s",
     )
     arguments = parser.parse_args()
     speeds: dict[str, dict[str, float]] = {}

@@ -29,7 +29,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Page, Response
 
@@ -118,7 +118,7 @@ def main() -> None:
         "--loads",
         type=int,
         default=9,
-        help="number of times to load the first view, each time with an empty cache",
+        help="number of times to load the first view, each time with an empty cache; default: %(default)s",
     )
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(parts):
@@ -168,19 +168,27 @@ def measure_first_page_load(browser: Browser, server_folder: Path, load_count: i
     """Measure and print the size and the time of the start page, `load_count` times with an empty cache."""
     with run_arena(server_folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])
-        results = [load_start_page(browser, running.url) for _ in range(load_count)]
-    seconds, sizes, counts = zip(*results, strict=True)
+        loads = [load_start_page(browser, running.url) for _ in range(load_count)]
+    times = [load.seconds for load in loads]
     print(f"first view, {load_count} loads with an empty cache:")
-    print(f"  {max(sizes) / 1000:.1f} kB over the wire at most, in {counts[0]} answers")
-    print(f"  complete after {statistics.median(seconds):.2f} s (median), {max(seconds):.2f} s at most")
+    print(
+        f"  {max(load.size_bytes for load in loads) / 1000:.1f} kB over the wire at most, in {loads[0].response_count} answers"
+    )
+    print(f"  complete after {statistics.median(times):.2f} s (median), {max(times):.2f} s at most")
 
 
-def load_start_page(browser: Browser, url: str) -> tuple[float, int, int]:
-    """Load the start page at `url` with an empty cache.
+class StartPageLoad(NamedTuple):
+    """One load of the start page with an empty cache."""
 
-    Return the seconds until it shows matches and bots, the bytes of all responses with their headers, and the number of
-    responses.
-    """
+    seconds: float
+    """Time from the request until the page shows matches and bots."""
+    size_bytes: int
+    """Size of all responses, with their headers."""
+    response_count: int
+
+
+def load_start_page(browser: Browser, url: str) -> StartPageLoad:
+    """Load the start page at `url` with an empty cache, and measure the load."""
     context = browser.new_context()
     page = context.new_page()
     answers: list[Response] = []
@@ -194,7 +202,7 @@ def load_start_page(browser: Browser, url: str) -> tuple[float, int, int]:
     sizes = [response.request.sizes() for response in answers]
     size = sum(size_fields["responseBodySize"] + size_fields["responseHeadersSize"] for size_fields in sizes)
     context.close()
-    return seconds, size, len(answers)
+    return StartPageLoad(seconds, size, len(answers))
 
 
 def measure_slow_network(browser: Browser, server_folder: Path, load_count: int) -> None:
@@ -318,22 +326,30 @@ def measure_lighthouse_scores(_browser: Browser, server_folder: Path, _load_coun
             address = view.format(match=match)
             for device, options in {"phone": [], "desktop": ["--preset=desktop"]}.items():
                 url = f"{running.url}{address}"
-                loads = [run_lighthouse_audit(tool, url, options) for _ in range(LIGHTHOUSE_RUNS)]
+                audits = [run_lighthouse_audit(tool, url, options) for _ in range(LIGHTHOUSE_RUNS)]
                 scores = [
                     round(statistics.median(values))
-                    for values in zip(*(load_scores for load_scores, _ in loads), strict=True)
+                    for values in zip(*(audit.scores for audit in audits), strict=True)
                 ]
-                _, faults = min(loads)
                 low_score_count += any(score < 100 for score in scores)
                 print(f"  {' '.join(f'{score:3}' for score in scores)}  /{address} on a {device}", flush=True)
-                for fault in faults:
+                for fault in min(audits).faults:
                     print(f"      {fault}")
     if low_score_count:
         sys.exit(f"{low_score_count} of {2 * len(VIEW_PATHS)} have a score below 100")
 
 
-def run_lighthouse_audit(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
-    """Run Lighthouse on a URL. Return a score from 0 to 100 for each of AUDIT_CATEGORIES, and the audits that lower the scores.
+class LighthouseAudit(NamedTuple):
+    """Result of one run of Lighthouse."""
+
+    scores: list[int]
+    """Score from 0 to 100 for each of AUDIT_CATEGORIES."""
+    faults: list[str]
+    """Audits that lower the scores, each as a line of text."""
+
+
+def run_lighthouse_audit(tool: str, url: str, options: list[str]) -> LighthouseAudit:
+    """Run Lighthouse on a URL.
 
     tool: path of the program; options: further options of the program
     """
@@ -352,7 +368,8 @@ def run_lighthouse_audit(tool: str, url: str, options: list[str]) -> tuple[list[
             audit = data["audits"][audit_reference["id"]]
             if audit_reference["weight"] and audit["score"] is not None and audit["score"] < 1:
                 faults.append(f"{audit['title']}: {audit.get('displayValue', audit['score'])}")
-    return [round(100 * data["categories"][category]["score"]) for category in AUDIT_CATEGORIES], faults
+    scores = [round(100 * data["categories"][category]["score"]) for category in AUDIT_CATEGORIES]
+    return LighthouseAudit(scores, faults)
 
 
 def count_accepted_moves(running: BrowserArena) -> float:

@@ -207,12 +207,17 @@ async def measure_latency_by_bot_count(seconds: float) -> dict[str, str]:
 def main() -> None:
     """Measure the server and the relay, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument("--seconds", type=float, default=5.0, help="length of each measurement, in seconds")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=5.0,
+        help="length of each measurement, in seconds; default: %(default)s",
+    )
     parser.add_argument(
         "--rounds",
         type=int,
         default=3,
-        help="number of times to measure bots that play as fast as they can",
+        help="number of times to measure bots that play as fast as they can; default: %(default)s",
     )
     arguments = SERVER.parse_arguments(parser)
     raise_open_file_limit()

@@ -132,7 +132,7 @@ def _parse_arguments() -> argparse.Namespace:
         nargs="?",
         default="runs",
         choices=("runs", "planted"),
-        help="runs: run simulations; planted: check that simulations find defects planted on purpose",
+        help="runs: run simulations; planted: check that simulations find defects planted on purpose; default: %(default)s",
     )
     parser.add_argument("--seeds", type=int, default=1, help="number of seeds to run (default 1)")
     parser.add_argument(

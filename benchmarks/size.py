@@ -240,7 +240,10 @@ def main() -> None:
     """Measure all stores, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument(
-        "--most", type=int, default=MAX_STORED_MATCHES, help="number of matches in the largest store"
+        "--most",
+        type=int,
+        default=MAX_STORED_MATCHES,
+        help="number of matches in the largest store; default: %(default)s",
     )
     parser.add_argument(
         "--stores",
@@ -248,7 +251,10 @@ def main() -> None:
         help="databases to measure, comma-separated (default: all of %(default)s)",
     )
     parser.add_argument(
-        "--seconds", type=float, default=5.0, help="how long to measure each kind of request, in seconds"
+        "--seconds",
+        type=float,
+        default=5.0,
+        help="how long to measure each kind of request, in seconds; default: %(default)s",
     )
     arguments = SERVER.parse_arguments(parser)
     get_conditions, latencies = start_recording_conditions(), []

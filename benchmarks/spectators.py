@@ -72,9 +72,14 @@ async def measure_latency_rounds(spectator_count: int, round_count: int) -> Late
 def main() -> None:
     """Measure the p99 of moves with and without spectators, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument("--spectators", type=int, default=SPECTATOR_COUNT, help="number of spectators")
     parser.add_argument(
-        "--rounds", type=int, default=7, help="number of periods with spectators, and of periods without them"
+        "--spectators", type=int, default=SPECTATOR_COUNT, help="number of spectators; default: %(default)s"
+    )
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=7,
+        help="number of periods with spectators, and of periods without them; default: %(default)s",
     )
     arguments = SERVER.parse_arguments(parser)
     get_conditions = start_recording_conditions()

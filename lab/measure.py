@@ -42,7 +42,7 @@ from arena.match.openings import find_position_after
 from arena.protocol.values import Opening
 from arena.rating.elo import Z_SCORE_95_PERCENT
 from arena.rating.pentanomial import (
-    compute_count_mean_and_variance,
+    compute_score_statistics,
     count_pair_scores,
     estimate_elo_difference,
 )
@@ -299,7 +299,7 @@ def summarize_unequal_pairs(
     if elo is None:
         raise ValueError("cannot estimate an Elo difference without a pair of matches: play at least one")
     pairs = len(matches) // 2
-    _, mean, variance = compute_count_mean_and_variance(counts)
+    _, mean, variance = compute_score_statistics(counts)
     pairs_needed = compute_pairs_needed(counts)
     return UnequalStrengthPairs(
         nodes=(strong_nodes_per_move, weak_nodes_per_move),
@@ -324,7 +324,7 @@ def compute_pairs_needed(pair_score_counts: Sequence[float]) -> float:
         pair_score_counts = [
             n + (i in {0, len(pair_score_counts) - 1}) for i, n in enumerate(pair_score_counts)
         ]
-    _, mean, variance = compute_count_mean_and_variance(pair_score_counts)
+    _, mean, variance = compute_score_statistics(pair_score_counts)
     return (Z_SCORE_95_PERCENT / (mean - 0.5)) ** 2 * variance if mean > 0.5 else math.inf
 
 

@@ -23,7 +23,7 @@ class PlayerReadiness:
         self._ready_ns = terms.ready_ms * NS_PER_MS
         self._away_ns = max(self._ready_ns, terms.grace_ms * NS_PER_MS)
         self._request_time: int | None = None
-        """Time at which the players were asked to get ready, in ns; None if they were not."""
+        """Time (monotonic ns) at which the players were asked to get ready; None if they were not."""
         # Shared constants save memory, since a server keeps this object for each match in progress.
         self._unready = ALL_PLAYERS
         self.expected_players = NO_PLAYERS

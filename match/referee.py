@@ -95,11 +95,11 @@ class Referee:
         self._rejected_counts = dict.fromkeys(Player, 0)
         self._lag_budgets = dict.fromkeys(Player, LagBudget())
         self.turn_sent_at: int | None = None
-        """Time at which the current turn was sent, in ns; None while no clock runs."""
+        """Time (monotonic ns) at which the current turn was sent; None while no clock runs."""
         self._turn_lag_ns = 0
         """Smallest recent ping time of the mover's connection at the start of the turn, in ns; 0 if unknown."""
         self._flag_time_ns = 0
-        """Time at which the player to move loses on time, in ns: after the time left, the margin and the lag credit."""
+        """Time (monotonic ns) at which the player to move loses on time: after the time left, the margin and the lag credit."""
         self._apply_opening_moves()
 
     def _apply_opening_moves(self) -> None:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import NamedTuple
 
 from arena.rating.elo import ELO_SCALE, Z_SCORE_95_PERCENT, score_to_elo
 
@@ -33,8 +34,16 @@ def count_pair_scores(scores: Iterable[float]) -> PairCounts:
     return tuple(counts)
 
 
-def compute_count_mean_and_variance(pair_score_counts: Sequence[float]) -> tuple[float, float, float]:
-    """Return the number of all scores, their mean and their variance. The lowest score counts as 0, the highest as 1.
+class ScoreStatistics(NamedTuple):
+    """Number of scores, their mean and their variance. The lowest score counts as 0, the highest as 1."""
+
+    score_count: float
+    mean: float
+    variance: float
+
+
+def compute_score_statistics(pair_score_counts: Sequence[float]) -> ScoreStatistics:
+    """Return number, mean and variance of scores.
 
     pair_score_counts  number of occurrences of each score, from the lowest score (0) to the highest (1) in equal steps
     """
@@ -42,7 +51,7 @@ def compute_count_mean_and_variance(pair_score_counts: Sequence[float]) -> tuple
     max_index = len(pair_score_counts) - 1
     mean = sum(n * i / max_index for i, n in enumerate(pair_score_counts)) / count_sum
     variance = sum(n * (i / max_index - mean) ** 2 for i, n in enumerate(pair_score_counts)) / count_sum
-    return count_sum, mean, variance
+    return ScoreStatistics(count_sum, mean, variance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +85,7 @@ def _format_elo_bound(elo: float) -> str:
 def estimate_elo_difference(pair_score_counts: Sequence[int]) -> EloDifference | None:
     """Return the Elo difference between two players, or None if there are no counts.
 
-    pair_score_counts  number of occurrences of each score of the first player, as for `compute_count_mean_and_variance`
+    pair_score_counts  number of occurrences of each score of the first player, as for `compute_score_statistics`
 
     The interval is the score ± 1.96 standard errors, converted to the Elo scale. It lies above 0 exactly if the
     likelihood of superiority is above 97.5 %. Two cases would give infinite or useless values:
@@ -88,13 +97,13 @@ def estimate_elo_difference(pair_score_counts: Sequence[int]) -> EloDifference |
     if not sum(pair_score_counts):
         return None
     min_score = 0.5 / (sum(pair_score_counts) * (len(pair_score_counts) - 1))
-    score = min(max(compute_count_mean_and_variance(pair_score_counts)[1], min_score), 1 - min_score)
+    score = min(max(compute_score_statistics(pair_score_counts).mean, min_score), 1 - min_score)
     adjusted_counts: Sequence[int] = pair_score_counts
     if sum(1 for n in pair_score_counts if n) == 1:
         adjusted_counts = [
             n + (i in {0, len(pair_score_counts) - 1}) for i, n in enumerate(pair_score_counts)
         ]
-    total, mean, variance = compute_count_mean_and_variance(adjusted_counts)
+    total, mean, variance = compute_score_statistics(adjusted_counts)
     error = math.sqrt(variance / total)
     low, high = mean - Z_SCORE_95_PERCENT * error, mean + Z_SCORE_95_PERCENT * error
     if low > 0 and high < 1:

@@ -1,6 +1,6 @@
 """Counters of abuse by client address, for wrong tokens or misbehaving connections. An abusive address is refused.
 
-Nothing here reads a clock: time is an argument, in seconds.
+Nothing here reads a clock: time is an argument, in monotonic seconds.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from arena.server.core.bounded_dict import BoundedDict
 @dataclass
 class _AddressAbuse:
     first_time: float
-    """Time of the first abuse that `count` includes, in seconds."""
+    """Time of the first abuse that `count` includes, in monotonic seconds."""
     count: int = 0
     blocked_until: float = float("-inf")
-    """Time until which the address is refused, in seconds; -inf if it was never refused."""
+    """Time until which the address is refused, in monotonic seconds; -inf if it was never refused."""
 
 
 MAX_WRONG_TOKENS_PER_WINDOW = 10

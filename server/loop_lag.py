@@ -32,7 +32,7 @@ class EventLoopLag:
         self._needs: list[Callable[[], bool]] = []
         """Functions given to `add_measurement_condition`. The lag is measured while at least one of them returns True."""
         self.due_ns = NEVER_TIME_NS
-        """Time at which the next measurement is due, in ns; NEVER_TIME_NS if none is scheduled."""
+        """Time (monotonic ns) at which the next measurement is due; NEVER_TIME_NS if none is scheduled."""
         self._timer: asyncio.TimerHandle | None = None
         self._longest_lag_ns = 0
         self.stalled_ns = 0

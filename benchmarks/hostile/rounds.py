@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from benchmarks.hostile.honest import (
     HONEST_NAMES,
@@ -91,6 +91,17 @@ ATTACK_SECONDS = MAX_ATTACKER_CONNECTION_SECONDS + 0.5
 """Duration of an attack, in seconds: long enough to see whether all attackers are disconnected."""
 
 
+class CpuShares(NamedTuple):
+    """CPU usage of the server in quiet and in hostile periods, each as a share of one core."""
+
+    quiet: float
+    hostile: float
+
+    @property
+    def increase(self) -> float:
+        return self.hostile - self.quiet
+
+
 @dataclass
 class RequestKindRounds:
     """Measurements of all rounds of one kind of request.
@@ -145,11 +156,12 @@ class RequestKindRounds:
         return max(after / before for before, after in self.memory)
 
     @property
-    def median_quiet_and_hostile_cpu_shares(self) -> tuple[float, float]:
-        """Median CPU usage of the server in quiet and in hostile periods, each as a share of one core."""
-        return statistics.median(
-            self.quiet[quiet_index].cpu for quiet_index in self.quiet_indexes
-        ), statistics.median(one_round.cpu for one_round in self.hostile)
+    def median_cpu_shares(self) -> CpuShares:
+        """Medians of the CPU usage over all rounds."""
+        return CpuShares(
+            quiet=statistics.median(self.quiet[quiet_index].cpu for quiet_index in self.quiet_indexes),
+            hostile=statistics.median(one_round.cpu for one_round in self.hostile),
+        )
 
     def sum_counts(self, field_name: str) -> int:
         """Return the sum over all rounds of the field `field_name` of TrafficCounts."""
@@ -365,12 +377,9 @@ def format_figures(results: RoundResults) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
     costliest_kind = max(
         results.rounds,
-        key=lambda name: (
-            results.rounds[name].median_quiet_and_hostile_cpu_shares[1]
-            - results.rounds[name].median_quiet_and_hostile_cpu_shares[0]
-        ),
+        key=lambda name: results.rounds[name].median_cpu_shares.increase,
     )
-    quiet, hostile = results.rounds[costliest_kind].median_quiet_and_hostile_cpu_shares
+    cpu_increase = results.rounds[costliest_kind].median_cpu_shares.increase
     max_memory_ratio = max(rounds.max_memory_ratio for rounds in results.rounds.values())
     most_sessions = max(max(rounds.sessions) for rounds in results.rounds.values())
     headings = ["request", "p99 ms quiet", "hostile", "ratio", "all moves"]
@@ -382,7 +391,7 @@ def format_figures(results: RoundResults) -> dict[str, str]:
         "hostile.sessions": str(most_sessions),
         "hostile.cpu": (
             f"{_make_row_title(costliest_kind)}: compared with the quiet periods, the server used an extra "
-            f"{hostile - quiet:.0%} of a core"
+            f"{cpu_increase:.0%} of a core"
         ),
         **_make_verdicts(results),
         "hostile.growth": format_verdict(
@@ -430,7 +439,7 @@ def _make_table_row(kind: str, rounds: RequestKindRounds) -> list[str]:
         f"{statistics.median(one_round.p99 for one_round in rounds.hostile):.1f}",
         str(rounds.compute_hostile_to_quiet_ratio()),
         format_up_to_two_decimals(rounds.lowest_overall_p99_ratio),
-        " → ".join(f"{share:.0%}" for share in rounds.median_quiet_and_hostile_cpu_shares),
+        " → ".join(f"{share:.0%}" for share in rounds.median_cpu_shares),
         *(f"{rounds.sum_counts(name):,}" for name in ("sent", "answered", "refused", "lost")),
         " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory[-1]),
     ]

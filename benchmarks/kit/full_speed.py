@@ -20,7 +20,7 @@ from benchmarks.kit.running_server import (
     run_arena_server,
     run_server,
 )
-from benchmarks.kit.script import measure_accepted_and_turn_bytes
+from benchmarks.kit.script import measure_message_sizes
 
 RAISED_LIMIT_OPTIONS = (
     "--set=limits.connections=10000",
@@ -62,7 +62,7 @@ def serve_arena(bot_count: int) -> AbstractContextManager[RunningServer]:
 
 def serve_relay(_bot_count: int) -> AbstractContextManager[RunningServer]:
     """Run a relay for any number of bots. It passes frames between pairs of clients, as large as the server's."""
-    sizes = [str(size) for size in measure_accepted_and_turn_bytes()]
+    sizes = [str(size) for size in measure_message_sizes()]
     return run_server("benchmarks.relay", "PORT", *sizes, cores=get_server_cores())
 
 

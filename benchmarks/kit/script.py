@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codec import encode
@@ -51,12 +51,19 @@ def make_long_match_moves() -> list[Data]:
     return moves
 
 
-def measure_accepted_and_turn_bytes() -> tuple[int, int]:
-    """Return the mean size, in bytes, of the two messages that follow a move: `accepted` to its player, `turn` to the other."""
+class MessageSizes(NamedTuple):
+    """Mean size, in bytes, of the two messages that follow a move: `accepted` to its player, `turn` to the other."""
+
+    accepted: int
+    turn: int
+
+
+def measure_message_sizes() -> MessageSizes:
+    """Measure the messages of the scripted match."""
     moves = make_scripted_moves()
     accepted_sizes = [len(encode(Accepted(SAMPLE_MATCH_ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
     turn_sizes = [
         len(encode(Turn(SAMPLE_MATCH_ID, ply, moves[:ply], Clocks(60_000, 60_000), 1000)))
         for ply in range(len(moves))
     ]
-    return sum(accepted_sizes) // len(moves), sum(turn_sizes) // len(moves)
+    return MessageSizes(sum(accepted_sizes) // len(moves), sum(turn_sizes) // len(moves))

@@ -198,17 +198,17 @@ class Clock:
     mine: float
     """Time left on the bot's clock, in seconds; with a time per move, the time left for this move."""
     theirs: float = 0.0
-    """Time left on the opponent's clock."""
+    """Time left on the opponent's clock, in seconds."""
     increment: float = 0.0
-    """Increment added to `mine` after each move; 0 with a time per move."""
+    """Increment added to `mine` after each move, in seconds; 0 with a time per move."""
     per_move: bool = False
     """True if `mine` is for this move alone and unused time is lost."""
     margin: float = 0.0
-    """Network grace: the bot loses on time this long after its clock reaches 0. It makes up for delays: do not think in it."""
+    """Network grace, in seconds: the bot loses on time this long after its clock reaches 0. Do not think in it."""
     arrived: float = 0.0
-    """Time at which the turn arrived, as `time.monotonic()`. The bot's clock started slightly earlier."""
+    """Time at which the turn arrived, in seconds of `time.monotonic()`. The bot's clock started slightly earlier."""
     lag: float = 0.0
-    """Largest excess among the last moves: time that the server counted for a move, minus time that the bot used."""
+    """Largest excess among the last moves, in seconds: time that the server counted for a move, minus time that the bot used."""
 
     def elapsed(self, now: float) -> float:
         """Return the seconds since the turn arrived. `now` is `time.monotonic()`."""

@@ -29,7 +29,7 @@ class StatusReporter:
         self._on_status = on_status
         self._on_problem = on_problem
         self._away_since: float | None = None
-        """Time at which the connection was lost; None while the client is connected, and before its first connection."""
+        """Time (monotonic seconds) at which the connection was lost; None while the client is connected, and before its first connection."""
         self._ratings: dict[str, float] = {}
         """Ratings of the bot that were reported last, by game."""
         self._last_state = "", ""

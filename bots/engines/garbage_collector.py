@@ -33,7 +33,7 @@ class PausableGarbageCollector:
         self._has_frozen = False
         """True if objects were frozen (`gc.freeze`, excluded from collections) since the last full collection."""
         self._collected_at = -math.inf
-        """Time of the last full collection; -infinity before the first."""
+        """Time of the last full collection, in seconds on `clock`; -infinity before the first."""
 
     @contextmanager
     def pause(self) -> Iterator[None]:

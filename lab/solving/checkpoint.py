@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -59,11 +60,22 @@ def save_checkpoint(
         new_file.write_bytes(hashlib.sha256(body).digest() + body)
 
 
-def load_checkpoint(path: Path, map_digest: str, code_count: int) -> tuple[int, bool, Codes] | None:
-    """Return (number of plies, whether all boards are solved, codes of the boards); None if there is no file.
+class LoadedCheckpoint(NamedTuple):
+    """Results of a solver at a checkpoint."""
 
-    All wins and losses in at most this number of plies are known. `map_digest` and `code_count` are those of the map to
-    solve.
+    plies: int
+    """Number of plies such that all wins and losses in at most this number are known."""
+    is_finished: bool
+    """True if all boards are solved."""
+    codes: Codes
+    """Value codes of the boards."""
+
+
+def load_checkpoint(path: Path, map_digest: str, code_count: int) -> LoadedCheckpoint | None:
+    """Return the results in the checkpoint file `path`; None if there is no file.
+
+    map_digest  digest of the map to solve
+    code_count  number of codes of the map to solve
 
     Raises BadCheckpoint if the file is damaged, or belongs to a map with another digest or number of codes.
     """
@@ -79,4 +91,4 @@ def load_checkpoint(path: Path, map_digest: str, code_count: int) -> tuple[int, 
     if header.digest != map_digest or header.codes != code_count:
         raise BadCheckpoint(f"{path} is the checkpoint of another map")
     codes = np.frombuffer(zstd.decompress(compressed_codes), np.uint16)
-    return header.plies, header.finished, codes
+    return LoadedCheckpoint(header.plies, header.finished, codes)

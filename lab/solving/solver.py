@@ -192,13 +192,13 @@ class Solver:
         checkpoint = load_checkpoint(self.checkpoint, compute_boards_digest(self.boards), int(self._ends[-1]))
         if checkpoint is None:
             return False
-        self._analysis.plies, is_finished, codes = checkpoint
+        self._analysis.plies = checkpoint.plies
         restore = make_checkpoint_restore_kernel()
         undecided_starts = [0, *map(int, self._ends[:-1])]
 
         def restore_range(range_index: int) -> tuple[int, int]:
             undecided_start, scratch = undecided_starts[range_index], np.zeros(self._words, np.int64)
-            layer = codes[undecided_start : int(self._ends[range_index])]
+            layer = checkpoint.codes[undecided_start : int(self._ends[range_index])]
             undecided_numbers = self._analysis.undecided_numbers
             return undecided_start, restore(
                 self._rules,
@@ -213,7 +213,7 @@ class Solver:
         self._analysis.undecided_ranges = list(
             self._map_with_progress(workers, "checkpoint", restore_range, len(self._ranges))
         )
-        return is_finished
+        return checkpoint.is_finished
 
     def _make_header(self) -> TableHeader:
         counts = np.zeros(1 << 16, np.int64)

@@ -114,7 +114,7 @@ class Core:
             lobby, matches.rooms, house, open_challenges, suspensions, events.make_listing_entries
         )
         self.next_deadline_ns: int | None = None
-        """Time at which the caller must pass a `Tick` if no other input comes first, in ns; None if no time is set."""
+        """Time (monotonic ns) at which the caller must pass a `Tick` if no other input comes first; None if no time is set."""
         self._handled_change_count = 0
         """Value of `lobby.change_count` at the last call of `_handle_lobby_changes`, which is needed again if it differs."""
         self._input_handlers: dict[type, Callable[[Any], None]] = {

@@ -25,7 +25,7 @@ class DeadlineSchedule:
 
     def __init__(self) -> None:
         self.next_check_time: int | None = None
-        """Time of the next check, in ns; None if there are no deadlines."""
+        """Time (monotonic ns) of the next check; None if there are no deadlines."""
         self._heap: list[tuple[int, DeadlineKey]] = []
         self._times: dict[DeadlineKey, int] = {}
 

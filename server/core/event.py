@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -41,6 +42,14 @@ class EventRefused(RequestRefused):
 
     def __init__(self, detail: str) -> None:
         super().__init__(ErrorCode.NO_SUCH_EVENT, detail)
+
+
+class EventPlace(NamedTuple):
+    """Place of a bot in an event. Bots with equal results share a rank."""
+
+    rank: int
+    """1 for the winner."""
+    points: float
 
 
 class Event:
@@ -117,14 +126,14 @@ class Event:
         """True once all matches are played. Always False for the format `arena`, which ends at a fixed time instead."""
         return self.schedule is not None and not self.schedule and not self.matches_in_progress
 
-    def find_rank_and_points(self, bot_name: str) -> tuple[int, float] | None:
-        """Return the rank and points of a bot; None if the bot is not in the event. Bots with equal results share a rank."""
+    def find_place(self, bot_name: str) -> EventPlace | None:
+        """Return the place of a bot; None if the bot is not in the event."""
         format: EventFormat = ArenaFormat() if self.schedule is None else self.schedule.format
         ranks = {entrant: format.compute_rank(entrant, self._points[entrant]) for entrant in self.state.bots}
         if bot_name not in ranks:
             return None
         rank = 1 + sum(other.order < ranks[bot_name].order for other in ranks.values())
-        return rank, self._points[bot_name] + ranks[bot_name].byes
+        return EventPlace(rank, self._points[bot_name] + ranks[bot_name].byes)
 
     # entries
 

@@ -342,7 +342,7 @@ class HostedEvents:
     def _send_status(self, event: Event, bot: LobbyBot) -> None:
         """Send a bot the status of an event (`event_state` message), with the bot's rank and points once the event is over."""
         state = event.state
-        rank = event.find_rank_and_points(bot.name) if state.phase == "over" else None
+        place = event.find_place(bot.name) if state.phase == "over" else None
         status = EventStatus(
             event.name,
             state.phase,
@@ -351,8 +351,8 @@ class HostedEvents:
             self._compute_ms_to_start(event),
             event.current_round,
         )
-        if rank is not None:
-            status = add_final_rank(status, *rank, len(state.bots), f"/event/{quote(event.name, safe='')}")
+        if place is not None:
+            status = add_final_rank(status, *place, len(state.bots), f"/event/{quote(event.name, safe='')}")
         self._lobby.send_to_bot(bot, status)
 
     def _compute_ms_to_start(self, event: Event) -> int:
@@ -623,9 +623,9 @@ class HostedEvents:
                 )
         if state.has_ended:
             places = [
-                FinalEventRank(bot, *rank_and_points)
+                FinalEventRank(bot, *place)
                 for bot in state.bots
-                if (rank_and_points := event.find_rank_and_points(bot)) is not None
+                if (place := event.find_place(bot)) is not None
             ]
             news.append(EventFinished(state.phase, tuple(sorted(places, key=lambda place: place.rank))))
         self._lobby.effects.extend(EventNews(event.name, content) for content in news)

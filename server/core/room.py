@@ -91,7 +91,7 @@ class MatchRoom:
         If the server crashes before that, the turn restarts.
         """
         self.turn_report_deadline: int | None = None
-        """Time until which the report that the turn was sent must arrive, in ns; None if no report is expected.
+        """Time (monotonic ns) until which the report that the turn was sent must arrive; None if no report is expected.
 
         The report comes from the edge: the process that holds the player's connection.
         """

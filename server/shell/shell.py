@@ -146,7 +146,7 @@ class Shell:
         self._timer: asyncio.TimerHandle | None = None
         """Timer that wakes the shell at the core's next deadline; None if none is set."""
         self._timer_time_ns = NEVER_TIME_NS
-        """Time of `_timer`, in ns; NEVER_TIME_NS if none is set."""
+        """Time (monotonic ns) for which `_timer` is set; NEVER_TIME_NS if none is set."""
         self._lag = lag
         self._lag.add_measurement_condition(lambda: self._timer is not None)
         self._is_serving = False

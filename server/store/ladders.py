@@ -204,7 +204,7 @@ class StoredPlan:
     """`ladder` or `match` for a ladder, by the command that plays it; `event` for an event that a server plays."""
     plan: dict[str, Any]
     finished: str | None
-    """End time; None if the ladder or event is unfinished."""
+    """End time, in the format of `database.format_current_time`; None if the ladder or event is unfinished."""
 
 
 async def find_stored_plan(engine: Engine, event_name: str) -> StoredPlan | None:

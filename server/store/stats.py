@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from msgspec import Struct
@@ -50,7 +50,7 @@ async def load_store_stats(engine: Engine) -> StoreStats:
         count, oldest, newest = (await connection.execute(query)).one()
         in_progress = await connection.scalar(sa.select(sa.func.count()).where(~IS_FINISHED_MATCH))
         packed = await connection.scalar(sa.select(sa.func.count()).where(records.c.whole))
-        size, free = await _measure_used_and_free_bytes(connection)
+        size, free = await _measure_store_size(connection)
         tables = await _measure_table_bytes(connection)
     return StoreStats(
         matches=count,
@@ -72,7 +72,7 @@ async def vacuum_store(engine: Engine) -> int:
     """
     async with engine.connect() as connection:
         await connection.run_sync(lease.require_no_running_server)
-        size_before, _ = await _measure_used_and_free_bytes(connection)
+        size_before = (await _measure_store_size(connection)).total_bytes
     await pack_finished_matches(engine)
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         if engine.dialect.name == "sqlite":
@@ -81,20 +81,26 @@ async def vacuum_store(engine: Engine) -> int:
         else:
             driver: Any = (await connection.get_raw_connection()).driver_connection
             await driver.execute("VACUUM (FULL, ANALYZE)", timeout=VACUUM_TIMEOUT_SECONDS)
-        size_after, _ = await _measure_used_and_free_bytes(connection)
+        size_after = (await _measure_store_size(connection)).total_bytes
     return size_before - size_after
 
 
-async def _measure_used_and_free_bytes(connection: AsyncConnection) -> tuple[int, int]:
-    """Return the size of the store, and its free space, in bytes. PostgreSQL does not report free space: it is 0."""
+class _StoreSize(NamedTuple):
+    """Size of the store, and its free space, in bytes. PostgreSQL does not report free space: it is 0."""
+
+    total_bytes: int
+    free_bytes: int
+
+
+async def _measure_store_size(connection: AsyncConnection) -> _StoreSize:
     if connection.dialect.name == "postgresql":
         size = await connection.exec_driver_sql("SELECT pg_database_size(current_database())")
-        return size.scalar_one(), 0
+        return _StoreSize(size.scalar_one(), 0)
     pages, free_pages, page_bytes = [
         (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar_one()
         for name in ("page_count", "freelist_count", "page_size")
     ]
-    return pages * page_bytes, free_pages * page_bytes
+    return _StoreSize(pages * page_bytes, free_pages * page_bytes)
 
 
 async def _measure_table_bytes(connection: AsyncConnection) -> dict[str, int] | None:

@@ -59,7 +59,9 @@ def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any
     except (msgspec.DecodeError, RecursionError):
         raise BadRequest("the parameter 'setup' must be a JSON object, and 'moves' a JSON list") from None
     if len(moves) > MAX_REPLAYED_MOVES:
-        raise BadRequest(f"a match must have at most {MAX_REPLAYED_MOVES} moves")
+        raise BadRequest(
+            f"the parameter 'moves' must list at most {MAX_REPLAYED_MOVES} moves, not {len(moves)}"
+        )
     return setup, moves
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.pentanomial import (
-    compute_count_mean_and_variance,
+    compute_score_statistics,
     count_pair_scores,
     estimate_elo_difference,
 )
@@ -67,7 +67,7 @@ def test_a_sweep_has_the_highest_elo_and_an_open_interval() -> None:
 
 @given(COUNTS, st.integers(2, 9))
 def test_more_pairs_with_the_same_shares_narrow_the_interval(counts: tuple[int, ...], times: int) -> None:
-    total, mean, variance = compute_count_mean_and_variance(counts)
+    total, mean, variance = compute_score_statistics(counts)
     if variance == 0:
         return
     little, much = estimate_elo_difference(counts), estimate_elo_difference([n * times for n in counts])

@@ -68,8 +68,8 @@ def restore_event(event: Event, done: Done) -> Event:
     again.adopt_matches_in_progress(
         {match: Players(each.maxie, each.minnie) for match, each in event.matches_in_progress.items()}
     )
-    assert [again.find_rank_and_points(bot) for bot in event.state.bots] == [
-        event.find_rank_and_points(bot) for bot in event.state.bots
+    assert [again.find_place(bot) for bot in event.state.bots] == [
+        event.find_place(bot) for bot in event.state.bots
     ]
     return again
 
@@ -151,7 +151,7 @@ def test_a_bot_ranks_above_the_first_bot_of_a_gauntlet_if_it_beat_that_bot(
     event = begin_event("gauntlet", bots, rounds=rounds)
     play(event, Random(seed), kills=0, lost=set(), leave={})
     (rank, points), *others = [
-        place for bot in event.state.bots if (place := event.find_rank_and_points(bot)) is not None
+        place for bot in event.state.bots if (place := event.find_place(bot)) is not None
     ]
     assert rank == 1 + sum(scored > rounds for _, scored in others)
     assert points + sum(scored for _, scored in others) == 2 * rounds * (bots - 1)
@@ -165,7 +165,7 @@ def test_the_first_bot_of_a_gauntlet_never_leads_if_it_loses_all_matches() -> No
             pairing = next(each for each in event.list_due_matches() if "b1" in (each.maxie, each.minnie))
             match = event.record_match_start(pairing)
             event.record_result(match, Result("maxie" if pairing.maxie == "b1" else "minnie", EndReason.LINE))
-        assert [event.find_rank_and_points(bot) for bot in ("b1", "b0", "b2")] == [
+        assert [event.find_place(bot) for bot in ("b1", "b0", "b2")] == [
             (1, 2 * finished),
             (2, 0),
             (3, 0),
