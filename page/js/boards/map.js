@@ -470,6 +470,7 @@ export class MapBoard {
   // Draw the arrow of a move, and the numbers of its battle, which would cover those of the territories on a small picture.
   showFight(move, { what, came, stood }, parts) {
     this.drawMove(this.arrows(parts), ownerOf(this.shown[2].armies[move[0]]));
+    if (this.isShort) for (const each of parts.flatMap(along)) this.hideNames(each, "data-fought"); // of a code below an arrow, nothing is left
     if (this.isSmall) {
       this.ring(move[1]);
       return;

@@ -27,7 +27,7 @@ export class Stage {
     this.more = h("span", { class: "more-of-kind" }); // for which a phone has no room
     this.badge = new LiveBadge(compact ? null : () => this.playback.jump(), { replays: true });
     this.title = h("h2", { class: "stage-title" }, this.badge.element, h("span", { class: "kind" }, this.game, this.more));
-    this.scoreboard = new Scoreboard({ title: compact ? null : this.title, compact, race: !compact });
+    this.scoreboard = new Scoreboard({ title: compact ? null : this.title, compact });
     this.place = h("div", { class: "stage-place", "aria-hidden": "true" }); // the scoreboard and the words tell as much
     this.name = h("span", { class: "unseen" });
     this.link = h("a", { class: "stage-board" }, this.name, this.place); // without an address for a match that has none

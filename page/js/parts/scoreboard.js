@@ -1,6 +1,5 @@
 // The scoreboard of a match: both players with their armies and clocks, and a bar of which each has as much as its chance of winning.
-// The label of the player ahead, at its end of the bar, tells the chance, and at the end of the match who won. A bar of each player's way to the armies that win is on a board of the start page and of
-// Arena TV too, and in the place of the other bar for who plays.
+// The label of the player ahead, at its end of the bar, tells the chance, and at the end of the match who won. Who plays has a bar of each player's way to the armies that win instead.
 
 import { addressOf } from "../router.js";
 import { chanceAt, percentages } from "../chances.js";
@@ -12,10 +11,9 @@ export const SHORT_MS = 20_000; // left on the reader's own clock
 
 export class Scoreboard {
   // title: what stands between the players. own: the reader's seat, null for a spectator. `compact`: names, armies and the bar alone, without
-  // links, and with the words of the bar for a screen reader only. `race`: each player's way to the goal is drawn.
-  constructor({ title = /** @type {HTMLElement | null} */ (null), own = /** @type {string | null} */ (null), compact = false, race = own !== null } = {}) {
+  // links, and with the words of the bar for a screen reader only.
+  constructor({ title = /** @type {HTMLElement | null} */ (null), own = /** @type {string | null} */ (null), compact = false } = {}) {
     this.own = own;
-    this.hasRace = race;
     this.compact = compact;
     this.match = /** @type {any} */ (null);
     this.behind = false; // newer plies were played
@@ -38,7 +36,7 @@ export class Scoreboard {
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SIDES[seat]}` });
     const facts = this.compact ? null : h("span", { class: "line facts-of" });
     const rank = this.compact ? null : h("span", { class: "line rank-of" });
-    const race = this.hasRace ? svg("svg", { class: "race", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { height: 4 })) : null;
+    const race = this.own !== null ? svg("svg", { class: "race", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { height: 4 })) : null;
     const element = h("div", { class: "player", "data-owner": seat }, h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), name,
       h("span", { class: "total" }, armies, goal), this.compact ? null : [rank, time, facts, race]);
     return { element, name, armies, goal, rank, time, facts, race };
