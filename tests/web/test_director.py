@@ -982,6 +982,9 @@ def test_four_boards_fit_a_window_and_are_equal(hasty: BrowserArena, page: Page)
             box_of(board)["y"] < box_of(line)["y"]
             for board, line in zip(boards.all(), lines.all(), strict=True)
         )
+        if width > height:  # the words are beside the map, which has all of the height
+            assert box_of(lines.first)["x"] > first["x"] + first["width"]
+            assert first["height"] > 0.38 * height
         if width > 960:
             areas = [each["width"] * each["height"] for each in (first, *others)]
             assert sum(areas) > 0.5 * width * height
