@@ -309,6 +309,8 @@ def test_below_the_board_a_card_fills_its_row_and_moves_nothing_as_it_comes_and_
             places.append(below.evaluate("(below) => below.getBoundingClientRect().top"))
             if len(listed) == 1:
                 assert box_of(wall.locator(".card"))["width"] == box_of(wall)["width"]
+                picture = box_of(wall.locator(".card .picture-of"))
+                assert picture["x"] + picture["width"] < box_of(wall.locator(".card .scoreboard"))["x"]
         assert max(places) - min(places) < 1, (width, height)
         third = box_of(wall.locator(".card").nth(2))
         assert (third["x"] + third["width"] <= width) == (width > 390), "a tablet cuts none of three"
