@@ -443,7 +443,7 @@ def test_two_of_four_boards_are_in_sight_with_their_numbers_and_all_on_a_phone_o
     expect(boards).to_have_count(4)
     expect(boards.first).to_be_in_viewport(ratio=1)
     expect(boards.nth(sighted - 1)).to_be_in_viewport(ratio=0.5)
-    assert box_of(boards.first)["width"] > (320 if sighted == 2 else 240)
+    assert box_of(boards.first)["width"] > (320 if sighted == 2 else 220)
     expect(page.locator(".tv .armies:not(:empty)").first).to_be_visible()
     assert page.evaluate(WIDER) <= 0
 
