@@ -21,7 +21,7 @@ from benchmarks.kit.results import (
     start_recording_conditions,
 )
 
-BENCHMARK_NAMES = ("depth", "threads", "delay")
+BENCHMARK_NAMES = ("threads", "delay")
 """Names of the benchmarks, in the order of RESULTS.md."""
 
 

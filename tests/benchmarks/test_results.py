@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import cluster, cluster_kill, growth, server, simulation, size, spectators
-from benchmarks.engine import delay, depth, raw, threads
+from benchmarks.engine import delay, raw, threads
 from benchmarks.hostile import rounds
 from benchmarks.kit import full_speed
 from benchmarks.kit.results import BENCHMARKS_FOLDER, CLUSTER, RESULTS, SERVER, SIMULATION, ResultsPage
@@ -17,7 +17,6 @@ from testkit.simulation.defects import DEFECTS
 
 PAGES = {RESULTS, SERVER, CLUSTER, SIMULATION}
 PROMISES = {
-    "depth.gain": f"{depth.MIN_DEPTH_GAIN_PLIES} plies more",
     "threads.speedup": f"at least {threads.MIN_SPEEDUP:g} ×",
     "delay.loop": f"at most {delay.MAX_P99_DELAY_MS:g} ms",
     **{
@@ -80,7 +79,6 @@ def test_the_figures_of_results_are_what_the_raw_results_give() -> None:
 def test_the_rows_of_results_are_those_of_the_programs() -> None:
     data = {name: raw.load_results(name).data for name in raw.BENCHMARK_NAMES}
     assert tuple(data["delay"]["ms"]) == delay.ROW_TITLES
-    assert tuple(data["depth"]["depths"]) == depth.SEARCH_TITLES
     assert list(data["threads"]["faster"]) == list(
         threads.make_search_settings((1, 2, data["threads"]["cores"]))
     )
