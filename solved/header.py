@@ -42,7 +42,7 @@ MAX_TABLE_BLOCKS = 1 << 24
 UINT32_BYTES = 4
 """Size of each length and each CRC-32 in a solved table's file, in bytes."""
 SHA256_BYTES = 32
-"""Size of the SHA-256 checksum of a solved table's header, in bytes."""
+"""Size of the SHA-256 checksum of a solved table's header and index, in bytes."""
 
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
 """Type of a number in the header: a count of boards or plies, or the number of a board (`solved.board_numbers`)."""

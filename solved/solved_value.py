@@ -63,7 +63,7 @@ class SolvedValue(NamedTuple):
     def sort_key(self) -> float:
         """Return the sort key, which is highest for the best value.
 
-        The order is: quick wins, slow wins, draws, slow losses, quick losses.
+        From best to worst, the values are quick wins, slow wins, draws, slow losses, quick losses.
         """
         return 0.0 if self.plies is None else self.result.sign / (self.plies + 1)
 

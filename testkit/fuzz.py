@@ -66,14 +66,14 @@ class FuzzResult:
 
     frames: int = 0
     live: int = 0
-    """Number of frames that were sent over sockets."""
+    """Number of frames that were sent to the server over sockets."""
     decoded: int = 0
-    """Number of frames that were sent over a socket to the server."""
-    refused: Counter[str] = field(default_factory=Counter)
-    """Number of frames that a decoder refused, by error code.
+    """Number of successful decodings.
 
-    Each frame is decoded twice: by the decoder of client messages, and by that of server messages.
+    Each of `frames` is decoded twice: by the decoder of client messages, and by the decoder of server messages.
     """
+    refused: Counter[str] = field(default_factory=Counter)
+    """Number of failed decodings, by error code. A frame that both decoders refuse counts twice."""
     warm_kib: int = 0
     """Peak memory of the process after the first tenth of the frames, in KiB."""
     peak_kib: int = 0

@@ -42,7 +42,10 @@ class LadderRunner:
         return [sys.executable, "-P", "-m", "arena", "ladder", *self.options, *file_options]
 
     def load_finished_matches(self, file_stem: str) -> set[str]:
-        """Return the ids of the finished matches in the store `NAME.db`; none if there is no store yet."""
+        """Return the ids of the finished matches in the store; none if there is no store yet.
+
+        file_stem: name of the store's file without the suffix `.db`
+        """
         database = self.folder / f"{file_stem}.db"
         if not database.exists():
             return set()
@@ -54,7 +57,9 @@ class LadderRunner:
         return {match for (match,) in rows}
 
     def play_to_end(self, file_stem: str) -> dict[str, Any]:
-        """Play the event to its end with `arena ladder`, and return the content of the file `NAME.json` that it writes.
+        """Play the event to its end with `arena ladder`, and return the content of the JSON file that the command writes.
+
+        file_stem: name of the files without suffix, as for `make_command`
 
         Raises RuntimeError with the command's error output if it fails.
         """

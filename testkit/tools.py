@@ -42,14 +42,14 @@ def find_program(name: str) -> str | None:
 
 
 def find_postgresql_folder() -> Path | None:
-    """Return the folder of PostgreSQL's programs, those of the newest version if there are several; None if none."""
+    """Return the folder of PostgreSQL's programs, of the newest version if there are several; None if none is installed."""
     packaged = map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))
     program = shutil.which("postgres", path=os.pathsep.join([*packaged, os.environ.get("PATH", os.defpath)]))
     return Path(program).resolve().parent if program else None
 
 
 def find_browser() -> Path | None:
-    """Return the path of an installed browser for the page's tests, if possible one without windows; None if there is none."""
+    """Return the path of an installed Chromium for the page's tests, preferably HEADLESS_SHELL; None if there is none."""
     return next((path for path in (HEADLESS_SHELL, CHROMIUM_PROGRAM) if os.access(path, os.X_OK)), None)
 
 

@@ -37,9 +37,9 @@ from arena.server.store.lease import (
 from arena.server.store.packing import unpack_record
 
 Plan = Mapping[str, Any]
-"""Settings of a ladder as JSON data. A ladder can be resumed only with equal settings.
+"""Settings of a ladder as JSON data, by name. A ladder can be resumed only with equal settings.
 
-The error message for other settings contains the keys.
+The error message of a refused resumption names each setting that differs by its key.
 """
 
 
@@ -201,7 +201,7 @@ class StoredPlan:
     uid: str
     """Unique id, in hexadecimal, from which the ids of the matches are derived."""
     kind: str
-    """`ladder` or `match` for a ladder, by the command that plays it; `event` for an event that a server plays."""
+    """Name of the command that plays the ladder, `ladder` or `match`; `event` for an event that a server plays."""
     plan: dict[str, Any]
     finished: str | None
     """End time, in the format of `database.format_current_time`; None if the ladder or event is unfinished."""

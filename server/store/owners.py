@@ -131,7 +131,7 @@ async def require_owner(engine: Engine, owner_name: str) -> None:
 
 
 async def load_owner_names_by_bot(engine: Engine, bot_names: Iterable[str]) -> dict[str, str]:
-    """Return the owners of bots, by bot. Bots without a token are left out."""
+    """Return the name of each bot's owner, by the bot's name. Bots without a token are left out."""
     owners: dict[str, str] = {}
     query = sa.select(tokens.c.name, tokens.c.owner)
     for chunk in database.split_into_chunks(bot_names):

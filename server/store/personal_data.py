@@ -59,7 +59,7 @@ from arena.server.store.schema import (
 from arena.server.store.tokens import TokenError, read_bot_names, require_valid_name
 
 MATCHES_PER_TRANSACTION = 20
-"""Number of matches in which one transaction changes a name. A running server may have to wait for its end."""
+"""Maximum number of matches in which one transaction changes a name. Meanwhile, a running server may be unable to write."""
 
 BOT_NAME_COLUMNS_BY_TABLE = {
     schema.rating_steps: ("bot",),

@@ -46,7 +46,8 @@ SendRequest = Callable[[str, HostRequest], Awaitable[RequestAnswer | None]]
 async def send_request(engine: Engine, server_name: str, request: HostRequest) -> RequestAnswer | None:
     """Send a request to a server through the store, and return the answer.
 
-    Return None if no answer comes within ANSWER_TIMEOUT_SECONDS. An unanswered request stays in the store, so the server may still carry it out later.
+    Return None if no answer comes within ANSWER_TIMEOUT_SECONDS. An unanswered request stays in the store, so the server
+    may still carry it out later.
     """
     text = msgspec.json.encode(request, enc_hook=encode_game).decode()
     insert = sa.insert(requests).values(server=server_name, request=text).returning(requests.c.number)

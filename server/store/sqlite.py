@@ -121,5 +121,5 @@ class QueryDeadline:
 
 
 def get_error_code(error: BaseException) -> int:
-    """Return SQLite's primary code of an error, such as `sqlite3.SQLITE_BUSY` for a lock; 0 for an error of other code."""
+    """Return SQLite's primary error code, such as `sqlite3.SQLITE_BUSY` for a lock; 0 if `error` does not come from SQLite."""
     return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

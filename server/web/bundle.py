@@ -31,7 +31,7 @@ _UNSUPPORTED_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 _INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 """Pattern of a line's indentation, or of a whole line with only a comment; both are left out of bundles."""
 _CHARACTER_CLASS_WITH_BACKTICK = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
-"""Pattern of a backtick in a JavaScript regular expression: inside the character class at its end, as in `/[a`]/`.
+"""Pattern of a character class with a backtick at the end of a JavaScript regular expression, with its closing slash.
 
 The bundler assumes that every other backtick begins or ends a template literal.
 """

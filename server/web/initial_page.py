@@ -105,7 +105,7 @@ class InitialPage:
 
 
 def load_demo_match() -> HeroMatch:
-    """Return the built-in match without its last third. There one player is the favourite, but either can still win."""
+    """Return the first two thirds of the built-in match: one player is then the favourite, but either can still win."""
     record = parse_record_line(DEMO_FILE.read_text(encoding="utf-8"))
     moves = [Played(move.move, move.ms, move.thinking) for move in record.moves]
     return HeroMatch(

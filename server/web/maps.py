@@ -153,7 +153,7 @@ def require_built_in_map(map_name: str) -> None:
 def answer_map_request(name: str) -> Response:
     """Return a response with all data for drawing a built-in map, as JSON. Raises NotFound for an unknown name.
 
-    They are more than the `setup` in a match's record, which has no shapes of territories, for example.
+    The response has more than the `setup` in a match's record: for example, the shapes of the territories.
     """
     require_built_in_map(name)
     file, land = load_map_file(name), load_built_in_land(name)

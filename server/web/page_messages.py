@@ -21,7 +21,7 @@ from arena.server.web.routes import RouteMatch
 from arena.server.web.static_files import PageTemplates
 
 TITLE_LOOKUP_TIME_SHARE = 0.15
-"""Maximum share (0 to 1) of the time left for an HTML page that each of two steps may take to find the page's title.
+"""Time limit of each of the two steps that find the title of an HTML page, as a share of the time left for the response.
 
 The steps are the request for data on matches in progress, and the query of the store. If a step takes longer, the page
 gets a general title instead of, for example, the names of the players.

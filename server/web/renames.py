@@ -27,7 +27,7 @@ from arena.server.store.tokens import TokenError
 log = logging.getLogger("arena.pages")
 
 CHILD_MODULE = "arena.server.web.renames"
-"""Module that the child process runs: this one."""
+"""Name of this module, which the child process runs."""
 MAX_LISTED_RENAMES = 20
 """Maximum number of finished renames that a server process remembers and lists."""
 RENAME_JOB_VARIABLE = "ARENA_RENAME"

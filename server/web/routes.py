@@ -10,9 +10,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from msgspec import Struct
 
 MAX_TARGET_LENGTH = 2048
-"""Maximum length of a URL path with its query, in characters, unless a parameter may be longer."""
+"""Maximum length of a URL path with its query, in characters, unless the route has a higher `Route.max_value_length`."""
 MAX_NAME_PARAMETER_LENGTH, MAX_POSITION_LENGTH, MAX_MOVES_LENGTH = 128, 2048, 6000
-"""Maximum lengths, in characters, of a query parameter with a name, a position, or moves (about a thousand short ones)."""
+"""Maximum lengths of a query parameter with a name, a position, or moves, in characters: about a thousand short moves fit."""
 MATCH_ID_PATTERN = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """Pattern of a match id, or of the beginning of one."""
 MAX_LISTED_BOTS = 1000

@@ -68,7 +68,7 @@ class SimulationResult:
     reasons: number of finished matches by end reason
     seconds: virtual time at the end of the run
     digest: hash of everything that happened, equal for equal runs
-    steps: number of executed calls
+    steps: number of scheduled calls that the simulated processes have executed
     """
 
     plan: SimulationPlan

@@ -111,7 +111,7 @@ class SimulatedWorker:
         """Do nothing: the client ignores a move that it no longer wants."""
 
     def end_match(self, _ending: Ending | None) -> None:
-        """Report the end of the match's bot object, as the real worker does."""
+        """Report to the client that the bot of the match has ended, as the real worker does."""
         self.is_alive = False
         self._loop.call_soon(self._report, BotEnded(self._match.id))
 
@@ -156,7 +156,7 @@ class RealClientBot(SimulatedBot):
         self.client: Client
 
     def make_settings(self) -> ClientSettings:
-        """Return the client's settings: one or two matches at a time. If the server is away, the client tries for days."""
+        """Return the client's settings: it plays one or two matches at a time, and never stops trying to reach the server."""
         return ClientSettings(SERVER_URL, self.name, matches=1 + self._number % 2, wait=1e6)
 
     async def _main(self) -> None:

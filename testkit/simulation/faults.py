@@ -45,7 +45,7 @@ class SimulatedFault:
     target: int
     """Random number that selects the server or the connections that the fault hits."""
     duration_ns: int
-    """Time from the injection to the repair, in virtual ns. For some kinds of fault, it is shortened."""
+    """Time from the injection to the repair, in virtual ns. Some kinds of fault, such as a stalled store, end earlier."""
 
     def __str__(self) -> str:
         return f"at {self.at / SECOND:.3f} s {self.kind} for {self.duration_ns / SECOND:.3f} s"

@@ -74,7 +74,7 @@ EXPECTED_ERROR_CODES = frozenset(
 
 @dataclass
 class RecordedMatch:
-    """Facts about one match that the monitor has recorded. `opened` and `closed` are virtual times in ns."""
+    """Facts about one match that the monitor has recorded. It began and ended at the virtual times `opened` and `closed` (ns)."""
 
     terms: MatchTerms
     opened: int

@@ -88,7 +88,7 @@ class World:
         self._digest.update(data_bytes)
 
     def add_log_line(self, line: str) -> None:
-        """Add a line to `event_log`, the log of the run, with the current virtual time, and to its digest."""
+        """Add a line, with the current virtual time, to the log (`event_log`) and to the digest of the run."""
         self.event_log.append(f"{self.elapsed_seconds:.3f} s: {line}")
         self.add_to_digest(line)
 

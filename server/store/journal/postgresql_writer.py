@@ -65,7 +65,7 @@ class WriteConnection:
         self._lock = asyncio.Lock()
         self._connection: AsyncConnection | None = None
         self._driver_connection: Any = None
-        """The driver's (asyncpg's) object for the same connection; None while there is none."""
+        """Object of the driver (asyncpg) for the connection in `_connection`; None while the connection is closed."""
         self._is_abandoned = False
         """True if `fail_pending_calls` was called since the connection was opened."""
 

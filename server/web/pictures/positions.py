@@ -13,7 +13,7 @@ from arena.maps.map_file import MapFile
 from arena.maps.picture import MAXIE, MINNIE, PICTURE_STYLE, make_map_picture
 
 MIN_PIXELS_PER_MAP_UNIT = 1.1
-"""Minimum scale, in pixels per unit of the map, for armies and arrows. On a map with a smaller scale, they keep this size."""
+"""Minimum scale of armies and arrows, in pixels per unit of the map, so that they stay visible on a map drawn smaller."""
 
 
 class Rectangle(NamedTuple):
