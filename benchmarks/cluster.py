@@ -196,7 +196,7 @@ def format_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Measure all configurations, and publish the figures in CLUSTER.md."""
+    """Measure all configurations, and print the figures. With `--write`, also write them to CLUSTER.md."""
     parser = CLUSTER.make_parser(__doc__)
     parser.add_argument(
         "--seconds",

@@ -109,7 +109,7 @@ def format_figures(report: FaultReport, failure_kinds: Sequence[str]) -> dict[st
 
 
 def main() -> int:
-    """Inject the failures, publish the figures in CLUSTER.md, and print all losses.
+    """Inject the failures, and print the figures and all losses. With `--write`, also write the figures to CLUSTER.md.
 
     Return the exit code: 1 if anything was lost or a match got stuck.
     """

@@ -2,7 +2,7 @@
 
     python -m benchmarks.fuzz --frames 1000000
 
-For every twenty frames that the codec gets, another frame is sent over a socket to a real server, on which two honest
+For every twenty frames that the decoder gets, another frame is sent over a socket to a real server, on which two honest
 bots play.
 """
 

@@ -40,7 +40,8 @@ MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST = 100
 MAX_RATIO, MAX_START_SECONDS = 1.3, 2.0
 """Promised upper bounds.
 
-MAX_RATIO          cost of a move, divided by its cost with 100 connections; on a larger store, by that on the smallest
+MAX_RATIO          cost of a move with more than 100 connections, divided by its cost with 100; and cost of a move on a larger
+                   store, divided by its cost on the smallest store
 MAX_START_SECONDS  start-up time with the largest store
 """
 
@@ -188,7 +189,7 @@ def format_figures(
 
 
 def main() -> None:
-    """Measure all costs, and publish the figures in SERVER.md."""
+    """Measure all costs, and print the figures. With `--write`, also write them to SERVER.md."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument(
         "--seconds",

@@ -40,7 +40,7 @@ SECONDS_PER_MOVE = 0.02
 """Seconds that a bot takes for a move. With less, an event of 200 matches would end before the 50th kill."""
 
 LEGAL_MOVE_INDEX_BY_BOT = (0, 1, 2, 3, -1)
-"""Move that each bot of the event always plays: index in the list of legal moves, modulo the list's length."""
+"""Move that a bot always plays, for each bot of the event: its index in the list of legal moves, modulo the list's length."""
 
 
 def make_ladder_runner(folder: Path, round_count: int) -> LadderRunner:

@@ -30,7 +30,7 @@ TURN, ANSWER = 0x81, 0x82
 """First byte of the payload of a turn and of an answer, by which bots tell these two messages apart."""
 RELAY_HOST = "127.0.0.1"
 RELAY_LIMITS = replace(PRIVATE_HOST_LIMITS, hello_seconds=60.0)
-"""Limits of the relay. A handshake may take 60 s, as on the server when a thousand bots connect."""
+"""Limits of the relay. Clients have 60 s for a handshake, as on the measured server, since up to 1,000 connect at once."""
 
 
 class NullCore:

@@ -205,7 +205,7 @@ async def measure_latency_by_bot_count(seconds: float) -> dict[str, str]:
 
 
 def main() -> None:
-    """Measure the server and the relay, and publish the figures in SERVER.md."""
+    """Measure the server and the relay, and print the figures. With `--write`, also write them to SERVER.md."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument(
         "--seconds",

@@ -70,7 +70,7 @@ async def measure_latency_rounds(spectator_count: int, round_count: int) -> Late
 
 
 def main() -> None:
-    """Measure the p99 of moves with and without spectators, and publish the figures in SERVER.md."""
+    """Measure and print the p99 of moves with and without spectators. With `--write`, also write it to SERVER.md."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument(
         "--spectators", type=int, default=SPECTATOR_COUNT, help="number of spectators; default: %(default)s"

@@ -18,7 +18,7 @@ from benchmarks.kit.measure import format_markdown_table, make_midgame_positions
 from benchmarks.kit.results import format_verdict
 
 MEASUREMENT_SECONDS = 8.0
-"""Seconds for which the event loop's delay is measured during searches. The measurement without them takes a quarter of it."""
+"""Seconds of measuring the event loop's delay during searches. The measurement without searches is a quarter as long."""
 SLEEP_SECONDS = 0.001
 """Duration of each sleep of the event loop, in seconds. The delay is the time by which the sleep was too long."""
 SECONDS_PER_POSITION = 0.5
@@ -36,7 +36,7 @@ ROW_TITLES = (
     "a stopped search, 2 threads",
 )
 MIN_SAMPLES_ABOVE_QUANTILE = 10
-"""Number of measured times that must lie above a quantile. With fewer, it would be too uncertain, and is not shown."""
+"""Number of measured times that must lie above a quantile. A quantile with fewer is too uncertain, and is not shown."""
 
 
 async def _measure_sleep_delays(seconds: float) -> list[float]:

@@ -34,7 +34,7 @@ RUNS_PER_SEARCH = 2
 The fastest run counts, because other load on the machine disturbed it least.
 """
 MIN_SPEEDUP = 1.7
-"""Promised lower bound of the speedup of a search by 2 threads, for the variant `original`."""
+"""Promised lower bound of the speedup of a search by 2 threads, for the variant `original` in VARIANTS."""
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "original": {},
     "course, prune 0.5": {"course": True, "prune": 0.5},
@@ -129,7 +129,7 @@ class ComparedSearchers:
     def measure_search_times(self, position: Any) -> SearchTimes:
         """Search one position with all searchers to the same depth, and return their times.
 
-        It is the depth that the sequential search completes in SEQUENTIAL_SEARCH_SECONDS, but at least 4.
+        The depth is the one that the sequential search completes in SEQUENTIAL_SEARCH_SECONDS, but at least 4 plies.
         """
         _, reached = search_to_depth(self.plain, position, 100, SEQUENTIAL_SEARCH_SECONDS)
         depth = max(reached.depth if reached.is_depth_finished else reached.depth - 1, 4)

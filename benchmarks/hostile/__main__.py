@@ -38,7 +38,10 @@ TMPFS_FOLDER = Path("/dev/shm")  # noqa: S108  a folder in memory
 
 
 def main() -> int:
-    """Measure the requested kinds, and publish the figures in SERVER.md. Return the exit code: 1 if any kind failed."""
+    """Measure the requested kinds, and print the figures. With `--write`, also write them to SERVER.md.
+
+    Return the exit code: 1 if any kind failed.
+    """
     parser = SERVER.make_parser(__doc__)
     parser.add_argument(
         "--kinds",

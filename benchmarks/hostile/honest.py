@@ -18,7 +18,7 @@ MOVES_PER_SECOND = 300.0
 """Moves per second of all honest bots together."""
 HONEST_BOT_COUNT = 100
 MEAN_PAUSE_SECONDS = HONEST_BOT_COUNT / 2 / MOVES_PER_SECOND
-"""Average pause of an honest bot before a move, in seconds. In each match, one of the two bots is to move."""
+"""Average pause of an honest bot before a move, in seconds. Half of the bots pause at a time: one in each match."""
 HONEST_NAMES = [f"bot {number}" for number in range(HONEST_BOT_COUNT)]
 HONEST_ADDRESS_COUNT = 4
 """Number of addresses from which the honest bots connect. The server allows 64 connections per address."""
@@ -67,7 +67,7 @@ def make_honest_bots(
 async def measure_period(server: RunningServer, load: LoadCounters, seconds: float) -> PeriodFigures:
     """Measure the latencies of the bots' moves, and the server's CPU usage, for `seconds`.
 
-    If no move is acknowledged in that time, each latency exceeds it. The figures then show the length of the period.
+    If no move is acknowledged in that time, the latencies are unknown, and the length of the period replaces them.
     """
     load.latencies_seconds.clear()
     cpu_seconds, start_time = server.cpu_seconds, time.monotonic()

@@ -162,7 +162,7 @@ def make_challenge_kind(**content: object) -> RequestKind:
 
 
 MatchStep = Callable[[Stranger, ServerMessage], Awaitable[None]]
-"""Function that takes a stranger and a `start` or `turn` message that it received, and does what the stranger does then."""
+"""Function that lets a stranger (hostile client) react to a `start` or `turn` message that it has received."""
 
 
 def make_match_kind(
@@ -390,7 +390,7 @@ POST_TARGET_BY_ROUTE = {
 }
 """URL path to request for each POST route. Every POST carries a bot's token."""
 CONTROL_KIND = "nothing"
-"""Name of the kind in which the strangers send nothing. Any delay in it is the error of the measurement."""
+"""Name of the kind in which the strangers send nothing. A delay measured for this kind is an error of the measurement."""
 
 
 async def stay_silent(stranger: Stranger) -> None:

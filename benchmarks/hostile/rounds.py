@@ -62,9 +62,9 @@ MAX_P99_RATIO = 2.0
 MAX_MEDIAN_P99_RATIO = 1.5
 """Upper bound of a kind's ratio of hostile p99 to quiet baseline, as the median over all rounds of the kind."""
 Figure = Literal["p99", "overall_p99"]
-"""Name of the field of `PeriodFigures` whose ratio is computed."""
+"""Name of the field of `PeriodFigures` whose value in a hostile period is divided by its value in quiet periods."""
 ROUNDS, MORE_ROUNDS = 3, 4
-"""Number of rounds of every kind, and of further rounds if one of these has a ratio of MAX_MEDIAN_P99_RATIO or more."""
+"""Number of rounds of every kind, and of further rounds if hostile p99 / quiet p99 reaches MAX_MEDIAN_P99_RATIO in a round."""
 MAX_KINDS_TO_REPEAT = 12
 """Maximum number of kinds that get further rounds. The kinds with the highest ratios come first."""
 MAX_MEMORY_RATIO = 1.2

@@ -76,7 +76,7 @@ async def create_filled_store(database_url: str, match_count: int) -> None:
 
 
 async def fill_store(engine: AsyncEngine, match_count: int) -> None:
-    """Insert `match_count` finished matches into an empty store, with their compressed event logs, and compute the tables.
+    """Insert `match_count` finished matches into an empty store, with their compressed event logs, their ratings and totals.
 
     One match in ten is an unrated match of a guest. All matches copy the record and event log of one of a few samples.
     """

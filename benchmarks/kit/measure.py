@@ -67,9 +67,10 @@ def make_riskless_game(map: str) -> Riskless:
 
 
 def make_midgame_position(game: Game[Any, Any], plies: int, seed: int) -> Any:
-    """Return an unfinished position after `plies` plies. Each leads to the position whose estimate plus some noise is best.
+    """Return an unfinished position after `plies` moves. Each move leads to the best position by a noisy estimate.
 
-    seed: seed of the noise, a random number from 0 to 3 armies for each estimate, by which the positions differ
+    seed: seed of the noise, a random number from 0 to 3 armies that is added to each estimate, so that seeds give
+    different positions
     """
     rng = random.Random(seed)
     while True:

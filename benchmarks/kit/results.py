@@ -37,7 +37,7 @@ class ResultsPage:
     path: Path
 
     def make_parser(self, docstring: str | None) -> argparse.ArgumentParser:
-        """Return the argument parser of a program that publishes figures. Its help begins with `docstring`."""
+        """Return an argument parser with the option `--write` (write figures to the page). Its help begins with `docstring`."""
         parser = make_argument_parser(docstring)
         parser.add_argument("--write", action="store_true", help=f"write the figures to {self.path.name}")
         return parser
@@ -45,7 +45,7 @@ class ResultsPage:
     def parse_arguments(self, parser: argparse.ArgumentParser) -> argparse.Namespace:
         """Parse the command line.
 
-        Exits with a usage error if `--write` comes with another option: the page promises its bounds for the defaults.
+        Exits with a usage error if `--write` comes with a changed option: the bounds on the page hold only for the defaults.
         """
         arguments = parser.parse_args()
         for name, value in vars(arguments).items():

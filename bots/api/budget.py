@@ -23,14 +23,14 @@ from arena.bots.api.bot import Clock
 M = TypeVar("M")
 
 MIN_RESERVE_SECONDS = 0.005
-"""Minimum time in seconds that a move leaves on the clock. In it the search ends, and the move is encoded and sent."""
+"""Minimum time in seconds that a move leaves on the clock, for the end of the search, and encoding and sending the move."""
 RESERVE_WITHOUT_NETWORK_GRACE_SECONDS = 0.050
 """Time in seconds that a move leaves on the clock if the server accepts no late moves (the network grace is 0).
 
 On a machine with two busy cores, a process is sometimes delayed this long.
 """
 SOFT_LIMIT_SHARE_OF_MOVE_TIME = 0.45
-"""Soft time limit of a move, as a fraction of its share, if the time left is divided evenly among the remaining moves."""
+"""Soft time limit of a move, as a fraction of the move's equal share: the time left divided by the expected remaining moves."""
 MAX_SHARE_BEYOND_SOFT_LIMIT = 0.8
 """Largest fraction of the time between the soft and the hard limit that a search may use, if its best move keeps changing."""
 

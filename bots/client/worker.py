@@ -95,7 +95,7 @@ class BotWorker:
         self._requests: SimpleQueue[tuple[ChooseMove, threading.Event] | Ending | None] = SimpleQueue()
         self._stop = threading.Event()
         self.current_method = "__init__"
-        """Name of the bot's method that is running, for messages to the owner; between two calls, that of the last one."""
+        """Name of the bot's method that is running, or that ran last, for messages to the bot's owner."""
         self._thread = threading.Thread(
             target=self._run_bot_in_thread, name=f"match {match.id:.8}", daemon=True
         )
@@ -181,7 +181,7 @@ def schedule_hang_check(
 
     The check happens MAX_THINKING_SECONDS_AFTER_MATCH_END seconds later.
 
-    clock       clock that calls the check
+    clock       time source that schedules the check
     match_id    id of the match
     worker      thread of the match's bot
     on_problem  function that shows a line to the bot's owner

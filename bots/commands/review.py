@@ -164,7 +164,10 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
 
 
 def _format_search_value(value: int) -> str:
-    """Return a value for Maxie as text: `-250`, or `maxie in 3` if Maxie wins in 3 plies."""
+    """Return a search value as text. A high value is good for Maxie.
+
+    The text is `-250` for an estimate (in Riskless, hundredths of an army), or `maxie in 3` if Maxie wins in 3 plies.
+    """
     plies = count_plies_to_end(value)
     return str(value) if plies is None else f"{'maxie' if value > 0 else 'minnie'} in {plies}"
 

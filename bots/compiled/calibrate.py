@@ -24,7 +24,7 @@ MAX_WALK_PLIES = 60
 SAMPLE_INTERVAL_PLIES = 8
 MAX_SEARCH_DEPTH = 3
 MIN_SAMPLED_POSITIONS = 16
-"""Minimum number of positions for a measurement. A game with fewer is not searched selectively."""
+"""Minimum number of positions from which tempo and spread are measured. A game with fewer is not searched selectively."""
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def unlock_split(shared: Any, split: Any) -> None:
 
 @inlined
 def is_search_interrupted(mem: Any, shared: Any) -> Any:
-    """Return True if all threads must stop, or if a split point above this thread's work was cut."""
+    """Return True if all threads must stop, or if beta was reached at a split point above this thread's work."""
     if atomic_load(shared, SharedField.STOP) != 0:
         return True
     split = get(mem, Register.INNERMOST_SPLIT)
@@ -202,7 +202,7 @@ class SplitPoints:
 
         @inlined
         def claim_full_window_search(mem: Any, shared: Any, split: Any, node: Any) -> Any:
-            """Take the first move of a split point that is not done, for a second search with the full window.
+            """Take the first unfinished move of a split point, for a second search with the full window.
 
             Return False, and take nothing, if this move needs no second search, or if another second search is running.
             The caller holds the split point's lock. `node` is the offset of the node's fields in this thread's memory.
@@ -417,7 +417,7 @@ class SplitPoints:
 
         @inlined
         def is_outer_search_interrupted(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if all threads must stop, or if a split point above the split point of `node` was cut."""
+            """Return True if all threads must stop, or if beta was reached at a split point above that of `node`."""
             inner_split = get(mem, Register.INNERMOST_SPLIT)
             put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
             is_outer_interrupted = is_search_interrupted(mem, shared)

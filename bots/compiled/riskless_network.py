@@ -42,9 +42,9 @@ MAX_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
 SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + HIDDEN_UNIT_COUNT
 TARGETS, ROAD_ROWS = SOURCES + MAX_ROADS, SOURCES + 2 * MAX_ROADS
 TERRITORY_ROWS_START = ROAD_ROWS + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT * WORDS_PER_ROW
-"""Offset, in the words of a network, of what each territory contributes to the hidden units. It is the same for all maps.
+"""Offset, in the words of a network, of the rows with a territory's contribution to the hidden units, by its armies and owner.
 
-The contributions of the players' total armies come after those of the territories.
+The offset is the same for all maps. The rows for the players' total armies follow.
 """
 
 

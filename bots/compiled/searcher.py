@@ -130,7 +130,7 @@ class Searcher(Generic[P, M]):
         shared[SearchOption.SPLIT_WORDS] = self._sizes.split_words
 
     def _calibrate_pruning(self) -> None:
-        """Measure the numbers that the selective search needs (`PruningCalibration`). Exact searches give them."""
+        """Measure by exact searches the numbers that the selective search needs (`PruningCalibration`)."""
         if self._is_calibrated:
             return
         self._is_calibrated = True

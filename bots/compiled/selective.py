@@ -31,15 +31,15 @@ NOT_PRUNED = -3_000_000
 MAX_SHALLOW_PRUNING_DEPTH = 3
 """Maximum depth of a node at which pruning by the estimate alone, and the skipping of late moves, are allowed."""
 RISE_PERCENT_OF_SPREAD = 125
-"""Assumed maximum rise of a value per ply of a search, in percent of SPREAD (the measured standard deviation)."""
+"""Rise over the estimate, per ply of depth, that futility pruning considers possible, in percent of SPREAD."""
 FALL_PERCENT_OF_SPREAD = 85
-"""Assumed maximum fall of a value per ply of a search, in percent of SPREAD (the measured standard deviation).
+"""Fall below the estimate, per ply of depth, that futility pruning considers possible, in percent of SPREAD.
 
 A fall is smaller than a rise, because the player to move chooses the best of many moves.
 """
 
 ADDED_MOVES_PER_PLY = 2
-"""Number of moves that late-move pruning additionally leaves at a node for each ply of its depth beyond 1."""
+"""Number of further moves that late-move pruning lets a node examine, for each ply of the node's depth beyond 1."""
 
 MIN_PROBCUT_DEPTH = 5
 """Minimum depth of a node that may be pruned by ProbCut, a shallower search of the same position."""

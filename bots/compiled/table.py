@@ -109,8 +109,8 @@ def store_entry(
 ) -> None:
     """Store an entry in its bucket, in the place of the least useful entry.
 
-    This is the entry of the same position. If there is none, it is an empty one, otherwise the shallowest entry of
-    earlier root searches, otherwise the shallowest entry of this root search.
+    The least useful entry is that of the same position. If there is none, it is an empty entry, otherwise the shallowest
+    entry of earlier root searches, otherwise the shallowest entry of this root search.
     """
     bucket_start = (key & mask) * CACHE_LINE_WORDS
     chosen_entry = bucket_start

@@ -20,7 +20,8 @@ from arena.solved.solved_value import SolvedResult, SolvedValue
 class PerfectBot(Bot):
     """Bot that plays the best move by a solved map's tablebase: the fastest win, otherwise a draw, otherwise the slowest loss.
 
-    Among drawing moves, the bot plays the one after which the most replies of the opponent lose. Ties go to the leftmost move.
+    Among drawing moves, the bot plays the one after which the most replies of the opponent lose. Among equal moves, it plays
+    the first in move order.
     """
 
     def prepare(self) -> None:

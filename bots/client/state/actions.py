@@ -78,7 +78,10 @@ class ReportStatus:
 
 @dataclass(frozen=True)
 class ScheduleChallenge:
-    """Request to call `send_challenges` after CHALLENGE_RETRY_INTERVAL_SECONDS. `reason`: why the last challenge failed."""
+    """Request to call `ClientStateMachine.send_challenges` after CHALLENGE_RETRY_INTERVAL_SECONDS.
+
+    reason  why the last challenge failed
+    """
 
     reason: str
 

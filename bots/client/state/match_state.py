@@ -22,9 +22,9 @@ def make_clock(
 ) -> Clock:
     """Return the clock that a bot gets with a turn of `match`.
 
-    clocks        times left when the turn was sent
+    clocks        times left to both players when the turn was sent
     increment_ms  time added to the bot's clock after its move
-    arrival_time  time at which the turn arrived, as `time.monotonic()`
+    arrival_time  time at which the turn arrived, in seconds of `time.monotonic()`
     lag_seconds   lag of recent moves in seconds, as in `Clock.lag`
     """
     own_ms, opponent_ms = clocks.maxie_ms, clocks.minnie_ms
@@ -68,13 +68,13 @@ class MatchState:
     last_move: Any = None
     """Opponent's move that led to `position`; None at the start, or if the bot moves twice in a row."""
     early_turn: tuple[Turn, float] | None = None
-    """Turn that arrived while the bot was preparing, and its arrival time."""
+    """Turn that arrived while the bot was preparing, and its arrival time in seconds of `time.monotonic()`."""
     clock: Clock = field(default_factory=lambda: Clock(0.0))
     """Both players' clocks at the arrival of the bot's last turn."""
     answer: Move | None = None
     """Message with the bot's last chosen move; None before its first."""
     answered_at: float = 0.0
-    """Time at which the bot chose the move in `answer`, in seconds as `time.monotonic()`."""
+    """Time at which the bot chose the move in `answer`, in seconds of `time.monotonic()`."""
     lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_REMEMBERED_LAGS))
     """Lags of the last moves in seconds, as `record_lag` defines them."""
     is_renewed: bool = True
@@ -99,7 +99,7 @@ class MatchState:
         self.moves = list(moves)
 
     def make_clock(self, turn: Turn, arrival_time: float) -> Clock:
-        """Return the bot's clock for a turn that arrived at the time `arrival_time`."""
+        """Return the bot's clock for a turn that arrived at `arrival_time`, in seconds of `time.monotonic()`."""
         return make_clock(
             self.match, turn.clocks, turn.increment_ms, arrival_time, lag_seconds=max(self.lags, default=0.0)
         )
