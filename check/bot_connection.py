@@ -114,7 +114,7 @@ class BotConnection:
 
         Return None if no message arrives within `timeout_seconds`.
 
-        expected_event: what the server waits for, such as `hello` or `silence`; named in the description of a fault
+        expected_event: event that the server waits for, such as `hello` or `silence`; named in the description of a fault
         """
         deadline = MONOTONIC_CLOCK.now() + timeout_seconds
         while True:

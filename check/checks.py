@@ -42,9 +42,9 @@ SERVER_OUTAGE_SECONDS = 0.5
 PING_DELAY_SECONDS = 0.15
 """Seconds between the `turn` message and a ping, so that the bot is thinking when the ping arrives."""
 LATE_PONG_THRESHOLD_SECONDS = 0.5
-"""Minimum seconds from a ping to the bot's move for which a pong that arrives only with the move is a fault.
+"""Seconds from a ping to the bot's move above which it is a fault if the pong arrives only with the move.
 
-If the bot moves sooner, a busy machine may have delayed the pong.
+If the bot moves sooner after the ping, a busy machine may have delayed the pong, so the late pong is accepted.
 """
 CLOSING_HANDSHAKE_TIMEOUT_SECONDS = 2.0
 """Seconds within which a bot must complete the websocket's closing handshake."""
@@ -79,7 +79,8 @@ class CheckContext:
     def make_game(self, name: str = "", map_name: str = SMALL_MAP) -> AnyGame:
         """Return the game called `name`, or the first of `supported_games` if `name` is empty.
 
-        map_name: name of the map, if the game has maps. If the bot's hello lists only other maps, the first is used.
+        map_name: name of the map, if the game has maps. If the bot's hello lists only other maps, the first of those is
+            used instead.
         """
         name = name or self.supported_games[0]
         if not has_maps(name):

@@ -86,8 +86,9 @@ RESERVED_END_REASONS = frozenset(
 class Outcome:
     """Outcome of a match by the rules of its game. `winner` is None for a draw.
 
-    `reason` is a member of `RuleEndReason`, or a game's own text in lower case, such as "four in a row". Raises
-    ValueError if such a text is invalid.
+    `reason` is a member of `RuleEndReason`, or a game's own text, such as "four in a row". Raises ValueError unless such
+    a text has 1 to 32 lower-case letters, digits and spaces, begins with a letter, and is no reserved reason
+    (RESERVED_END_REASONS).
     """
 
     winner: Player | None

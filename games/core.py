@@ -270,7 +270,7 @@ class Game(ABC, Generic[P, M]):
 
     @cached_property
     def _cell_names(self) -> Sequence[str]:
-        """Return the cells' names, for which the text of a move has names instead of numbers.
+        """Return the name of each cell, which the text of a move shows instead of the cell's number.
 
         Return an empty sequence if the game has no board, or overrides `squares`, because then the numbers in a move
         need not be cell numbers.

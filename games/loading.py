@@ -32,7 +32,7 @@ GAME_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 _GAME_MODULE_NAME_PREFIX = "arena_game_file_"
 """Prefix of the name under which the module of a game's file is loaded, so that the name is unlike that of any other module."""
 _LIBRARY_FOLDERS = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
-"""Folders of Python's own modules and of installed packages. They take precedence over the folder of a game's file."""
+"""Folders of Python's own modules and of installed packages. Imports search them before the folder of a game's file."""
 _GAME_FILE_LOCK = RLock()
 """Lock held while a game's file runs. The lock is reentrant, because the file may load another game's file."""
 
@@ -220,7 +220,10 @@ def describe_load_error(path: Path, error: BaseException) -> str:
 
 
 def _describe_error_line(error: BaseException, path: Path) -> str:
-    """Return `, line N` for the line of the file at `path` where the error, or the call that led to it, is; empty for none."""
+    """Return `, line N`: the line of the file at `path` that has the error, or that made the call in which it was raised.
+
+    Return an empty text if the error has no such line.
+    """
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return f", line {error.lineno}"
     line_numbers = [

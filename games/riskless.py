@@ -31,7 +31,7 @@ from arena.games.riskless_map import RisklessMap
 FIGHT_LENGTHENING_FACTOR = 4.0
 """Factor by which a match is expected to last longer than it would without fights."""
 MIN_EXPECTED_PLIES = 24.0
-"""Minimum of the expected plies left, so that engines keep time for a long fight. Fewer are expected before the ply limit."""
+"""Minimum of the expected plies left, so that engines keep time for a long fight. A nearer ply limit lowers it."""
 Move = tuple[int, int]
 """Source and target of a move, both as territory numbers."""
 
@@ -137,8 +137,8 @@ class Riskless(Game[RisklessPosition, Move]):
     def repetition_key(self, position: RisklessPosition) -> bytes:
         """Return the armies and the player to move as bytes, to recognize a position that occurs again at another ply.
 
-        The returned key has two bytes for each territory, and two more. It is small because a server keeps one key for each ply
-        of each match in progress.
+        The returned key has two bytes for each territory, and two for the player. It is small because a server keeps one key
+        for each ply of each match in progress.
         """
         return pack(self._struct_format, *position.armies, 1 if position.player is MAXIE else -1)
 

@@ -409,7 +409,10 @@ def _call_game_method(rule: str, game_method: Callable[..., Any], *arguments: An
 
 
 def _format_error_line(error: Exception) -> str:
-    """Return ` (FILE, line N)` for the line of the game's file where the error, or the call that led to it, is; else empty."""
+    """Return ` (FILE, line N)`: the last line outside this package that the error passed through, usually in the game's file.
+
+    Return an empty text if there is no such line.
+    """
     own_folder = __file__.rpartition("/")[0]
     frames = [
         frame

@@ -34,7 +34,7 @@ LEARNING_TRANSPOSITION_TABLE_MB = 2
 MAX_RANDOM_START_ATTEMPTS = 20
 """Maximum number of attempts to reach an unfinished position by random plies. After them, half as many plies are tried."""
 CUT_OFF_REASON = "cut"
-"""End reason of a match that was stopped after `max_plies` plies."""
+"""End reason of a match that `play_match` stopped as a draw, because it reached `max_plies` plies."""
 
 
 def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> DeepeningSearcher:
@@ -172,7 +172,7 @@ def compute_reply_winning_chances(
 
 
 def compute_best_to_median_gap(winning_chances: Sequence[float]) -> float:
-    """Return the difference between the best and the median winning chance. `chances` must be in descending order."""
+    """Return the difference between the best and the median of `winning_chances`, which must be in descending order."""
     return winning_chances[0] - winning_chances[len(winning_chances) // 2]
 
 

@@ -55,7 +55,8 @@ class Engine:
     def describe(self, core_count: int) -> EngineInfo:
         """Return a description of the engine for the server.
 
-        The description of a built-in engine has the name, the options, and the number of threads on `core_count` cores.
+        The description of a built-in engine has the name, the options, and the number of search threads that the engine
+        uses on a machine with `core_count` cores.
         The description of a file, a program or a container has only the name.
         """
         if self.parsed_spec is None:

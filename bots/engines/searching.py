@@ -193,7 +193,10 @@ class SearchingBot(Bot):
         return report.move
 
     def _find_solved_moves(self, position: Any) -> tuple[SolvedValue, Sequence[Any] | None]:
-        """Return the solved value of the position, and the best moves; DRAWN_VALUE and None if there is no tablebase."""
+        """Return the position's value in the map's tablebase, and the best moves.
+
+        Return DRAWN_VALUE and None if there is no tablebase, or if its file is damaged.
+        """
         if self._solution is None:
             return DRAWN_VALUE, None
         try:

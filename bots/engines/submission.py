@@ -123,9 +123,6 @@ def _read_start_command(file: Path, settings_file: Path) -> list[str]:
     file           path of the zip file, for the error message
     settings_file  path of the unpacked bot.toml
 
-    file           path of the zip file, for the error message
-    settings_file  path of the unpacked bot.toml
-
     Raises BadSpec if the bot.toml is missing or invalid.
     """
     location = file / SETTINGS_FILE_NAME

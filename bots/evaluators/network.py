@@ -40,7 +40,7 @@ from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap, list_roads
 
 ARMY_LEVEL_COUNT = 12
-"""Number of equal steps from 0 to the map's cap, the maximum number of armies on a territory."""
+"""Number of equal steps in which a territory's armies are measured, from 0 to the map's cap (the maximum)."""
 TERRITORY_KIND_COUNT = 2 * ARMY_LEVEL_COUNT + 1
 """Number of kinds of a territory: empty, or one for each player and step of armies."""
 TOTAL_ARMIES_STEP_COUNT = 24

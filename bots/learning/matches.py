@@ -92,7 +92,7 @@ class _RefereedBot:
         assign_match(bot, self._match)
 
     def prepare(self) -> None:
-        """Let the bot prepare. No clock runs."""
+        """Let the bot prepare for the match, before the first turn, while no player's clock runs."""
         self._call_bot("prepare", self._bot.prepare)
         self._referee.handle_event(PlayerReady(self._match.seat), MONOTONIC_CLOCK.now_ns())
 

@@ -120,7 +120,7 @@ class TreePosition(Generic[P]):
 
 
 class EstimatedPosition(Generic[P]):
-    """Node of a game tree as its player to move, its path from the root, and its static value, computed on first access."""
+    """Node of a game tree: its player to move, path from the root, and static value, which is computed on first access."""
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from arena import MAXIE, MINNIE, Outcome, Player, Riskless, load_map
 GARRISON_ARMIES = 2
 """Armies that a capital gains after every move of either player, besides the one that each occupied territory gains."""
 CATCH_UP_ARMIES = 4
-"""Further armies that a capital gains after its owner's move, for each territory that the owner has less than the opponent."""
+"""Extra armies that a capital gains after its owner's move, for each territory by which its owner is behind the opponent."""
 HEAD_START_ARMIES = 4
 """Number of armies that Maxie's capital has at the start besides those on the map. The map's territory cap may reduce it."""
 NAMED_CAPITALS = {"usa": ("Florida", "Delaware"), "world": ("Western United States", "Mongolia")}

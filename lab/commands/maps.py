@@ -26,7 +26,7 @@ from arena.maps.svg import render_map_svg
 from arena.maps.text_map import draw_text_map
 
 MAX_PICTURE_COLUMNS = 100
-"""Maximum width of a map that is drawn as text, in characters. It is the width if the output is not a terminal."""
+"""Maximum width of a map that is drawn as text, in characters. A map that is not printed on a terminal has this width."""
 
 
 def list_command(json: JsonOption = None) -> None:

@@ -230,7 +230,7 @@ def make_measured_map_rows(measured: MeasuredMap) -> list[list[str]]:
 
 
 def format_pairs_needed(pair_count: float | None) -> str:
-    """Return a number of pairs of matches as text, such as `23`; None stands for a larger number, and becomes `over 9,999`."""
+    """Return a number of pairs of matches as text, such as `23`; None, for 10,000 or more, becomes `over 9,999`."""
     if pair_count is None:
         return "over 9,999"
     return f"{pair_count:,.0f}" if pair_count >= 10 else f"{max(1.0, pair_count):.1f}"

@@ -61,14 +61,14 @@ def save_checkpoint(
 
 
 class LoadedCheckpoint(NamedTuple):
-    """Results of a solver at a checkpoint."""
+    """Results that the solver had when it wrote a checkpoint."""
 
     plies: int
-    """Number of plies such that all wins and losses in at most this number are known."""
+    """Number n of plies: all wins and losses in at most n plies are known."""
     is_finished: bool
     """True if all boards are solved."""
     codes: Codes
-    """Value codes of the boards."""
+    """Codes (encoded values, see solved.solved_value) of the representative boards, in the order of their numbers."""
 
 
 def load_checkpoint(path: Path, map_digest: str, code_count: int) -> LoadedCheckpoint | None:

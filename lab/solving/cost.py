@@ -17,7 +17,10 @@ CODE_BYTES_PER_BOARD = 2
 FIXED_MEMORY_BYTES = 400 << 20
 """Bytes of memory that solving any map takes: Python, the compiled code, and blocks of the table that are being written."""
 CHECKPOINT_BYTES_PER_BOARD = 8
-"""Bytes of memory per representative board while a checkpoint is written: its code, its compressed code, and a copy."""
+"""Bytes of memory per representative board while a checkpoint is written: up to four copies of its code of two bytes.
+
+The copies are an array, the array's bytes, the compressed bytes, and the compressed bytes with the file's header.
+"""
 CLASSIFICATION_SECONDS_PER_BOARD = 50e-9
 """CPU seconds per board for the classification, the solver's first pass over all boards. Measured with the map `m1`."""
 PACK_SECONDS_PER_BOARD = 400e-9

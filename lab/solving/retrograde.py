@@ -99,7 +99,8 @@ class RetrogradeAnalysis:
 
     solver_game        the game
     rules              rules of the game, as the functions of `solver_game` read them
-    codes              code (encoded value, see solved.solved_value) of each position, by its number; 0 or 1 if undecided
+    codes              code (encoded value, see solved.solved_value) of each position, by its number; less than 2 if no win or
+                       loss is known
     undecided_numbers  numbers of the undecided representative positions, which fill only some ranges of the array
     undecided_ranges   filled ranges of `undecided_numbers`, each as (index of its first number, index after its last)
     scratch            size of each thread's scratch array, in words

@@ -147,9 +147,9 @@ def match_command(
 def _apply_names_and_time_control(
     bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str
 ) -> tuple[BotPlan, ...]:
-    """Return the two bots with the names and the time control of the second bot that the options set.
+    """Return the two bots with the names from --name-a and --name-b, and the second bot with the time control from --tc-b.
 
-    Raises UsageError for an invalid option.
+    An empty option changes nothing. Raises UsageError for an invalid option.
     """
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
         if name and name != make_valid_bot_name(name):

@@ -144,8 +144,8 @@ def _check_solved_tables(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
 def _make_openings(plan: LadderPlan, maps: Sequence[str], games: Sequence[AnyGame]) -> Openings:
     """Return the openings of the plan. Raises BadOpenings if their file is unusable.
 
-    maps   name of the map of each start position
-    games  game whose matches begin at each start position, in the same order
+    maps   names of the maps of the plan; for a game without maps, one name that has no effect
+    games  the plan's game on each of `maps`, in the same order
     """
     if plan.openings == SHIPPED_OPENINGS:
         return load_shipped_openings(maps, games, plan.seed)

@@ -49,7 +49,7 @@ class TracedTree(NamedTuple):
 
     root: TracedNode
     cut_ply: int | None
-    """Depth in plies to which the tree is complete. Deeper nodes were left out because they would exceed the maximum number.
+    """Depth in plies below which nodes were left out, so that the tree has at most `max_nodes` nodes (`build_traced_tree`).
 
     None if no node was left out.
     """
