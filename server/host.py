@@ -538,7 +538,7 @@ async def make_edge(
     send_request         function that sends a request to a server, and returns the answer
     find_event_progress  function that returns the progress of an event that is played here, for the pages
     lag                  meter of the event loop's lag, shared with a core in this process
-    is_storing_moves     function that returns True while this process stores moves
+    is_storing_moves     function that returns True while this process stores moves; the fair queue then waits a moment
     """
     edge = await stack.enter_async_context(
         Edge(

@@ -83,7 +83,9 @@ async def open_edge(
     tls: SSLContext | None,
     clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[tuple[EdgeLink, str]]:
-    """Run an edge (process that holds connections) during the block. Its core is the one that leads under `server.name`.
+    """Run an edge (process that holds connections) during the block.
+
+    The edge works for the core that leads under the name in the setting `server.name`.
 
     Yield the link to the core, and the URL for bots.
 

@@ -42,7 +42,7 @@ class MatchPreferences:
     games: frozenset[str] = frozenset()
     maps: frozenset[str] = frozenset()
     time_controls: frozenset[str] = frozenset()
-    """Time controls in canonical form, such as `10+0.1`."""
+    """Time controls that the bot accepts, in their shortest form, such as `10+0.1`; empty for all."""
     accepts_pool: bool = True
     """True if the matchmaker may pair the bot; False if the bot plays only by challenge."""
 
@@ -218,7 +218,7 @@ class LobbyBot:
         ]
 
     def was_end_message_sent_after(self, match_id: str, time_ns: int) -> bool:
-        """Return True if the bot's match `match_id` has finished recently, and its `end` message was sent after `time_ns`."""
+        """Return True if `match_id` is one of the bot's `recent_matches`, and ended after `time_ns` (monotonic ns)."""
         return any(
             match_id == recent_id and time_ns < end_time for end_time, recent_id in self.recent_matches
         )

@@ -116,7 +116,10 @@ class Core:
         self.next_deadline_ns: int | None = None
         """Time (monotonic ns) at which the caller must pass a `Tick` if no other input comes first; None if no time is set."""
         self._handled_change_count = 0
-        """Value of `lobby.change_count` at the last call of `_handle_lobby_changes`, which is needed again if it differs."""
+        """Value of `lobby.change_count` at the last call of `_handle_lobby_changes`.
+
+        If `lobby.change_count` has another value now, the lobby has changed since, and the call must be repeated.
+        """
         self._input_handlers: dict[type, Callable[[Any], None]] = {
             MessageReceived: self._handle_message,
             TurnSent: self._handle_turn_sent,
@@ -197,7 +200,10 @@ class Core:
     # consequences of changes
 
     def _handle_lobby_changes(self) -> None:
-        """Begin requested matches (`MatchRequested`) whose bots are free now, and schedule the checks that the change needs."""
+        """Begin requested matches (`MatchRequested`) whose bots are free now.
+
+        Also schedule checks of the events and the matchmaker, and a new listing, because a bot or a challenge has changed.
+        """
         lobby = self._lobby
         self._matches.begin_requested_matches()
         self._events.schedule_check()

@@ -17,7 +17,7 @@ MAX_EXCESS_CANCELLED_CHECKS = 64
 
 
 class DeadlineSchedule:
-    """Schedule of checks: the time of the next check of each object that has a deadline, in ns.
+    """Schedule of checks: the time (monotonic ns) of the next check of each object that has a deadline.
 
     An object whose deadline moves later keeps its scheduled check, and schedules the next one when that check comes. So
     the heap rarely changes, although each move changes the deadline of its match.

@@ -81,7 +81,7 @@ class AppendMatchEvent(Struct, frozen=True, gc=False):
     """Time of the event, in monotonic ns."""
     event: RefereeEvent
     turn: tuple[int, TurnStarted] | None
-    """Start of the current turn, with its time in ns, to append before `event`, as event number `seq` - 1.
+    """Start of the current turn, with its time (monotonic ns), to append before `event`, as event number `seq` - 1.
 
     None if the journal already has it, or if no clock is running.
     """

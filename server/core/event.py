@@ -89,7 +89,7 @@ class Event:
 
     @property
     def _open_pairs(self) -> list[MatchPair]:
-        """Pairs of matches of which one is in progress or due."""
+        """Match pairs (two matches of the same two bots) with a match that is in progress or may begin now."""
         return [pairing.pair for pairing in (*self.matches_in_progress.values(), *self.list_due_matches())]
 
     @property
@@ -216,7 +216,7 @@ class Event:
             self._schedule_roster_change(bot_name, joins=True)
 
     def _schedule_roster_change(self, bot_name: str, *, joins: bool) -> None:
-        """Include a bot in the pairings from the next round of a Swiss event on if `joins` is True, or else exclude it."""
+        """Include a bot in the pairings of a Swiss event from the next round on, or exclude it if `joins` is False."""
         swiss = self._swiss_format
         if swiss is not None:
             change = RosterChange(bot_name, swiss.rounds_started, joins)

@@ -75,7 +75,7 @@ class HostedEvent(Event):
         self.waiting_bots: frozenset[str] = frozenset()
         """Names of the bots with a match in this event that may begin by the schedule, but has to wait."""
         self.due_times: dict[tuple[int, frozenset[str]], int] = {}
-        """Time since which each due match waits for an absent bot, in ns, by the round number and the two bots' names.
+        """Time (monotonic ns) since which each due match waits for an absent bot, by the round number and the two bots' names.
 
         A match is due when it may begin by the schedule. Its entry is removed when both bots are available.
         """
@@ -317,7 +317,10 @@ class HostedEvents:
         )
 
     def _confirm_client_is_connected(self, client_name: str) -> str:
-        """Return the line `NAME is connected`. Raises EventRefused if no client of this name is connected."""
+        """Answer the query `FindConnectedClient`: return the line `NAME is connected`.
+
+        Raises EventRefused if no client of this name is connected.
+        """
         if any(client.name == client_name for client in self._lobby.clients.values()):
             return f"{client_name} is connected"
         raise EventRefused(f"{client_name} is not connected")

@@ -20,7 +20,8 @@ def require_known_hello_names(hello: Hello, list_offered_games: Callable[[], Col
     Of the games, it is enough that one is known. A time control must be in its shortest form, such as `10+0.1`.
 
     hello               first message of the bot
-    list_offered_games  function that returns the games of the pool and of events, whose maps may be the host's own
+    list_offered_games  function that returns the games of the pool and of events. Their maps, which may be files of the
+                        host, count as known, and their time controls are suggested for an invalid one
 
     Raises RequestRefused, with the nearest valid name, if a check fails.
     """

@@ -142,7 +142,7 @@ class HouseEngines:
             self.queue.requeue_challenge(challenge, engine_name)
 
     def compute_max_thinking_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
-        """Return each player's maximum total thinking time for a challenge, in ms; 0 without a limit beside the clock."""
+        """Return each player's maximum total thinking time for a challenge, in ms; 0 if only the time control limits it."""
         if challenge.request.opponent not in self:
             return 0
         return MAX_GUEST_TOTAL_MS if challenger.is_guest else MAX_THINKING_MS_AGAINST_HOUSE

@@ -14,7 +14,7 @@ from arena.server.core.room import MatchRoom
 from arena.server.core.suspensions import BotSuspensions
 
 MIN_LISTING_INTERVAL_NS = 250_000_000
-"""Shortest time between two publications of the listing, in ns. A client that browses gets one of at most this age."""
+"""Shortest time between two publications of the listing, in ns. The listing of a browsing client lags by at most this."""
 MAX_LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a listing. The `listing` message must fit into one websocket frame of limited size."""
 LISTING_DEADLINE: DeadlineKey = ("listing", "")
@@ -43,7 +43,7 @@ class ListingPublisher:
         self._followers = FollowerCountsByEdge()
         """Number of browsing clients of each edge (process that holds connections)."""
         self._latest_listing: tuple[int, Listing] | None = None
-        """Latest listing, preceded by the time in ns when it was built; None before the first listing."""
+        """Latest listing, preceded by the time (monotonic ns) at which it was built; None before the first listing."""
         self._published_change_count = 0
         """Value of `lobby.change_count` at the last publication. Nothing has changed since then if the value is the same."""
 

@@ -91,8 +91,8 @@ class LobbyClient:
 class Lobby:
     """Connected clients and known bots, shared by all parts of the core.
 
-    While the core handles an input, `now` is the time of the input, in ns. `effects` collects the messages to clients and the
-    changes to the store that the input causes.
+    While the core handles an input, `now` is the time of the input, in monotonic ns. `effects` collects the messages to
+    clients and the changes to the store that the input causes.
     """
 
     def __init__(self, settings: CoreSettings, now_ns: int) -> None:

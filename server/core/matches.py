@@ -53,7 +53,7 @@ class CurrentMatches:
         self._pending_terms: list[MatchTerms] = []
         """Terms of the matches that an event has requested and that have not begun."""
         self._stalls: deque[tuple[int, int]] = deque(maxlen=MAX_REMEMBERED_SERVER_STALLS)
-        """Recent stalls, in which the server could do no work: end time and length of each, in ns."""
+        """Recent stalls, in which the server could do no work: end time (monotonic ns) and length in ns of each."""
 
     # matches of events
 

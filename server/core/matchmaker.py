@@ -32,7 +32,10 @@ PAIRING_DELAY_AFTER_CHANGE_NS = 20_000_000
 Thanks to the delay, bots that become free at about the same time can be paired with each other.
 """
 DELAY_BETWEEN_PAIRING_RUNS_NS = 1_000_000
-"""Delay from one pairing to the next, in ns, while bots may still wait. Messages that arrive in between are handled first."""
+"""Delay from a run of the matchmaker that began matches to the next run, in ns, because more bots may be waiting.
+
+Messages that arrive between the two runs are handled first.
+"""
 
 
 def choose_pairs(

@@ -38,7 +38,7 @@ class _MatchesOfPair:
     first_match: NextMatch | None = None
     """First match of two that belong together, until the second one begins (same opening, swapped seats); otherwise None."""
     last_end: int | None = None
-    """End time of the last match of the two bots, in ns; None if none has ended."""
+    """End time (monotonic ns) of the last finished match of the two bots; None if none has ended."""
 
 
 class PairingHistory:
@@ -72,7 +72,7 @@ class PairingHistory:
         self._find_or_add_pair(bot_name_a, bot_name_b).last_end = now_ns
 
     def find_last_match_end_ns(self, bot_name_a: str, bot_name_b: str) -> int | None:
-        """Return the end time of the last finished match of two bots, in ns; None if none has ended."""
+        """Return the end time (monotonic ns) of the last finished match of two bots; None if none has ended."""
         history = self._matches_by_pair.get(_make_pair_key(bot_name_a, bot_name_b))
         return None if history is None else history.last_end
 

@@ -86,7 +86,7 @@ class MatchRoom:
         self._seq = 0
         """Number of this match's last event in the journal; 0 before the first."""
         self._unsaved_turn: tuple[int, TurnStarted] | None = None
-        """Start of the current turn, with its time in ns, while it is not yet stored in the journal; otherwise None.
+        """Start of the current turn, with its time (monotonic ns), until it is stored in the journal; otherwise None.
 
         If the server crashes before that, the turn restarts.
         """
@@ -104,7 +104,8 @@ class MatchRoom:
     def handle_move(self, player: Player, move: Move, arrival_time_ns: int, elapsed_ns: int | None) -> None:
         """Handle a player's move.
 
-        arrival_time_ns  time at which the move reached the edge (process that holds the player's connection), in ns
+        arrival_time_ns  time at which the move reached the edge (process that holds the player's connection), on the
+                         core's clock
         elapsed_ns       time from sending the turn to the move's arrival, in ns, as the edge measured it; None if unknown
         """
         referee = self.referee
@@ -213,9 +214,8 @@ class MatchRoom:
     def handle_passed_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
-        Do nothing before `turn_report_deadline`, while the room waits for an edge's report that the turn was sent. A
-        turn that is sent again is treated in the same way: the edge may already have received the player's move, in
-        time.
+        While the room waits for an edge's report that a turn was sent, do nothing before `turn_report_deadline`. This
+        also holds for a turn that is sent again, because the edge may already have received the player's move in time.
         """
         settings, now = self._lobby.settings, self._lobby.now
         if self.turn_report_deadline is not None:

@@ -97,7 +97,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     event: str = ""
     """Name of an event that runs here but is controlled from outside the core, such as an `arena ladder`; empty if none."""
     entrants: tuple[str, ...] | None = None
-    """Names of the bots that play in `event`; None before that event begins."""
+    """Names of the bots that play in the event `CoreSettings.event`; None before this event begins."""
     transit_ns: int = 0
     """Longest travel time of a message between an edge (which holds connections) and the core, in ns; 0 within one process.
 

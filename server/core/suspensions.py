@@ -28,7 +28,7 @@ class _FailureRecord:
 
 
 class BotSuspensions:
-    """Suspensions of bots: the consecutive failures of each bot, and the end of its suspension. Times are in ns."""
+    """Suspensions of bots: the consecutive failures of each bot, and the end of its suspension. Times are in monotonic ns."""
 
     def __init__(self) -> None:
         self._failures = BoundedDict[str, _FailureRecord](MAX_TRACKED_BOTS)
@@ -66,7 +66,11 @@ class BotSuspensions:
         return sum(now_ns < record.suspended_until for record in self._failures.values())
 
     def find_suspension_end_ns(self, bot_name: str) -> int:
-        """Return the time at which a bot's latest suspension ends or has ended, in ns; 0 if there is none, or it was lifted."""
+        """Return the time (monotonic ns) at which a bot's latest suspension ends or has ended.
+
+        Return 0 if the bot was not suspended, if the suspension was lifted, or if the bot has since ended a match without
+        failure.
+        """
         record = self._failures.get(bot_name)
         return 0 if record is None else record.suspended_until
 

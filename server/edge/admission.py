@@ -21,7 +21,10 @@ from arena.server.edge.token_bucket import TokenBucket
 log = logging.getLogger("arena.admission")
 
 READ_BURST_SECONDS = 0.2
-"""Number of seconds whose whole allowance of chunks (reads from a socket) an address may send at once."""
+"""Time whose allowance of chunks (reads from a socket) an address may use at once, in seconds.
+
+An address that is allowed 500 chunks per second, for example, may send 100 at once.
+"""
 MIN_READ_CHUNKS_PER_BURST = 8
 """Minimum number of chunks (reads from a socket) that any address may send at once, even if its allowance is smaller."""
 MIN_CONNECTION_SHARE_FOR_ADDRESS_LIMIT = 0.25

@@ -120,7 +120,7 @@ class Edge:
         allows_any_origin      True if browsers may connect from pages of other sites
         rate_exempt_names      names of bots without rate limits: the server's own
         lag                    meter of the event loop's lag, shared with a core in this process
-        is_storing_moves       function that returns True while this process stores moves
+        is_storing_moves       function that returns True while this process stores moves; the fair queue then waits a moment
         """
         self.number = edge_number
         self.core = core
@@ -150,7 +150,7 @@ class Edge:
         self._topics: dict[str, Topic] = {}
         self._client_numbers = itertools.count(1)
         self._shared_frame: tuple[ServerMessage | None, bytes] = (None, b"")
-        """Last message that was sent to several clients, and its frame."""
+        """Last message passed to `encode_shared_frame`, and its frame, to encode the message once for several clients."""
         self._background_tasks = open_background_tasks()
         self._tasks: anyio.abc.TaskGroup
         self._all_closed: anyio.Event | None = None

@@ -40,7 +40,10 @@ class FairQueue:
     """Queue of clients with work. Addresses are served in rotation, and the clients of one address in order of arrival."""
 
     def __init__(self, clock: TimeSource, is_storing_moves: Callable[[], bool]) -> None:
-        """Create an empty queue. `is_storing_moves` returns True while moves are being stored."""
+        """Create an empty queue.
+
+        While `is_storing_moves` returns True, the next piece of work is put off, for at most `MAX_SLICE_DELAY_NS`.
+        """
         self._clock = clock
         self._waiters_by_address: OrderedDict[str, deque[QueuedClient]] = OrderedDict()
         self._is_running = False

@@ -161,11 +161,11 @@ class Session:
         Messages of the core update the session secret and the quota (number of matches still wanted) in the hello.
         """
         self.state = AWAITING_HELLO
-        """One of the states AWAITING_HELLO to CLOSED."""
+        """Current state of the session: AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED or CLOSED."""
         self.connected_since_ns = now
         """Time at which the session was opened, in monotonic ns."""
         self.submitted_count = 0
-        """Number of the client's messages that were passed to the core."""
+        """Number of messages passed to the core so far. The connection counts a cost in CPU time for each of them."""
         self.seats: dict[str, PlayedMatchState] = {}
         """State of the client in each of its matches in progress, by match id."""
         self._topics: dict[str, Topic | None] = {}
@@ -185,9 +185,9 @@ class Session:
         self._message_opcode = BINARY_OPCODE
         """Websocket opcode of the message in `_message_parts`."""
         self.waiting_messages: list[tuple[ClientMessage, int, int]] = []
-        """Messages that wait in the fair queue, each with its arrival time in ns and its cost in µs."""
+        """Messages that wait in the fair queue, each with its arrival time (monotonic ns) and its cost in µs."""
         self._early_frames: list[tuple[Frame, int]] = []
-        """Frames that arrived after the hello and before the core has answered the hello, each with its arrival time in ns."""
+        """Frames that arrived after the hello and before the core's answer to it, each with its arrival time (monotonic ns)."""
         self._has_sent_welcome = False
         """True once the core's `welcome` and the messages that belong to it are written.
 
@@ -596,9 +596,9 @@ class Session:
             self.hello = replace(self.hello, quota=UNSET if standing.quota is None else standing.quota)
 
     def _handle_frames_kept_during_admission(self) -> None:
-        """Handle the frames that the client has sent since its hello.
+        """Handle the frames that the client has sent since its hello, and send it the host's notice.
 
-        The messages that the core sends with the welcome must be written before.
+        Call this only after the core's `welcome`, and the messages that follow it, are written.
         """
         self._has_sent_welcome = True
         if self._edge.directives.notice.text and self.state != CLOSED:

@@ -44,7 +44,7 @@ The core answers with a `view` message.
 
 
 def encode_server_frame(message: ServerMessage) -> bytes:
-    """Return a message as one websocket frame. The same bytes fit all receivers."""
+    """Return a message as one websocket frame. It can be sent to every client, because a server's frames are not masked."""
     return Frame(Opcode.BINARY, encode(message)).serialize(mask=False)
 
 

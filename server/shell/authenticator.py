@@ -75,7 +75,7 @@ class Authenticator:
         """Set up the authenticator.
 
         engine               store with tokens, owners, sessions and ratings
-        server_name          name of the server whose stored sessions count
+        server_name          name of this server; bots may resume only the sessions that are stored under this name
         admits_anyone        True if any client may use a name without a token, as on a private network
         admits_guests        True if guests need no token
         wrong_token_counter  counter of wrong tokens by address

@@ -443,7 +443,7 @@ class Shell:
         raise LeaseLost(self._journal.lease)
 
     def _set_deadline_timer(self, deadline_ns: int) -> None:
-        """Wake the shell at `deadline_ns` on its clock, and cancel the timer set before."""
+        """Wake the shell at `deadline_ns` (monotonic ns), and cancel the timer set before."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer_time_ns = deadline_ns

@@ -74,7 +74,10 @@ async def find_days_with_shared_address(engine: Engine) -> dict[tuple[str, str],
 
 
 def _group_days_by_bot_pair(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[str, str], list[str]]:
-    """Return the result of `find_days_with_shared_address` for rows with a day, an address hash, a bot and its owner."""
+    """Return the days on which two bots of different owners used one address, as `find_days_with_shared_address` does.
+
+    rows: address uses, each with its day, the hash of the address, and the names of the bot and its owner
+    """
     owners: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for day, address, name, owner in rows:
         owners[day, address][name] = owner

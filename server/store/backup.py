@@ -142,7 +142,7 @@ async def _finish_backup_copy(copy_engine: Engine) -> StoreCounts:
 
 
 async def _disable_write_ahead_log(engine: Engine) -> None:
-    """Put all data of an SQLite store into its one file."""
+    """Turn off the write-ahead log of an SQLite store, so that the store's file alone holds all data."""
     async with engine.connect() as connection:
         await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
 

@@ -41,7 +41,7 @@ class _UnpackedMatch(NamedTuple):
     terms: str
     """Terms of the match (players, game, time controls and rules) as JSON."""
     events: str
-    """Events of the match: a JSON object that maps the number of each row's last event to the row's text, from `events`."""
+    """Events of the match, as a JSON object: the text of each of the match's rows in `events`, by its last event's number."""
 
 
 async def pack_finished_matches(engine: Engine) -> int:

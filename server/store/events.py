@@ -28,7 +28,7 @@ HOSTED_EVENT_KIND = "event"
 
 
 class _EventStateInPlan(Struct):
-    """Part of a stored plan that a server needs to resume the event."""
+    """Part of the JSON in the column `ladders.plan` that a server needs to resume an event: the event's state."""
 
     state: EventState
 

@@ -211,12 +211,12 @@ def read_current_ratings(
 
 
 def make_rating_key(row: sa.Row[Any]) -> RatingKey:
-    """Return the key of a row of `standings`, `rating_bases` or `rating_steps`: its category and its bot."""
+    """Return the category and the bot of a row of `standings` (ratings), `rating_bases` or `rating_steps` (changes)."""
     return RatingCategory(row.game, row.map, row.time_control, row.season), row.bot
 
 
 def make_current_rating_from_row(row: sa.Row[Any]) -> CurrentRating:
-    """Return the rating that a row of `standings` or `rating_bases` holds."""
+    """Return the rating in a row of `standings` (current ratings) or `rating_bases` (ratings after removed matches)."""
     return CurrentRating(row.rating, row.deviation, row.volatility, row.last)
 
 
@@ -285,7 +285,7 @@ def _make_column_conditions(table: sa.Table, *column_names: str) -> list[sa.Colu
 
 
 def _select_season_number(season: str) -> sa.ScalarSelect[int]:
-    """Return a subquery for the number that a season has in the game of the current row of `standings`.
+    """Return a subquery for the number of a season, in the game that the enclosing query's row of `standings` is about.
 
     Seasons with the same name can have different numbers in different games.
 
