@@ -222,10 +222,10 @@ class ClusterRunner:
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Let a worker play a pair of matches. Return its result, and a reason why matches are missing in the result.
+        """Let a worker play a pair of matches. Return its result, and the reason for any match that the result lacks.
 
-        If no worker completes the pair, the result is empty: both matches are missing. The reason goes into their
-        records.
+        If no worker completes the pair, the result is empty: it lacks both matches. The reason is for the records of
+        these void matches.
         """
         # A new key each time: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)

@@ -169,7 +169,7 @@ class Ladder:
 
     @property
     def thread_allocation(self) -> ThreadAllocation:
-        """Allocation of the cores to the search threads of the bots, and to the parallel matches."""
+        """Allocation of the cores: number of search threads of each bot, and number of parallel matches."""
         return ThreadAllocation(self.plan.bots, len(self.cores), self.plan.concurrency, self.total_matches)
 
     @property
@@ -220,7 +220,7 @@ class Ladder:
         }
 
     def _identify_openings(self) -> int | str:
-        """Return what identifies the openings of the event: their number of random plies, or a digest of their files."""
+        """Return a value that differs for other openings: the number of random plies, or a digest of the openings files."""
         plan = self.plan
         if isinstance(plan.openings, int):
             return plan.openings

@@ -72,8 +72,8 @@ class ProgressObserver(Protocol):
     def show_address(self, ladder: Ladder, url: str) -> None:
         """Report the server's URL.
 
-        Called before external bots connect. Otherwise called once the bots that the ladder started, or the cluster, are
-        connected.
+        If the ladder waits for external bots, this is called before they connect. Otherwise it is called once the bots that
+        the ladder started, or the cluster's scheduler, are connected.
         """
 
     def show_match(self, ladder: Ladder, record: Record) -> None:

@@ -69,7 +69,7 @@ class BotPlan:
         return self.engine if self.engine is not None else " ".join(self.command)
 
     def count_required_threads(self, core_count: int) -> int:
-        """Return the number of threads that the bot needs on `core_count` cores; 0 if the plan does not tell the number."""
+        """Return the number of search threads of the bot on `core_count` cores; 0 if neither number nor engine is given."""
         if self.threads or self.engine is None:
             return self.threads
         try:
@@ -91,7 +91,10 @@ class LadderPlan:
     format: str = "round-robin"
     """Name of the tournament format, one of `rating.formats.FORMATS`."""
     rounds: int | None = DEFAULT_ROUNDS
-    """Number of pairs that every two bots play on each map; None to play until `seconds` have passed."""
+    """Number of rounds; None to play until `seconds` have passed.
+
+    In a round of a round-robin, every two bots play a pair of matches on each map.
+    """
     seconds: float = math.inf
     """Seconds of play after which no more matches begin. The time between an interruption and a resumption does not count."""
     openings: int | Path | Literal["shipped"] = SHIPPED_OPENINGS

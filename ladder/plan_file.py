@@ -59,7 +59,7 @@ class LadderTable(Struct, frozen=True, kw_only=True):
     margin: Annotated[int, Meta(ge=0, le=60_000)] = LadderPlan.margin_ms
     format: str = LadderPlan.format
     rounds: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    """Number of rounds. None stands for DEFAULT_ROUNDS, or for any number of rounds if `for` limits the time."""
+    """Number of rounds. None stands for DEFAULT_ROUNDS, or for no limit if the key `for` limits the time of the ladder."""
     for_: str | None = field(name="for", default=None)
     openings: int | Text = SHIPPED_OPENINGS
     adjudicate: dict[str, Any] | str | None = None

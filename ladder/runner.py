@@ -43,7 +43,10 @@ MAX_OVERTAKING_MATCHES = 8
 """Maximum number of matches that may start ahead of an earlier match of the schedule that waits for free threads."""
 
 LOSS_VERB_BY_END_REASON = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
-"""Verbs for two ways in which a bot loses a match. A bot that resigns or crashes has usually printed the cause."""
+"""Verb in the report about a bot that lost a match by resigning or crashing, by the end reason of the match.
+
+The report shows the bot's last output, because a bot that resigns or crashes has usually printed the cause.
+"""
 
 
 class MatchHost(Protocol):

@@ -45,9 +45,9 @@ class MapTable(Struct, frozen=True, kw_only=True):
 
 
 TERRITORY_KEY_BY_MAP_ATTRIBUTE = {"territories": "name", "neighbours": "roads", "start": "start"}
-"""For each attribute of RisklessMap with the values of all territories: its key in a [[territory]] table of the file.
+"""Key of a [[territory]] table from which each of these attributes of RisklessMap is read, by the attribute's name.
 
-`BadMap.key` is the name of the attribute.
+An error, BadMap, names the attribute (`BadMap.key`). The message for the user names the key of the file instead.
 """
 
 

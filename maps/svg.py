@@ -126,7 +126,7 @@ def _find_enclosing_box(boxes: Sequence[Extent]) -> Extent:
 
 
 def _measure_overlap_area(a: Extent, b: Extent) -> float:
-    """Return 0 if two rectangles are disjoint. Otherwise return 1 plus the share of `a` that `b` covers."""
+    """Return 1 plus the share of `a` that `b` covers, so that even a small overlap counts; 0 if they are disjoint."""
     overlap_width = min(a.right, b.right) - max(a.left, b.left)
     overlap_height = min(a.bottom, b.bottom) - max(a.top, b.top)
     if overlap_width <= 0 or overlap_height <= 0:
@@ -135,7 +135,7 @@ def _measure_overlap_area(a: Extent, b: Extent) -> float:
 
 
 def _crosses_box(line: Line, box: Extent) -> bool:
-    """Return True if the line touches the box. The part of the line within the box is computed, first by x, then by y."""
+    """Return True if some point of the line lies in the box or on its edge."""
     (x1, y1), (x2, y2) = line
     low, high = 0.0, 1.0
     for start, step, least, most in (

@@ -21,7 +21,7 @@ MAX_ANALYSIS_BYTES_PER_MOVE = 1024
 MAX_ANALYSIS_BYTES_PER_PLAYER = 256 * 1024
 """Maximum size of all analysis of one player in a match, in bytes of JSON."""
 ENCODING_OVERHEAD_BYTES_PER_MOVE = 32
-"""Bytes that count for each analysis in addition to its JSON: for its key and commas, and for values longer in msgpack."""
+"""Bytes added to the JSON size of each analysis: for its key and commas, and for values that are longer in msgpack."""
 MAX_CACHED_MAIN_LINE_MOVES = 512
 """Maximum number of valid moves from main lines that are cached for each match."""
 
@@ -40,9 +40,9 @@ class AnalysisTrimmer:
     def __init__(self, game: AnyGame) -> None:
         self._game = game
         self._moves_by_key: dict[Any, Data] = {}
-        """Cache of valid moves in the game's canonical form.
+        """Cache of valid moves in the game's canonical form, by the data of the move as a player sent it.
 
-        A key is the data that a player sent, with its types: True equals 1 in Python, but is not a valid number.
+        The key includes the types of the data, because True and 1 would be the same key, but True is not a valid number.
         """
         self._byte_budgets = dict.fromkeys(Player, MAX_ANALYSIS_BYTES_PER_PLAYER)
         """Number of bytes of analysis that each player may still send."""

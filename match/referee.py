@@ -49,9 +49,10 @@ from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Clocks, Seat
 
 MAX_IGNORED_STALL_NS = 50 * NS_PER_MS
-"""Maximum stall (time in which the server did not run), in ns, after which a player can still lose on time.
+"""Longest stall (time in which the server did not run) that never makes a match void, in ns.
 
-If a player's time runs out in a turn with a longer stall, and the stall also exceeds the margin, the match is void.
+When a player's time runs out, and the stall in this turn was longer than this and than the margin, the match is void.
+Otherwise the player loses on time.
 """
 
 MAX_REJECTED_MESSAGES = 16

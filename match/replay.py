@@ -29,9 +29,9 @@ from arena.solved.solution import load_solution
 _END_REASONS_OUTSIDE_GAME_RULES = frozenset(EndReason) - {
     EndReason(reason.value) for reason in RuleEndReason if reason is not RuleEndReason.LEAF
 }
-"""End reasons that the server gives, not the rules of a game.
+"""End reasons that the server gives: all except those in RuleEndReason, which the rules of a game give.
 
-EndReason has no LEAF, because no match is played on an explicit tree.
+RuleEndReason.LEAF is not an EndReason, because it ends only explicit game trees, on which no match is played.
 """
 
 _MOVER_LOSES_END_REASONS = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})

@@ -37,7 +37,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     draw: Annotated[float, Meta(ge=0, le=1e12)] | None = None
     """The match is drawn if the last `moves` values of both bots are all between -`draw` and `draw`."""
     moves: Annotated[int, Meta(ge=1, le=1000)] = 3
-    """Number of each bot's latest moves whose values `win` and `draw` examine."""
+    """Number of latest moves of each bot whose values must all meet the condition of `win` or `draw`."""
     after: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     """Number of plies before which the rule `draw` does not apply."""
     limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 MAX_BASE_OR_INCREMENT_MS = 24 * 3600 * 1000
-"""Maximum of a time in a message, in ms: one day, which is longer than any match and fits in 32 bits."""
+"""Maximum of a base time, of an increment, and of most other times in messages: one day, in ms."""
 
 Milliseconds = Annotated[int, Meta(ge=0, le=MAX_BASE_OR_INCREMENT_MS)]
 

@@ -157,8 +157,8 @@ class EventFormat(Protocol):
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:
         """Return the pairs of matches that can now be played, except those returned earlier.
 
-        may_begin_round  True to let a round-robin or gauntlet begin its next round; the caller does so at the start, and
-                         whenever two bots have begun all matches that they have with each other. Other formats ignore it
+        may_begin_round  True to let a round-robin or gauntlet begin its next round; other formats ignore it. The caller
+                         passes True at the start, and when two bots have no match left to start against each other
         """
 
     def record_pair_result(
@@ -375,7 +375,7 @@ class _BracketNode:
     parent: int | None
     parent_slot: int
     depth: int
-    """Number of encounters between this one and the title: 0 for the final, 1 for a semifinal."""
+    """Number of further encounters that the winner must win for the title: 0 for the final, 1 for a semifinal."""
     points: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     pairs_to_play: int = 0
     pairs_started: int = 0
@@ -420,12 +420,12 @@ class KnockoutFormat:
         self._add_bracket_part(list(_make_bracket_seeds(len(self.bots))), None, 0, 0)
 
     def _add_bracket_part(self, seeds: list[int], parent: int | None, parent_slot: int, depth: int) -> None:
-        """Create the part of the bracket that one of the bots with these seeds wins: its last encounter and all earlier ones.
+        """Create the encounters of a part of the bracket, in which the bots with these seeds play until one of them is left.
 
         seeds        seeds of the bots, from 0; a seed that is not lower than the number of bots is a bye
-        parent       index of the encounter in which the winner plays next; None for the final
-        parent_slot  index of the winner among the two bots of that encounter, 0 or 1
-        depth        number of encounters between this one and the title
+        parent       index of the encounter in which the bot that is left plays next; None for the whole bracket
+        parent_slot  index of this bot among the two bots of that encounter, 0 or 1
+        depth        number of further encounters that this bot must win for the title: 0 for the whole bracket
         """
         index = len(self._nodes)
         node = _BracketNode([None, None], parent, parent_slot, depth)

@@ -80,7 +80,7 @@ class _AlternatingTree:
         self.queue.append(vertex)
 
     def _shrink_blossom(self, a: int, b: int) -> None:
-        """Shrink a blossom, the odd cycle that the edge between two outer vertices closes, to its base."""
+        """Shrink a blossom, the odd cycle closed by the edge between the outer vertices `a` and `b`, to its base."""
         stem = self._find_common_base(a, b)
         blossom: set[int] = set()
         for vertex, child in ((a, b), (b, a)):

@@ -79,7 +79,7 @@ def shuffle_by_seed(items: Iterable[T], seed_text: str) -> list[T]:
 
 
 def _list_circle_pairs(bots: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each two of `bots` once, by the circle method: one bot stays in place, and the others rotate around it."""
+    """Yield every two of `bots` once, by the circle method: one bot keeps its place, and the others rotate around it."""
     places: list[str | None] = [*bots] if len(bots) % 2 == 0 else [*bots, None]
     half_count = len(places) // 2
     for turn in range(len(places) - 1):

@@ -21,7 +21,10 @@ from arena.protocol.values import Players, Seat
 from arena.rating.glicko import GlickoRating, update_rating
 
 RATING_PERIOD_SECONDS = 24 * 3600
-"""Length of a rating period, in seconds. At a new bot's volatility, a deviation of 50 grows to 110 in three months without matches."""
+"""Length of a rating period, in seconds.
+
+With this length, the deviation of an inactive bot grows from 50 to 110 in three months, at a new bot's volatility.
+"""
 
 
 class RatedOutcome(StrEnum):

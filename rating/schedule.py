@@ -99,7 +99,7 @@ class Schedule:
         return make_match_id(self._event_uid, pairing, self._attempts.get(pairing, 0))
 
     def list_startable_pairings(self) -> list[Pairing]:
-        """Return the next match of each two bots that have matches left, in schedule order. O(n² log n) for n bots."""
+        """Return the next match of every two bots with a match left against each other, in order. O(n² log n) for n bots."""
         next_pairings = [queue[0] for queue in self._queues.values()]
         return sorted(next_pairings, key=lambda pairing: (pairing.pair.number, pairing.leg))
 

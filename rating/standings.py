@@ -32,7 +32,7 @@ COLUMN_NAMES: Final = {
     "disconnects": "gone",
     "other_forfeits": "other",
 }
-"""Names on screen, in CSV and in JSON of those columns that are named differently from their fields of `StandingsRow`."""
+"""Name of a column on screen, in CSV and in JSON, by its field of `StandingsRow`, if the two names differ."""
 
 
 class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):

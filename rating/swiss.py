@@ -18,8 +18,8 @@ from arena.rating.matching import find_maximum_matching
 MAX_FLOATER_COMBINATIONS = 500
 """Maximum number of sets of floaters to try for a group of bots with equal points.
 
-Floaters are bots that move down to the next group, because the whole group cannot be paired. If with none of these sets
-all bots can be paired, the whole group moves down.
+Floaters are bots that move down to the next group, because the whole group cannot be paired. If the round cannot be paired
+with any of the sets tried, the whole group moves down.
 """
 
 

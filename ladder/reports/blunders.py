@@ -17,7 +17,7 @@ from arena.solved.move_quality import MoveQuality, classify_moves_of_record
 
 
 class BlunderReport(Struct, frozen=True):
-    """Numbers of one bot's matches on solved maps, of its moves in them (without openings), and of its blunders."""
+    """Blunders of one bot on solved maps, with the numbers of its matches and moves there. Opening moves do not count."""
 
     bot: str
     matches: int

@@ -21,7 +21,7 @@ BLUNDERS_LEGEND = "blunders: moves per match that gave a win or a draw away, by 
 CPU_LEGEND = "CPU ms: CPU time per move of a bot in a container, including analysis on the opponent's time"
 
 FORFEIT_FIELD_BY_COLUMN = {COLUMN_NAMES[name]: name for name in FORFEIT_FIELDS}
-"""For each column that counts forfeits, by its heading: the field of StandingsRow with the number."""
+"""Field of StandingsRow shown in each column that counts forfeits, by the heading of the column."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def make_extra_columns(records: Sequence[Record], blunders: Sequence[BlunderRepo
 def make_standings_columns(
     rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = ()
 ) -> dict[str, list[str]]:
-    """Return all columns of the table but that of the bots' names: the texts of the rows, by the column's heading."""
+    """Return all columns of the table except the bots' names: the cells from top to bottom, by the heading of the column."""
     return {
         "games": [str(row.games) for row in rows],
         "points": [f"{row.points:g}" for row in rows],
@@ -78,7 +78,7 @@ def make_standings_columns(
 
 
 def _format_tournament_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str]]:
-    """Return the columns of a swiss or knockout event: the texts of the rows, by heading. Empty for other formats."""
+    """Return the extra columns of a swiss or knockout: the cells from top to bottom, by heading. Empty for other formats."""
     if any(row.buchholz is not None for row in rows):
         return {
             "Buchholz": [f"{row.buchholz or 0:g}" for row in rows],

@@ -62,7 +62,7 @@ class RemoteEdge:
         self._fencing_token = fencing_token
         self._sent_frame_count = 0
         self._requested_stream: int | None = None
-        """Number of the stream that the edge was asked to replace since the last heartbeat; None if it was not asked."""
+        """Number of the stream that this core has asked the edge to replace; None if it has not asked since its last heartbeat."""
 
     def begin_stream(self, stream_number: int, first_frame_number: int) -> None:
         """Begin a new stream of frames in both directions.

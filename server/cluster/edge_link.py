@@ -33,14 +33,14 @@ MAX_KEPT_MESSAGE_AGE_NS = 30_000_000_000
 MAX_KEPT_MESSAGES = 10_000
 """Maximum number of clients' messages that an edge keeps to send them again. The oldest are dropped first."""
 RESEND_WINDOW_NS = 1_000_000_000
-"""Period before the core's last frame whose messages may not have reached the core, in ns.
+"""Time before the core's last frame, in ns, from which on a client's message may not have reached the core.
 
-After a loss, the edge resends the messages that its clients sent in this period or later.
+After a loss, the edge resends the messages that arrived from clients since then.
 """
 TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
-"""Period used in place of RESEND_WINDOW_NS if a new core has taken over, before the old core's last frame, in ns.
+"""Time in place of RESEND_WINDOW_NS after the core has been replaced or restarted, in ns.
 
-It is longer, because the old core may have sent frames after it lost its lease.
+It is longer, because the old core may have sent its last frames after it lost its lease.
 """
 HEARTBEAT_INTERVAL_WITHOUT_CORE_NS = HEARTBEAT_INTERVAL_NS // 3
 """Interval between the heartbeats of an edge while it hears no core, in ns."""
@@ -84,9 +84,9 @@ class EdgeLink:
         self._core_subject = make_core_subject(shard_name)
         self._stream = 0
         self._resend_ns: int | None = None
-        """Period before the core's last frame whose messages the next stream resends, in ns; None if it resends none.
+        """RESEND_WINDOW_NS or TAKEOVER_RESEND_WINDOW_NS, by the cause of the next stream; None if it resends no messages.
 
-        Either RESEND_WINDOW_NS or TAKEOVER_RESEND_WINDOW_NS.
+        The next stream resends the messages since this time (in ns) before the core's last frame.
         """
         self._sent_frame_count = 0
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)

@@ -29,7 +29,7 @@ from arena.server.cluster.tls import TlsContext
 log = logging.getLogger("arena.bus")
 
 CONNECT_TIMEOUT_SECONDS = 2
-"""Timeout for connecting to one NATS server, in seconds, and then again for making the subscriptions."""
+"""Timeout for connecting to one NATS server, in seconds. Connecting and subscribing together may take twice as long."""
 FLUSH_TIMEOUT_SECONDS = 1
 """Timeout for the answer with which NATS confirms that it has received all messages sent so far, in seconds."""
 CONNECTION_CHECK_TIMEOUT_SECONDS = 0.5
@@ -42,7 +42,7 @@ A single missing answer may only mean that this process was suspended for a mome
 RECONNECT_PAUSE_SECONDS = 0.25
 """Pause between attempts to reconnect, in seconds."""
 CLOSE_TIMEOUT_SECONDS = 1
-"""Timeout for sending the queued messages when the bus closes, in seconds, and then again for closing the NATS client."""
+"""Timeout, in seconds, of each of the two steps in which the bus closes: send the queued messages, close the NATS client."""
 MAX_QUEUED_OUTGOING_BYTES = 16 << 20
 """Maximum number of bytes in the messages queued for sending, and in the queue of each subscription."""
 MAX_QUEUED_OUTGOING_MESSAGES = 65_536

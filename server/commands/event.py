@@ -345,8 +345,8 @@ def _send_event_command(db: str | None, server_name: str, request: EventCommand)
 def _print_request_answer(answer: RequestAnswer | None, suffix: str = "") -> None:
     """Print a server's answer to a request. Raises CommandError if the server refused the request.
 
-    answer  answer; None if no server has answered yet
-    suffix  end of the printed line, unless the server refused the request
+    answer  the server's answer; None if no server has answered yet
+    suffix  text appended to the printed line, such as the times of the event; unused if the server refused the request
     """
     if answer is None:
         err.print(

@@ -13,9 +13,10 @@ from arena.server.host import Host
 
 
 def open_stop_signals() -> AbstractContextManager[AsyncIterator[signal.Signals]]:
-    """Receive SIGINT and SIGTERM during the block, with which the host asks the server to stop.
+    """Receive SIGINT and SIGTERM, the host's requests to stop the server, during the block.
 
-    None is lost between two waits. Outside the block, these signals end the process immediately.
+    The block gets an iterator over the received signals. A signal that arrives while nothing waits for the iterator is
+    kept. Outside the block, these signals end the process immediately.
     """
     return anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM)
 
