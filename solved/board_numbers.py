@@ -26,7 +26,7 @@ from arena.games.riskless_map import RisklessMap
 
 @dataclass(frozen=True)
 class BoardNumbering:
-    """Set of all boards (positions as the player to move sees them) of the maps with the same roads, cap and goal.
+    """Numbering of a map's boards (positions as the player to move sees them), equal for maps with equal roads, cap and goal.
 
     neighbours  numbers of each territory's neighbours, in ascending order
     cap         maximum number of armies on a territory
@@ -139,7 +139,10 @@ def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation
 def _list_automorphisms_with_prefix(
     neighbour_sets: Sequence[frozenset[int]], prefix: Permutation, fixed_count: int
 ) -> Iterator[Permutation]:
-    """Yield all automorphisms that begin with `prefix` and keep the first `fixed_count` territories in place."""
+    """Yield all automorphisms that begin with `prefix` and keep the first `fixed_count` territories in place.
+
+    prefix: territories to which the first `len(prefix)` territories are moved, in order
+    """
     v = len(prefix)
     if v == len(neighbour_sets):
         yield prefix

@@ -128,7 +128,10 @@ class BlockIndex(NamedTuple):
 
 
 def decode_header(file_bytes: memoryview, file_name: str) -> tuple[TableHeader, BlockIndex]:
-    """Return the header and the index in `file_bytes`, the bytes of the file `file_name`. Raises BadTable for a damaged file."""
+    """Return the header and the index in `file_bytes`, the content of a file. Raises BadTable if the file is damaged.
+
+    file_name: name of the file, for error messages
+    """
     start = len(FILE_SIGNATURE) + UINT32_BYTES
     if bytes(file_bytes[: len(FILE_SIGNATURE)]) != FILE_SIGNATURE:
         raise BadTable(f"{file_name} is not a solved table: create one with `arena solve MAP`")

@@ -19,9 +19,10 @@ MAX_CACHED_BLOCKS = 64
 
 
 class SolvedTable:
-    """Exact values of all unfinished boards of the maps with the same roads, cap (of armies on a territory) and goal.
+    """Exact values of all unfinished boards of a map, read from a file.
 
-    The file is memory-mapped, so only the parts that are looked up are read. Threads may use it in parallel.
+    Maps with equal roads, cap (of armies on a territory) and goal have the same table. The file is memory-mapped, so only
+    the parts that are looked up are read. Threads may use it in parallel.
     """
 
     def __init__(self, path: Path) -> None:

@@ -86,7 +86,7 @@ def make_players(
     draw_think_seconds: Callable[[], float],
     keepalive_seconds: float = 2.0,
 ) -> list[RandomPlayer]:
-    """Return `player_count` bots for a cluster. They start at different edges; a bot that loses its edge connects to the next one.
+    """Return `player_count` bots, which start at different edges of a cluster. A bot that loses its edge connects to the next.
 
     draw_think_seconds: function that returns the thinking time before a move, in seconds
     keepalive_seconds: seconds between two pings of a bot, and maximum wait for the answer to each

@@ -396,7 +396,7 @@ _WRITER_EXECUTION_OPTION = "writer"
 
 
 def redirect_writes(engine: Engine, write_function: WriteFunction) -> Engine:
-    """Return an engine for the same database. With the new engine, `database.write` passes its operations to `write_function`."""
+    """Return an engine for the same database, with which `database.write` passes its operations to `write_function`."""
     return engine.execution_options(**{_WRITER_EXECUTION_OPTION: write_function})
 
 

@@ -35,7 +35,7 @@ _ORDER_NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 MAX_EXAMINED_MATCHES = 250
 """Maximum number of matches that one search examines by default, whether or not they fit the filter."""
 WON, LOST, DRAWN = "won", "lost", "drawn"
-"""Values of `SearchFilter.result`: matches that `SearchFilter.bot` won or lost, and drawn matches."""
+"""Values of `SearchFilter.result`, to find the matches that `SearchFilter.bot` won or lost, or drawn matches."""
 
 
 class SearchFilter(Struct, frozen=True):
@@ -144,7 +144,10 @@ def _does_match_meet_filter(match: MatchSummary, filter: SearchFilter) -> bool:
 
 
 def _list_result_filter_values(match: MatchSummary, bot_name_filter: str) -> Iterator[str]:
-    """Yield each value of `SearchFilter.result` that the match meets, if `SearchFilter.bot` is `bot_name_filter`."""
+    """Yield each value of `SearchFilter.result` with which a search finds the match.
+
+    bot_name_filter: value of `SearchFilter.bot` in the search, from whose view a match is `won` or `lost`
+    """
     winner, reason = match.result.winner, match.result.reason
     yield reason.value
     if winner is not None:
@@ -220,7 +223,7 @@ def _build_page_cursor_condition() -> sa.ColumnElement[bool]:
 
 
 def _build_index_range_conditions(index_terms: tuple[str, ...], game_count: int) -> list[Conditions]:
-    """Return the conditions of each part of a search: the WHERE clause of one range of a database index.
+    """Return, for each range of a database index that a search must read, the conditions of a WHERE clause.
 
     A search for a bot, for example, has one range for its matches as the first player, and one for those as the second. The
     caller must merge the ranges.

@@ -34,7 +34,7 @@ from arena.server.store.schema import events, ladders, matches, rating_steps, re
 log = logging.getLogger("arena.store")
 
 MATCHES_PER_TRANSACTION = 20
-"""Number of matches removed in one transaction. It takes some ms, during which a server on SQLite stores no moves."""
+"""Number of matches removed in one transaction, which takes some ms. Meanwhile, a server on SQLite stores no moves."""
 MATCHES_PER_ARCHIVE_FILE = 1000
 """Maximum number of matches in one archive file."""
 

@@ -217,7 +217,10 @@ def _order_rows_by_format(
 
 
 def _replay_schedule(stored_plan: StoredPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
-    """Return the schedule of an event after its finished matches."""
+    """Return the schedule of an event after its finished matches.
+
+    records: finished matches of the event by id, in the order in which they finished
+    """
     schedule = Schedule(stored_plan.uid, _make_event_format(stored_plan))
     schedule.restore_results(records)
     return schedule

@@ -101,7 +101,7 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
 
 
 class QueryDeadline:
-    """Deadline for the queries of one SQLite connection, set by `limit_query_time`. Other queries have no deadline."""
+    """Deadline for queries of one SQLite connection. Only the queries in a block of `limit_query_time` have a deadline."""
 
     def __init__(self) -> None:
         self._deadline = math.inf

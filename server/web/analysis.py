@@ -66,11 +66,11 @@ The limit is longer than `MAX_ENGINE_CPU_SECONDS`, because the engine waits for 
 MAX_ENGINE_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum size of the engine's output, in bytes. The rest is ignored."""
 BEST_MOVE_FIELDS = ("depth", "value", "chance", "line")
-"""Fields of each best move in the analysis of a position. `arena analyse --json -` prints more fields."""
+"""Fields that a response has for each best move in a position, out of those that `arena analyse --json -` prints."""
 REVIEWED_PLAYER_FIELDS = ("moves", "marked", "accuracy")
-"""Fields of each player in the review of a match. `arena replay --analyse ENGINE --json -` prints more fields."""
+"""Fields that a review has for each player, out of those that `arena replay --analyse ENGINE --json -` prints."""
 REVIEWED_MOVE_FIELDS = ("move", "mark", "chance", "chance_lost", "line")
-"""Fields of each move in the review of a match. `arena replay --analyse ENGINE --json -` prints more fields."""
+"""Fields that a review has for each move, out of those that `arena replay --analyse ENGINE --json -` prints."""
 
 
 async def analyse_position(map_name: str, parameters: Mapping[str, str]) -> Response:

@@ -143,7 +143,7 @@ class WebApp:
         self._cache = ResponseCache()
 
     def __call__(self, request: Request, address: str) -> Response | MakeResponse:
-        """Return the response to a request. If it takes longer, return an async function that makes it.
+        """Return the response to a request, or, if it cannot be made at once, an async function that makes it.
 
         address: network address of the client
         """

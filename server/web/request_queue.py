@@ -95,7 +95,7 @@ class RequestQueue:
             raise
 
     def _pass_slot_to_next_request(self) -> None:
-        """Give a free turn to the next waiting request; if none waits, keep the turn free for a later request."""
+        """Let the next waiting request begin its turn, after another turn has ended; if none waits, one more turn is free."""
         if not self._queue:
             self._free_slots += 1
             return

@@ -74,7 +74,7 @@ EXPECTED_ERROR_CODES = frozenset(
 
 @dataclass
 class RecordedMatch:
-    """Facts about one match that the monitor has recorded. It began and ended at the virtual times `opened` and `closed` (ns)."""
+    """Facts about one match, as the monitor has recorded them. `opened` and `closed` are its start and end in virtual ns."""
 
     terms: MatchTerms
     opened: int

@@ -245,7 +245,7 @@ class SimulatedProcess:
     def fail_run(self, reason: str, error: BaseException | None) -> None:
         """Record a failure of the run, unless the run has failed already or this process is dead.
 
-        reason: description of the failure, for the case that `error` does not violate an invariant
+        reason: description of the failure; not used if `error` is an InvariantViolated, which has its own
         error: exception that caused the failure; None if there was none
         """
         if self.is_alive and not self.world.failure:

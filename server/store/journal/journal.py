@@ -65,7 +65,7 @@ class Journal:
         observe_commit_seconds: Callable[[float], None],
     ) -> None:
         self.lease = lease
-        """Lease under which the journal writes. `load_restart_state` may replace it with one that has a higher fencing token."""
+        """Lease under which the journal writes. `load_restart_state` may replace it by one with a higher fencing token."""
         self.engine = database.redirect_writes(engine, self.write)
         """Engine for all other parts of this server. `database.write` with this engine writes through this journal."""
         self.lease_lost = asyncio.Event()
@@ -77,7 +77,7 @@ class Journal:
         self._transaction_lock = asyncio.Lock()
         """Lock held by each transaction that is not a commit, so that at most one of these can delay a commit.
 
-        A transaction reads `lease` while it holds the lock, so it uses the latest one.
+        A transaction reads `lease` while it holds the lock, so it always writes under the latest lease.
         """
         self._pending_since: dict[str, int] = {}
         """Start time of each pending database call, in monotonic ns, by kind: `commit`, or `renewal` of the lease."""
