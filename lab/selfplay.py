@@ -61,7 +61,7 @@ def make_searcher_with_weights(game: Game[Any, Any], weights: Mapping[str, int])
 
 @dataclass(frozen=True)
 class PlayedMatch:
-    """A finished match, with the position before each move (`positions`), and the search's last report for it (`reports`)."""
+    """Finished match: `positions` has the position before each move, `reports` the last report of the search for the move."""
 
     winner: Player | None
     """Player who won the match; None for a draw."""

@@ -95,7 +95,9 @@ class BotProcesses:
                     raise BotNotStarted(f"bot {bot} cannot play: {process.refusal}")
 
     async def wait_until_connected(self) -> None:
-        """Wait until each bot process has connected or been given up, at most the restart policy's `settle_seconds`.
+        """Wait until each process of a bot has connected, or has ended and is not restarted.
+
+        Wait at most the `settle_seconds` of the restart policy.
 
         Raises BotNotStarted if a bot cannot be started.
         """

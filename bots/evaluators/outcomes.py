@@ -25,7 +25,7 @@ from arena.toml_file import BadTomlFile, TomlFile
 PositionCategory = tuple[int, ...]
 """Category: the small numbers that similar positions have in common. `make_category_function` lists them for each game."""
 OutcomeCounts = tuple[int, int, int]
-"""Numbers of matches that the player to move in a similar position won, drew and lost."""
+"""Numbers of matches that the player to move in a position of one category won, drew and lost, in this order."""
 CategoryFunction = Callable[[Any], PositionCategory]
 
 CERTAIN_WIN_VALUE = 10_000

@@ -106,7 +106,10 @@ class _RefereedBot:
         )
 
     def _call_bot(self, method_name: str, call: Callable[[], object]) -> None:
-        """Run `call`, which calls the bot's method named `method_name`. If it raises an exception, the bot loses the match."""
+        """Run `call`, which calls a method of the bot. If the method raises an exception, the bot loses the match.
+
+        method_name  name of the method, for the reason of the loss
+        """
         try:
             call()
         except Resign as resignation:

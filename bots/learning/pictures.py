@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 760, 320
 LEFT, RIGHT, TOP, BOTTOM = 60, 30, 48, 48
 """Margins of the chart of a match, in pixels."""
 LEAD_CURVE_COLOUR = "#1452b8"
-"""Colour of the curve in the chart of a match."""
+"""Colour of the curve of estimates in the chart of a match."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Picture:
 def make_position_picture(game: Game[Any, Any], position: Any) -> Picture:
     """Return a picture of a position: the map for Riskless, and the output of `Game.picture` for other games.
 
-    Drawing the picture raises MapError if the map no longer exists.
+    Drawing the picture loads the map of Riskless by its name, and raises MapError if there is no such map.
     """
     text = game.picture(position)
     if isinstance(game, Riskless):

@@ -172,7 +172,7 @@ class Analyst:
             spec, Match(game, Player.MAXIE, threads=count_engine_threads(spec, len(list_usable_cores())))
         )
         self._last_analysis: tuple[Any, list[SearchReport[Any]]] | None = None
-        """Last position that `analyse` searched, and the reports of this search, for a repeated call; None before the first."""
+        """Last position that `analyse` searched, and its reports, for a second call with this position; None at first."""
 
     def __enter__(self) -> Self:
         return self

@@ -135,7 +135,7 @@ class PlayerReview(Struct, frozen=True):
     chance_lost: float
     """Mean loss of the player's chance of winning per move, from 0 to 1."""
     accuracy: float
-    """Accuracy in percent, as lichess computes it."""
+    """Player's accuracy in percent, computed from the winning chances around each move by the formula of lichess."""
 
 
 def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:

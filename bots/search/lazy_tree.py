@@ -175,7 +175,7 @@ def taketree(count: int, tree: Tree[A]) -> Tree[A]:
 
 
 SortKey = Callable[[A], int]
-"""Function that returns the sort key of a label; a high key is good for Maxie."""
+"""Function that maps the label of a tree's node to the key by which the node is sorted; a high key is good for Maxie."""
 
 
 def highfirst(tree: Tree[A], key: SortKey[A]) -> Tree[A]:

@@ -22,7 +22,7 @@ from arena.bots.search.table import Table
 from arena.bots.search.thread_pool import ThreadPool
 
 MAX_COMPARED_DEPTH = 40
-"""Maximum depth of a comparison in plies, however large the budget is."""
+"""Maximum depth of a comparison in plies, even if the allowed number of leaves is enough for a greater depth."""
 
 LeafCounter = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
 """Function of (problem, position, maximum number of leaves). It yields the number of leaves at depth 1, 2, 3 …

@@ -237,7 +237,7 @@ def format_pairs_needed(pair_count: float | None) -> str:
 
 
 def format_percentage_with_error(mean: EstimatedMean) -> str:
-    """Return a share with its error as a text in percent, such as `52 ± 3 %`."""
+    """Return a share with half the width of its 95 % confidence interval as a text in percent, such as `52 ± 3 %`."""
     return f"{100 * mean.value:.0f} ± {100 * mean.error:.0f} %"
 
 
