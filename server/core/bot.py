@@ -140,7 +140,7 @@ class LobbyBot:
         return verify_secret(session_secret, self.session or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
-        """Set the bot's connection, owner, preferences and other data from its `hello` message and the facts of its admission.
+        """Set the bot's connection, owner, ratings and preferences from its admission, which includes its `hello` message.
 
         A guest plays one match at a time, and only by challenge.
 

@@ -80,7 +80,7 @@ class HostedEvent(Event):
         A match is due when it may begin by the schedule. Its entry is removed when both bots are available.
         """
         self.last_status: tuple[str, int] | None = None
-        """Phase and round number at the last check for news to the event's bots; None before the first check.
+        """Phase and round number that the event's bots know of; None before the first check for news to them.
 
         `HostedEvents.begin_due_events_and_matches` does the check.
         """

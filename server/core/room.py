@@ -253,7 +253,7 @@ class MatchRoom:
         self._lobby.effects.append(PublishToTopic(self.terms.match, message, self.followers.edges))
 
     def _trim_analysis_of_move(self, event: MoveReceived) -> MoveReceived:
-        """Return a move with its analysis reduced to the size limits."""
+        """Return a move without the parts of its analysis that exceed the size limits of `match.analysis_limits`."""
         removed_before = self._trimmer.removed_move_count
         trimmed_event = self._trimmer.trim_move(event.player, event)
         if self._trimmer.removed_move_count > removed_before:

@@ -58,7 +58,7 @@ class Pool(Struct, frozen=True, kw_only=True):
     """Time for a bot to confirm the start of a match with a `ready` message, in ms."""
     rated: bool = True
     pause_ms: int = 0
-    """Shortest time between two matches of the same two bots, in ms."""
+    """Shortest time from the end of a match to the next match of the same two bots, in ms."""
 
 
 class HouseEngine(Struct, frozen=True):

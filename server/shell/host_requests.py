@@ -39,7 +39,10 @@ class HostRequestHandler:
         self._core = shell.core
         """Core to which the requests in `_logs_refusal` were passed. A core built after an outage gets them again."""
         self._logs_refusal: dict[int, bool] = {}
-        """For each request from the store, by number: False if it only asks a question (`FindConnectedClient`)."""
+        """Requests from the store that the core has got, by number: True if the log gets a line when the core refuses one.
+
+        A refusal of `FindConnectedClient` is not logged, because this request is only a question.
+        """
         shell.add_effect_handler(CommandAnswered, self._resolve_pending_answer)
 
     async def send_request(self, server_name: str, request: HostRequest) -> RequestAnswer | None:

@@ -33,7 +33,7 @@ MAX_DIRECTIVE_TEXT_LENGTH = 500
 RECENT_REVOCATION_SECONDS = 60.0
 """Time after the revocation of a token for which `load_directives_and_banned_names` returns its name, in seconds.
 
-Servers call it much more often, so each of them disconnects the bot.
+Servers call this function every second, so each of them disconnects the bot.
 """
 
 

@@ -24,7 +24,10 @@ from arena.server.store.finished_matches import read_finished_matches_of_event
 from arena.server.store.schema import ladders
 
 HOSTED_EVENT_KIND = "event"
-"""Value of the column `ladders.kind` for events (tournaments) that a server plays. Ladders of a command have others."""
+"""Value of the column `ladders.kind` for events (tournaments) that a server plays.
+
+In rows for the ladders of `arena ladder`, the column has other values.
+"""
 
 
 class _EventStateInPlan(Struct):
