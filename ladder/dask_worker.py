@@ -50,7 +50,7 @@ class PairJob:
     games: tuple[str, ...] = ()
     """Custom games that the ladder has loaded, as `FILE.py:Class`."""
     rules: str = ""
-    """Digest of the rules of the pair's game; empty for a built-in game."""
+    """Digest of the rules by which the ladder plays the game; a worker with other rules fails. Empty for a built-in game."""
 
 
 @dataclass

@@ -22,7 +22,7 @@ SHIPPED_OPENINGS: Final = "shipped"
 MAX_OPENING_ATTEMPTS = 64
 """Maximum number of random openings that are tried to find a new one for a start position.
 
-Small games have few openings. So if no new one is found, the number is halved for the next search at this position.
+Small games have few openings. So each search that finds no new one halves the number for later searches at this position.
 """
 
 

@@ -25,11 +25,11 @@ MISSING_BOTS_NOTICE_SECONDS = 30
 MIN_EXTERNAL_BOTS = 2
 """Minimum number of connected bots with which a ladder begins once `ExternalBotSettings.wait_seconds` have passed."""
 MIN_SECONDS_WITHOUT_NEW_BOT = 5
-"""Seconds that a ladder waits for a further bot once enough bots are connected. It begins when none comes in this time."""
+"""Once enough bots are connected, a ladder begins as soon as this many seconds have passed without another bot."""
 MAX_DISCONNECTED_SECONDS = 30
 """Maximum time, in seconds, for which a bot may be disconnected or accept no matches. A bot that is away longer drops out."""
 MAX_MATCHES_WITHOUT_MOVE = 2
-"""Number of matches in a row in which a bot makes no move. After so many, the bot plays no more in the event."""
+"""Number of matches in a row without a move of the bot after which the bot plays no more in the event."""
 
 
 class TooFewBots(Exception):

@@ -150,10 +150,10 @@ def _open_server(
 
 
 async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> StoredLadder:
-    """Reserve a new or a resumed event for this process while the host runs, and return the event.
+    """Create an event, or resume the stored one, and return it. While the host runs, no other process can resume it.
 
-    can_resume  True if the event can be resumed later. The store then gets digests of the bots' files, so that an event with
-                changed bots is not resumed.
+    can_resume  True to store digests of the bots' files, with which a later run resumes the event only if the bots are
+                unchanged; False for a temporary store, from which no event is resumed
     """
     default_name = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     name = ladder.plan.event if ladder.is_named else None

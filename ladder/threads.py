@@ -83,7 +83,7 @@ class ThreadAllocation:
         )
 
     def compute_match_load(self, maxie: str, minnie: str) -> int:
-        """Return the load of a match: the number of threads that it needs, or 1 if `fixed_concurrency` is set."""
+        """Return the share of `max_total_load` that a match uses: its number of threads, or 1 if `fixed_concurrency` is set."""
         return (
             1
             if self.fixed_concurrency

@@ -10,9 +10,9 @@ import math
 from collections.abc import Mapping
 
 STEEPNESS: Mapping[str, float] = {"italy": 14.5, "m2": 2.3, "poland": 10.8, "usa": 21.9, "world": 23.8}
-"""Steepness k of the curve of winning chances, by map. All other maps have DEFAULT_LOGISTIC_STEEPNESS."""
+"""Steepness k of the winning chance 1 / (1 + e^(-k v / G)) for a lead of v armies with the goal G, by map."""
 DEFAULT_LOGISTIC_STEEPNESS = 16.7
-"""Steepness k of the curve of winning chances for maps that STEEPNESS does not list."""
+"""Steepness k of the winning chance 1 / (1 + e^(-k v / G)) on maps that STEEPNESS does not list."""
 
 
 def compute_winning_chance(army_lead: float, map_name: str, armies_to_win: int) -> float:

@@ -13,9 +13,10 @@ Point = tuple[float, float]
 Line = tuple[Point, Point]
 
 WRAPPED_ROAD_OVERHANG_SHARE = 0.05
-"""Distance by which a road that wraps around the picture extends beyond the outermost territory.
+"""Length of the parts of a wrapped road beyond the leftmost and the rightmost territory, horizontally.
 
-Fraction of the distance between the leftmost and the rightmost territory.
+It is a fraction of the distance between these territories. A wrapped road leaves the picture at one side and enters at the
+other.
 """
 
 

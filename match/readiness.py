@@ -40,7 +40,7 @@ class PlayerReadiness:
 
     @property
     def ready_deadline_ns(self) -> int | None:
-        """Return the time by which the players must be ready, in ns; None if they were not asked."""
+        """Return the time (monotonic ns) by which the players must be ready; None if they were not asked to get ready."""
         if self._request_time is None:
             return None
         return self._request_time + (
@@ -48,7 +48,7 @@ class PlayerReadiness:
         )
 
     def record_ready_request(self, now_ns: int) -> None:
-        """Record that the players are asked to get ready at `now_ns`."""
+        """Record that the players are asked to get ready at `now_ns` (monotonic ns), from which their time for this runs."""
         self._request_time = now_ns
 
     def mark_ready(self, player: Player) -> bool:
@@ -63,12 +63,15 @@ class PlayerReadiness:
         self._unready |= {player}
 
     def expect_reconnections(self, now_ns: int) -> None:
-        """Expect both players to reconnect after a restart of the server. The time to get ready begins again at `now_ns`."""
+        """Expect both players to reconnect after a restart of the server.
+
+        The time to get ready begins again at `now_ns` (monotonic ns).
+        """
         self.expected_players = ALL_PLAYERS
         self._restart_ready_period(now_ns)
 
     def record_reconnection(self, player: Player, now_ns: int) -> None:
-        """Record that a player has reconnected. If it was expected (`expected_players`), the time to get ready begins again."""
+        """Record a reconnection at `now_ns` (monotonic ns). If the player was expected, the time to get ready begins again."""
         if player in self.expected_players:
             self.expected_players -= {player}
             self._restart_ready_period(now_ns)

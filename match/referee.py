@@ -145,7 +145,7 @@ class Referee:
 
     @property
     def next_deadline_ns(self) -> int | None:
-        """Return the time at which `DeadlinePassed` is due, in ns; None before the match opens and after its end."""
+        """Return the time (monotonic ns) at which `DeadlinePassed` is due; None before the match opens and after its end."""
         # In the usual case no list is needed.
         if self.turn_sent_at is not None and not self._disconnection_times_ns and self.result is None:
             return self._flag_time_ns
@@ -373,7 +373,7 @@ class Referee:
     # deadlines
 
     def _list_deadlines(self) -> list[tuple[int, Player | None]]:
-        """Return the deadlines, each as its time in ns and the player who must meet it.
+        """Return the deadlines, each as its time (monotonic ns) and the player who must meet it.
 
         The player is None for a deadline of all players who are not ready.
         """
@@ -466,7 +466,7 @@ class Referee:
 
     @property
     def disconnection_times_ns(self) -> Mapping[Player, int]:
-        """Return the time at which each disconnected player lost its connection, in ns.
+        """Return the time (monotonic ns) at which each disconnected player lost its connection.
 
         The mapping is empty before both players were ready.
         """

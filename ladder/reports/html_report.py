@@ -146,7 +146,7 @@ def _render_bracket(ladder: Ladder) -> list[str]:
 
 
 def _render_settings(ladder: Ladder) -> str:
-    """Return a list of the settings that are needed to play the event again."""
+    """Return an HTML list of the settings that are needed to play the event again."""
     plan = ladder.plan
     maps = plan.maps if has_maps(plan.game) else ()
     rows = {

@@ -50,8 +50,8 @@ MAX_QUEUED_OUTGOING_MESSAGES = 65_536
 MAX_UNSENT_CLIENT_BYTES = 2 << 20
 """Number of unsent bytes in the NATS client above which no further messages are passed to it.
 
-With many more unsent bytes, each call of the client, also one that checks the connection, would wait up to a second for
-the NATS server.
+With many more unsent bytes, each call of the client would wait up to a second for the NATS server, also a call that checks
+whether the connection is lost.
 """
 FULL_CLIENT_BUFFER_PAUSE_SECONDS = 0.01
 """Pause before checking again whether the NATS client still has more than MAX_UNSENT_CLIENT_BYTES unsent, in seconds."""

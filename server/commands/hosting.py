@@ -403,7 +403,7 @@ def _require_usable_store_settings(settings: ArenaSettings) -> None:
 
 
 def _require_distinct_ports(server: ServerSettings) -> None:
-    """Raise BadSetting if a metrics port is above MAX_PORT, or is the port on which clients connect."""
+    """Raise BadSetting if the metrics port of a process is above MAX_PORT, or is the port to which clients connect."""
     if not server.metrics_port:
         return
     last_port = server.metrics_port + server.processes - 1
