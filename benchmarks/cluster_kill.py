@@ -42,7 +42,7 @@ SERVE_OPTIONS = (
     *("--set=pool.concurrency=1000", "--set=log.verbose=true"),
 )
 EDGE_COUNT, CORE_COUNT = 2, 2
-"""Numbers of processes that hold the connections, and of processes that can play the matches: one does, one waits."""
+"""Number of edges (hold the connections) and of cores (can play the matches: one plays, the other waits to replace it)."""
 INJECTED_FAILURE_COUNT = 100
 """Default number of failures. The promise is that a run with this number of failures loses nothing."""
 MAX_P99_RECOVERY_SECONDS = 3.0

@@ -86,7 +86,7 @@ class RelaySession(Session):
         partner.write_message(self._turn_message)
 
     def write_message(self, data: bytes) -> None:
-        """Write a message in a websocket frame like the server's."""
+        """Write a message in a websocket frame of the kind that the server sends."""
         self._connection.write_or_disconnect_slow_client(Frame(BINARY_OPCODE, data).serialize(mask=False))
 
     def receive(self, frame: Frame, arrived_ns: int) -> None:  # noqa: ARG002  the time makes no difference

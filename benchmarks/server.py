@@ -41,7 +41,8 @@ MAX_EXTRA_LATENCY_MS = 0.5
 MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
 """Promised upper bounds with 1,000 bots at 1,000 moves a second.
 
-They are the p99 of a move in ms, and the memory of an idle and of a playing connection in KiB.
+They are the p99 of the time from a move's arrival to its confirmation, in ms, and the memory of an idle and of a playing
+connection, in KiB.
 """
 MEASUREMENT_COUNT = 3
 """Number of times that disk, relay and server are measured in turn."""

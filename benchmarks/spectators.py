@@ -27,7 +27,7 @@ SPECTATOR_COUNT = 200
 MEAN_PAUSE_SECONDS = 0.01
 """Average thinking time of a bot, in seconds. It leaves the machine some idle time."""
 MAX_P99_RATIO = 1.2
-"""Promised upper bound of the p99 with spectators, divided by the p99 without them."""
+"""Promised upper bound of the p99 of the time until a move is acknowledged: with spectators, divided by without them."""
 PERIOD_SECONDS = 5.0
 """Length of each period with or without spectators, in seconds."""
 

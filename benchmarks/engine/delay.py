@@ -71,7 +71,7 @@ def _search_until_stopped(
 
 
 def _measure_stop_delays(searcher: Searcher[Any, Any], positions: Sequence[Any]) -> list[float]:
-    """Run STOPPED_SEARCH_COUNT searches of `positions`, each with a time limit. Return the ms from each limit to the end."""
+    """Run STOPPED_SEARCH_COUNT searches of `positions`, each with a time limit. Return the ms from limit to end, per search."""
     overruns = []
     for i in range(STOPPED_SEARCH_COUNT):
         deadline = time.perf_counter() + 0.001 * (2 + i % 17)

@@ -31,10 +31,10 @@ MAX_TIME_RATIO_TO_SEQUENTIAL = 6
 RUNS_PER_SEARCH = 2
 """Number of runs of each search; the runs of different searches alternate.
 
-The fastest run counts, because other load on the machine disturbed it least.
+The fastest run of each search counts, because other load on the machine disturbed it least.
 """
 MIN_SPEEDUP = 1.7
-"""Promised lower bound of the speedup of a search by 2 threads, for the variant `original` in VARIANTS."""
+"""Promised lower bound of the speedup by 2 threads over the sequential search, for the variant `original` in VARIANTS."""
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "original": {},
     "course, prune 0.5": {"course": True, "prune": 0.5},

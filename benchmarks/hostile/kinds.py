@@ -294,7 +294,7 @@ async def play_house_engines(stranger: Stranger) -> None:
 
 
 def _make_position_parameter(request_number: int) -> str:
-    """Return a position on the map `path4`, URL-encoded. Consecutive numbers give 8,100 different positions, then repeat."""
+    """Return a position on the map `path4`, URL-encoded. It differs for the numbers 0 to 8,099, and repeats after that."""
     return f"%2B{1 + request_number % 9}%20.%20.%20-{1 + request_number // 9 % 9}%20maxie%20{request_number // 81 % 100}"
 
 

@@ -58,9 +58,9 @@ CLIENTS_PER_ADDRESS = 8
 MAX_MATCHES = 1000
 """Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
 MAX_P99_RATIO = 2.0
-"""Upper bound of a round's ratio: p99 in the hostile period, divided by the quiet baseline. A kind fails at two such rounds."""
+"""Upper bound of a round's ratio of hostile p99 to quiet baseline. A kind of request fails if two rounds reach the bound."""
 MAX_MEDIAN_P99_RATIO = 1.5
-"""Upper bound of a kind's ratio of hostile p99 to quiet baseline, as the median over all rounds of the kind."""
+"""Upper bound of the median, over all rounds of a kind of request, of the ratio of hostile p99 to quiet baseline."""
 Figure = Literal["p99", "overall_p99"]
 """Name of the field of `PeriodFigures` whose value in a hostile period is divided by its value in quiet periods."""
 ROUNDS, MORE_ROUNDS = 3, 4

@@ -59,7 +59,7 @@ class MessageSizes(NamedTuple):
 
 
 def measure_message_sizes() -> MessageSizes:
-    """Measure the messages of the scripted match."""
+    """Return the mean sizes of the messages that follow a move, over all moves of the scripted match."""
     moves = make_scripted_moves()
     accepted_sizes = [len(encode(Accepted(SAMPLE_MATCH_ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
     turn_sizes = [

@@ -208,7 +208,7 @@ class Clock:
     arrived: float = 0.0
     """Time at which the turn arrived, in seconds of `time.monotonic()`. The bot's clock started slightly earlier."""
     lag: float = 0.0
-    """Largest excess among the last moves, in seconds: time that the server counted for a move, minus time that the bot used."""
+    """Largest lag of the last moves, in seconds. A move's lag is the time that the server counted, minus what the bot used."""
 
     def elapsed(self, now: float) -> float:
         """Return the seconds since the turn arrived. `now` is `time.monotonic()`."""

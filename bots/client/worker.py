@@ -43,7 +43,7 @@ class MoveChosen:
     move: Any
     thinking: Thinking | None
     chosen_at: float
-    """Time of the choice, in seconds on the worker's clock."""
+    """Time at which the bot returned the move, in seconds of `time.monotonic()`."""
 
 
 @dataclass(frozen=True)

@@ -146,6 +146,9 @@ def _make_replay_of_match(
 ) -> Replay:
     """Return the only match whose id begins with `match_id_prefix` (empty for any id), replayed and verified.
 
+    file_name  name of the file, for error messages
+    records    records of the file, each as (line number, record)
+
     Raises UsageError if there is no such match or more than one, and CommandError if the match cannot be replayed.
     """
     matching_records = [

@@ -50,7 +50,7 @@ from arena.bots.compiled.memory_layout import (
 MAX_SPINS_BEFORE_YIELD = 64
 """Number of times that a thread checks a lock in a loop before it lets another thread run on its core."""
 MAX_WORK_CHECKS_BEFORE_YIELD = 2000
-"""Number of times that an idle thread looks for work before it lets another thread run on its core. They take about 0.1 ms.
+"""Number of times (about 0.1 ms) that an idle thread looks for work before it lets another thread run on its core.
 
 Work usually arrives within microseconds, but a program that gets the core keeps it for milliseconds.
 """
@@ -75,7 +75,7 @@ def unlock_split(shared: Any, split: Any) -> None:
 
 @inlined
 def is_search_interrupted(mem: Any, shared: Any) -> Any:
-    """Return True if all threads must stop, or if beta was reached at a split point above this thread's work."""
+    """Return True if all threads must stop, or must leave a split point above this thread's work (its field CUT is set)."""
     if atomic_load(shared, SharedField.STOP) != 0:
         return True
     split = get(mem, Register.INNERMOST_SPLIT)
@@ -105,7 +105,8 @@ def compute_threshold(
 ) -> Any:
     """Return the value that `move` must exceed to become the best move.
 
-    At the root of an exact search, a move before `best_move` in move order needs only an equal value.
+    This is the best value so far. But at the root of an exact search, a move before `best_move` in move order needs only
+    an equal value, so that the first of equal moves is the best.
     """
     return (
         best_value - 1
@@ -417,7 +418,7 @@ class SplitPoints:
 
         @inlined
         def is_outer_search_interrupted(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if all threads must stop, or if beta was reached at a split point above that of `node`."""
+            """Return True if all threads must stop, or must leave a split point above that of `node` (its field CUT is set)."""
             inner_split = get(mem, Register.INNERMOST_SPLIT)
             put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
             is_outer_interrupted = is_search_interrupted(mem, shared)

@@ -75,7 +75,7 @@ class CompiledGame:
     """Game on one setup, such as a map, in the form that its kernel reads.
 
     rules           array that the kernel's functions read
-    move_count      number of different moves that occur in any position
+    move_count      number of different moves in the whole game; the moves are numbered from 0
     pack            function that converts a position to the words that encode it
     plies_left      function that returns the maximum number of plies that can follow a position
     number_to_move  function that converts the number of a move to the move as in the class Game

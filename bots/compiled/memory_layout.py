@@ -153,7 +153,7 @@ class SearchOption(IntEnum):
 
 
 class Split(IntEnum):
-    """Fields of a split point (a node whose moves several threads search). The position and the moves follow them."""
+    """Fields of a split point (a node whose moves several threads search). Its position and its moves follow the fields."""
 
     LOCK = 0  # 1 while a thread holds the lock
     OPEN = 1  # 1 while this record is in use

@@ -91,7 +91,10 @@ def make_estimate_kernel(layout: Any) -> Any:
 
     @inlined
     def compute_capture_features(rules: Any, mem: Any, pos: Any, own: Any, their_border: Any) -> Any:
-        """Return the weighted sum of the features `attacks` and `exposed`.
+        """Return the weighted sum of the features `attacks` and `exposed`, for the player to move.
+
+            own           set of the territories of the player to move
+            their_border  set of the opponent's territories that have a neighbour in `own`
 
         For each territory of the opponent at the border, its armies are compared with those of all territories in a few
         instructions.

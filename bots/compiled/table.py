@@ -111,6 +111,14 @@ def store_entry(
 
     The least useful entry is that of the same position. If there is none, it is an empty entry, otherwise the shallowest
     entry of earlier root searches, otherwise the shallowest entry of this root search.
+
+    mask                bit mask that selects the bucket by the key
+    key                 hash key of the position
+    distance_from_root  plies from the root to the position; a win or loss in `value` is counted from the root
+    depth               depth of the search that gave `value`, in plies
+    bound               kind of `value`: UPPER, LOWER or EXACT
+    move                number of the best or cutting move
+    age                 number of the root search
     """
     bucket_start = (key & mask) * CACHE_LINE_WORDS
     chosen_entry = bucket_start

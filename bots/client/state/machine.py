@@ -166,7 +166,7 @@ class ClientStateMachine:
             state.is_renewed = False
 
     def handle_message(self, message: ServerMessage, now: float) -> list[Action]:
-        """Handle the server's `message`, which arrived at the time `now`, and return the actions that follow."""
+        """Handle a `message` that arrived at `now` (seconds of `time.monotonic()`), and return the actions that follow."""
         match message:
             case Welcome():
                 return self._handle_welcome(message)
@@ -271,7 +271,7 @@ class ClientStateMachine:
     def handle_move_chosen(
         self, match_id: str, ply: int, move: Any, thinking: Thinking | None, now: float
     ) -> list[Action]:
-        """Handle the move that a bot chose for `ply` at the time `now`, and return the actions that follow.
+        """Handle the move that a bot chose for `ply` at `now` (`time.monotonic()`), and return the actions that follow.
 
         A move that is no longer needed is ignored.
         """
