@@ -32,7 +32,7 @@ class ForwarderProcess:
     """Running forwarder. A connection to its `port` leads to the target, and can be disturbed by commands."""
 
     def __init__(self, target: int | Path) -> None:
-        """Start a forwarder to a local port or a Unix socket, and wait until it listens. Raises RuntimeError if it ends."""
+        """Start a forwarder to a local port or a Unix socket, and wait until it listens. Raises RuntimeError if it fails to."""
         command = [sys.executable, "-m", "testkit.forwarder", str(target)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT

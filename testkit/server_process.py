@@ -49,7 +49,10 @@ class ServerProcess:
     ) -> None:
         """Prepare a process without starting it.
 
-        options: options of `arena serve`, besides its role, its port and `--anyone`
+        role: `edge` (holds connections), `core` (plays matches), or `all` for both
+        name: name of the process in error messages
+        log: file to which the log (standard error) of each run is appended
+        options: further options of `arena serve`, besides those that every test server gets
         forwarders: forwarder to NATS and forwarder to PostgreSQL; None if the options lead to them directly
         """
         self.role = role

@@ -281,9 +281,11 @@ def build_database_time_expression(dialect: str) -> sa.ColumnElement[float]:
 
 @cache
 def _build_server_query(dialect: str) -> sa.Select[Any]:
-    """Return the query for a server's row, with the database's time as `at`. Its parameter `server_name` is the server's name.
+    """Return the query for the row of the server whose name is the parameter `server_name`, with the database's time as `at`.
 
     The query is cached, because each standby runs it four times a second.
+
+    dialect: `postgresql` or `sqlite`
     """
     named = servers.c.name == sa.bindparam("server_name")
     return sa.select(servers, build_database_time_expression(dialect).label("at")).where(named)
@@ -306,7 +308,7 @@ _SELECT_HELD_LEASE = (
 
 
 def _update_lease(connection: sa.Connection, lease: Lease, new_values: dict[str, Any]) -> None:
-    """Update the row of `lease`. Raises LeaseLost if another process has acquired the lease."""
+    """Set `new_values`, by column, in the row of `lease`. Raises LeaseLost if another process has acquired the lease."""
     condition = (servers.c.name == lease.name) & (servers.c.number == lease.number)
     condition &= servers.c.since == lease.since
     if connection.execute(sa.update(servers).where(condition).values(new_values)).rowcount != 1:

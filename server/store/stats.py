@@ -36,7 +36,7 @@ class StoreStats(Struct, frozen=True):
     free: int
     """Free bytes in the SQLite file, which SQLite reuses; 0 for PostgreSQL, which does not report them."""
     bytes_a_match: float | None
-    """Used bytes per finished match; None without finished matches."""
+    """Size of the store without its free space, in bytes, per finished match; None without finished matches."""
     tables: dict[str, int] | None
     """Size of each table with its indices, in bytes, by table; None if this build of SQLite does not report sizes."""
 

@@ -92,6 +92,7 @@ class WebApp:
     ) -> None:
         """Set up the handler, without starting the page process.
 
+        info: settings of the server that the responses need
         engine: engine of the database that the pages read and write
         page_client: source of live data for the pages
         metrics: metrics to render for `/metrics`

@@ -122,7 +122,7 @@ class SimulatedServer:
         self.process.stop()
 
     def upgrade(self, max_wait_seconds: float) -> None:
-        """Wait up to `max_wait_seconds` for the end of all matches in progress. Then stop the process gracefully, as an upgrade does."""
+        """Let the server wait up to `max_wait_seconds` for its matches to end, and then stop gracefully, as for an upgrade."""
         self._patience_s = max_wait_seconds
         self.process.schedule(self._upgraded.set)
 

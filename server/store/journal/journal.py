@@ -46,7 +46,7 @@ class StoreUnavailable(StoreError):
 
 
 JournalWriter = SqliteWriter | PostgresqlWriter
-"""Writer through which a journal writes to its store."""
+"""Writer through which a journal writes to its store: one class for each kind of database."""
 
 
 class Journal:
