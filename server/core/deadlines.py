@@ -13,7 +13,7 @@ The name is empty for the matchmaker, the listing and the events, each of which 
 """
 
 MAX_EXCESS_CANCELLED_CHECKS = 64
-"""Number by which the cancelled entries in the heap may exceed the valid ones, before all cancelled ones are removed."""
+"""Maximum excess of cancelled checks over valid ones in the heap; above this number, all cancelled checks are removed."""
 
 
 class DeadlineSchedule:

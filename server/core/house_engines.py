@@ -57,7 +57,7 @@ class HouseEngines:
         return name in self._engines
 
     def remove_engine(self, engine_name: str) -> bool:
-        """Remove an engine that cannot be started. Return False if this arena has no such engine."""
+        """Remove an engine that cannot be started, so that no bot can challenge it. Return False if there is no such engine."""
         return self._engines.pop(engine_name, None) is not None
 
     def make_listing_entries(self) -> list[ListedBot]:

@@ -93,7 +93,7 @@ def _format_game_list(games: Sequence[PoolGame]) -> str:
 
 
 def _describe_house_engines(lobby: Lobby) -> str:
-    """Return a hint on how to play the server's own engines, to append to a line; empty if the server has none."""
+    """Return a hint on how to play the server's own engines, for the end of a bot's status line; empty without engines."""
     names = [engine.name for engine in lobby.settings.house]
     if not names:
         return ""

@@ -147,8 +147,8 @@ class ConnectionAdmission:
     def _log_refusal(self, message_format: str, connection_number: int, address: str) -> None:
         """Log a refusal, at most once per second.
 
-        message_format     text with a `%d` for `connection_number`
-        connection_number  number of connections to log
+        message_format     line to log, with a `%d` in place of the number of connections
+        connection_number  number of connections for that place: those open now, or the maximum per address
         address            address of the refused client
         """
         now = self._clock.now()

@@ -483,7 +483,7 @@ class Connection(asyncio.BufferedProtocol):
     def _close_without_request(self) -> None:
         """Close a connection on which no request came in time.
 
-        Browsers open some connections in advance, and may never use them.
+        A connection without a single byte is no misbehaviour, because browsers open some in advance and may never use them.
         """
         if self._request_tail or self._unparsed:
             self._edge.admission.record_misbehaving_connection(self.address)

@@ -90,9 +90,12 @@ CONTROL_FRAMES_PER_SECOND = 10.0
 CONTROL_FRAME_BURST = 100
 """Maximum number of control frames that a client may send without a pause."""
 MESSAGE_FRAGMENTS_PER_SECOND = 1000.0
-"""Average number of fragments per second that a client may send, not counting the last one of each message."""
+"""Average number of fragments (frames with parts of a message) that a client may send per second.
+
+The last fragment of each message is not counted.
+"""
 MESSAGE_FRAGMENT_BURST = 1024
-"""Maximum number of fragments that a client may send without a pause."""
+"""Maximum number of fragments (frames with parts of a message) that a client may send without a pause."""
 UNLIMITED_BUCKET = TokenBucket(1e12, 1e12, 0)
 """Token bucket that never becomes empty, for the server's own bots."""
 MAX_QUOTED_FRAME_BYTES = 24

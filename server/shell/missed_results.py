@@ -26,7 +26,7 @@ MAX_QUEUED_RESULT_REQUESTS = 1_000
 LOOKUP_TIMEOUT_SECONDS = 10.0
 """Time limit for the lookup of a missed result in the store, in seconds."""
 LOOKUP_RETRY_PAUSE_SECONDS = 0.5
-"""Pause before a failed lookup is repeated, in seconds."""
+"""Pause before a failed lookup of a missed result is repeated, in seconds."""
 
 
 class MissedResultSender:

@@ -37,7 +37,7 @@ class _UnpackedMatch(NamedTuple):
     number: int
     """Number of the match's row in `matches`."""
     packed: bytes
-    """Packed record."""
+    """Record of the match, packed (compressed)."""
     terms: str
     """Terms of the match (players, game, time controls and rules) as JSON."""
     events: str

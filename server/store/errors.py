@@ -40,7 +40,7 @@ REMEDY_BY_POSTGRESQL_ERROR_CODE = {
     "57P02": "try again when PostgreSQL runs",
     "57P03": "try again when PostgreSQL has started",
 }
-"""Remedy of each PostgreSQL error that the user can mend, by its error code (SQLSTATE). Error messages end with it."""
+"""Remedy at the end of the message for each PostgreSQL error that the user can mend, by the error's code (SQLSTATE)."""
 DATABASE_DOES_NOT_ANSWER_REMEDY = "check that it runs, and the host and port in its URL"
 """Advice at the end of the error message if PostgreSQL does not answer."""
 

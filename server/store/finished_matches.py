@@ -137,7 +137,10 @@ INSERT_PACKED_RECORD = (
     "INSERT INTO records (number, packed, whole) SELECT number, :packed, :whole FROM matches"
     " WHERE match = :match AND finished IS NOT NULL ON CONFLICT DO NOTHING"
 )
-"""Statement that stores the packed data of a finished match, unless the match has packed data already."""
+"""Statement that stores the packed data of a finished match, unless the match has packed data already.
+
+`:whole` is true if `:packed` includes the match's terms and events, and not only its record.
+"""
 
 
 def make_result_from_row(row: Any, detail: str = "") -> Result:
