@@ -82,7 +82,7 @@ class Ladder:
             self.begin_event(uuid.uuid4())
 
     def set_event_name(self, event_name: str) -> None:
-        """Set the name of the event. If the user gave none (`is_named`), the store chooses the name."""
+        """Set the name of the event: the user's, or a name chosen by the store if `is_named` is False."""
         self.plan = replace(self.plan, event=event_name)
 
     def choose_record_file(self, started_at: str) -> Path:

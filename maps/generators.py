@@ -44,7 +44,7 @@ MINNIE_EXTRA_ARMIES_BY_MAP = {
 }
 """Extra armies on Minnie's first territories, one number for each, by the name of the map.
 
-On other maps, she has the extra armies that the module's docstring describes. On these maps, they would favour Maxie.
+These maps are exceptions to the rule for her extra armies in the module's docstring. By the rule, they would favour Maxie.
 """
 MINNIE_START_COLOUR_BY_GRID_SIZE = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Colour, as a number from 0, of the cells that Minnie holds at the start, by width and height of the grid.

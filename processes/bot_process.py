@@ -58,7 +58,7 @@ class BotServer(Protocol):
         ...
 
     def report_bot_exit(self, name: str, exit_text: str) -> None:
-        """Handle the unexpected end of the bot's process.
+        """Let the bot lose its matches, because its process has ended unexpectedly.
 
         exit_text: message with the exit code or signal, such as `its process ended (exit code 1)`
         """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 ELO_SCALE = 400 / math.log(10)
-"""Elo points per unit of log-odds."""
+"""Elo points per unit of log-odds, the natural logarithm of score / (1 - score)."""
 
 Z_SCORE_95_PERCENT = NormalDist().inv_cdf(0.975)
 """Half the width of a 95 % interval, in standard errors."""

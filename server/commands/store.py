@@ -74,7 +74,7 @@ def prune_command(
 
 
 def _parse_retention(keep_option: str, archive_folder: Path | None) -> Retention:
-    """Return the matches to keep and the folder for others, from --keep and --archive. Raises UsageError if one is invalid."""
+    """Return how many matches to keep and where to archive others, by --keep and --archive. Raises UsageError if one is invalid."""
     if (
         archive_folder is not None
         and user_paths.exists(archive_folder)
