@@ -268,7 +268,10 @@ def measure_frame_times(browser: Browser, server_folder: Path, _load_count: int)
 
 
 def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
-    """Return the CPU time of the page's thread from each frame to the next, in ms. `events`: Chromium's trace."""
+    """Return the CPU time of the page's thread from each frame to the next, in ms.
+
+    events: events of a performance trace that Chromium recorded
+    """
     frame_starts = [event for event in events if event["name"] == "FireAnimationFrame"]
     ((process, thread),) = {(event["pid"], event["tid"]) for event in frame_starts}
     starts = sorted(event["ts"] for event in frame_starts)

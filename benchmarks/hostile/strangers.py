@@ -79,7 +79,7 @@ async def fetch_finished_match_ids(parameters: RequestParameters, query: str) ->
 
 
 async def _play_sample_match(parameters: RequestParameters) -> None:
-    """Play one match between two clients of this process, to its end."""
+    """Play one match between two clients of this process, to its end, so that requests can ask for its log."""
     tally, kind = TrafficCounts(), KINDS["move"]
     with ExitStack() as stack:
         players = [

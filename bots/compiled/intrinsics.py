@@ -240,7 +240,7 @@ def atomic_swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 @_make_intrinsic
 def fetch_add(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
-    """Add to array[index] atomically, and return its previous value."""
+    """Add `value` to array[index] atomically, and return the previous value of array[index]."""
     del index, value
 
     def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

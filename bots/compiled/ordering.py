@@ -48,7 +48,7 @@ class MoveOrdering:
 
         @inlined
         def score_moves(mem: Any, shared: Any, rules: Any, frame: Any) -> None:
-            """Replace each move that is not yet begun at the node in `frame` by a word that packs the move's score and number."""
+            """Replace each unsearched move of the node in `frame` by a word that packs the move's score and number."""
             node = frame + words
             list_at = get(mem, node + Frame.LIST)
             histories = find_histories(mem, node)
