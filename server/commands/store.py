@@ -74,7 +74,10 @@ def prune_command(
 
 
 def _parse_retention(keep_option: str, archive_folder: Path | None) -> Retention:
-    """Return how many matches to keep and where to archive others, by --keep and --archive. Raises UsageError if one is invalid."""
+    """Return how many matches to keep, and where to archive the others, as given by --keep and --archive.
+
+    Raises UsageError if one of the two is invalid.
+    """
     if (
         archive_folder is not None
         and user_paths.exists(archive_folder)
