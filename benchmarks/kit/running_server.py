@@ -24,12 +24,12 @@ MIN_CORES_TO_SPLIT = 4
 
 
 def get_server_cores() -> set[int]:
-    """Return the numbers of the cores for a server: the first half, or all if there are fewer than MIN_CORES_TO_SPLIT."""
+    """Return the numbers of the server's cores: the first half, or all if there are fewer than MIN_CORES_TO_SPLIT."""
     return _split_cores()[0]
 
 
 def get_load_generator_cores() -> set[int]:
-    """Return the numbers of the cores for load processes: the second half, or all if there are fewer than MIN_CORES_TO_SPLIT."""
+    """Return the numbers of the load processes' cores: the second half, or all if there are fewer than MIN_CORES_TO_SPLIT."""
     return _split_cores()[1]
 
 

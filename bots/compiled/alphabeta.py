@@ -65,7 +65,7 @@ COUNT    count a node                     FINISH   store a node's value and pass
 ENTER    look for a value without search  UNWIND   leave a node whose search must end
 LIST     list the node's moves            IDLE     wait for work of another thread
 NEXT     choose the next move             DONE     the root is searched
-BEGIN    play the chosen move             STOPPED  the search was stopped
+BEGIN    play the chosen move             STOPPED  the search was stopped, or a helper must return
 RECEIVE  receive the move's value         PAUSED   the caller may look at the clock and call again
 
 At DONE, STOPPED and PAUSED, the loop ends, and the kernel returns the step.
@@ -73,7 +73,7 @@ At DONE, STOPPED and PAUSED, the loop ends, and the kernel returns the step.
 _STOP_CHECK_MASK = 31
 """Bit mask of the number of nodes that a thread has entered: if the masked bits are 0, the thread checks for a stop.
 
-They are 0 at every 32nd node.
+The masked bits are 0 at every 32nd node.
 """
 
 
@@ -241,7 +241,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def list_node_moves(mem: Any, shared: Any, rules: Any) -> Any:
-        """List the moves of the current node (register AT), the transposition table's move first. Return the loop's next step."""
+        """List the moves of the current node (register AT), the transposition table's move first. Return the next step."""
         frame = get(mem, Register.AT)
         node = frame + words
         distance_from_root = get(mem, node + Frame.DISTANCE)
