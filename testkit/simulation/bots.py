@@ -156,7 +156,7 @@ class RealClientBot(SimulatedBot):
         self.client: Client
 
     def make_settings(self) -> ClientSettings:
-        """Return the client's settings: it plays one or two matches at a time, and never stops trying to reach the server."""
+        """Return the client's settings: one or two matches at a time, retrying the first connection for 1,000,000 s."""
         return ClientSettings(SERVER_URL, self.name, matches=1 + self._number % 2, wait=1e6)
 
     async def _main(self) -> None:

@@ -53,7 +53,7 @@ ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 class WriterThread:
     """Thread that runs blocking calls, one after another, for tasks of the running event loop.
 
-    The thread wakes up the event loop through a pipe, which takes half the time of `call_soon_threadsafe`.
+    The thread wakes up the event loop through a pipe, which takes less time than `call_soon_threadsafe`.
     """
 
     def __init__(self, name: str) -> None:
