@@ -203,7 +203,7 @@ class AnalysisTrimmed(Struct, frozen=True):
 DurableEffect = (
     OpenMatch | AppendMatchEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
 )
-"""Effects that the shell commits to the store before it carries out any other effect of the same batch."""
+"""Effects that the shell (the core's I/O) commits to the store, before it carries out the other effects of the batch."""
 Effect = (
     DurableEffect
     | SendToClient

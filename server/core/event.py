@@ -48,7 +48,7 @@ class EventPlace(NamedTuple):
     """Place of a bot in an event. Bots with equal results share a rank."""
 
     rank: int
-    """1 for the winner."""
+    """Rank of the bot in the event, from 1 for the winner; bots with equal results have the same rank."""
     points: float
 
 

@@ -47,7 +47,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     margin_ms: int = 100
     """Extra time allowed on each move for network delay, in ms."""
     ready_ms: int = 30_000
-    """Time for a bot to get ready for a match, in ms."""
+    """Time for a bot to confirm the start of a match with a `ready` message, in ms."""
     rated: bool = True
     hold_pool: bool = False
     """True if entered bots get no matches from the matchmaker after the closing time."""
@@ -83,11 +83,11 @@ class EventState(Struct, frozen=True):
     bots: tuple[str, ...] = ()
     """Entered bots. After the start: the players in the order of their seeds, then late entries."""
     withdrawn: tuple[str, ...] = ()
-    """Bots of `bots` that take no further part, because they left or were removed."""
+    """Bots that are listed in `bots`, but take no further part, because they left or were removed."""
     excluded: tuple[str, ...] = ()
     """Bots that the host or the bot's owner has withdrawn. Only the host or the owner can enter them again."""
     changes: tuple[RosterChange, ...] = ()
-    """Late entries and withdrawals in a Swiss: each includes or excludes a bot from some round on."""
+    """Late entries and withdrawals in a Swiss event: each adds or removes a bot, from a certain round on."""
     cancel_reason: str = ""
     """Reason why a cancelled event was cancelled; empty for other events, and if an older version cancelled it."""
 

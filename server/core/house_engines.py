@@ -111,8 +111,8 @@ class HouseEngines:
     def take_slot_for_resumed_match(self, terms: MatchTerms) -> None:
         """Take a slot for a match that continues after a restart, if one of the server's own engines plays in it.
 
-        A slot stands for one match that these engines may play in parallel. It usually counts for the owner of the engine's
-        opponent. Here it counts for the opponent itself, because the owner is not known yet.
+        A slot stands for one match that these engines may play in parallel. Usually, the slots of all bots of one owner are
+        counted together. This slot is counted for the engine's opponent alone, because its owner is not known yet.
         """
         names = (terms.players.maxie, terms.players.minnie)
         engines = [name for name in names if name in self]
@@ -136,7 +136,7 @@ class HouseEngines:
         return terms.threads_needed if self._lobby.settings.counts_threads else 1
 
     def requeue_offers_to_engine(self, engine_name: str) -> None:
-        """Return the challenges that a disconnected engine has not answered to the queue."""
+        """Put challenges back into the queue that were offered to an engine which disconnected without an answer."""
         for challenge in [offered for offered, engine in self._offers.items() if engine == engine_name]:
             del self._offers[challenge]
             self.queue.requeue_challenge(challenge, engine_name)

@@ -162,7 +162,7 @@ class RestoreMatches(Struct, frozen=True):
 
     matches: list[UnfinishedMatch]
     sessions: dict[str, bytes] = {}
-    """Hashes of the session secrets of the bots in these matches, by name."""
+    """Hash of the session secret of each bot that plays in `matches`, by the bot's name."""
     recent_matches: dict[str, list[str]] = {}
     """Ids of matches that ended shortly before the restart, by bot name. The bot may not have received their results."""
     events: list[StoredEvent] = []

@@ -169,7 +169,10 @@ class CurrentMatches:
     def apply_event_to_matches_of_bot(
         self, bot: LobbyBot, make_event: Callable[[Player], RefereeEvent]
     ) -> None:
-        """Let the referee of each match of a bot handle an event. `make_event` returns the event for the bot's seat."""
+        """Let the referee of each match of a bot handle an event.
+
+        `make_event` is called with the bot's seat in the match, and returns the event for this seat.
+        """
         for match, player in list(bot.matches.items()):
             self.apply_referee_event(self.rooms[match], make_event(player))
 

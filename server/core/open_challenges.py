@@ -101,7 +101,7 @@ class OpenChallenges:
         return open_challenge
 
     def set_expiry_time(self, challenge_id: str, expiry_time_ns: int) -> OpenChallenge:
-        """Make an open challenge expire at `expiry_time_ns` (monotonic ns) instead, and return the challenge."""
+        """Change the time at which an open challenge expires to `expiry_time_ns` (monotonic ns), and return the challenge."""
         extended = self._challenges[challenge_id] = replace(
             self._challenges[challenge_id], expiry_time=expiry_time_ns
         )

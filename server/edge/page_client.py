@@ -173,7 +173,7 @@ class PageClient:
     # called by the edge, as for any client
 
     def send(self, command: SendToClient) -> None:
-        """Handle a message that the core sends to this client. `command`: the message, as for any client of the edge."""
+        """Handle a message from the core to this client. `command`: effect of the core that holds the message."""
         message = command.message
         if isinstance(message, Welcome):
             if self._admission is not None and not self._admission.done():

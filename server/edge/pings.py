@@ -22,7 +22,7 @@ class UnansweredPings:
         """Time at which each unanswered ping was sent, by payload, oldest first."""
         self._round_trip_times = RecentPings()
         self.lag_ns = 0
-        """Shortest recent round-trip time; 0 if no ping has been answered."""
+        """Shortest round-trip time of the last answered pings, in ns; 0 if no ping has been answered."""
 
     def is_pong_overdue(self, now_ns: int) -> bool:
         """Return True if a ping has been unanswered for `PONG_TIMEOUT_SECONDS`."""

@@ -200,7 +200,7 @@ class Session:
 
     @property
     def name(self) -> str:
-        """Name of the client, for the log."""
+        """Name of the client, for the log; `?` before its hello."""
         return self.hello.name if self.hello else "?"
 
     @property
@@ -284,7 +284,10 @@ class Session:
         return data.decode(errors="replace") if self._message_opcode is TEXT_OPCODE else data
 
     def _handle_message_outside_turn(self, message: ClientMessage, arrived_ns: int) -> None:
-        """Handle a message that does not answer a turn."""
+        """Check a message that does not answer a turn against the client's limits.
+
+        Pass it to the core, put it into the fair queue, or refuse it.
+        """
         if self.state == AWAITING_HELLO:
             self._handle_hello(message)
             return

@@ -22,7 +22,7 @@ class TokenBucket:
         self._updated_ns = now_ns
 
     def try_take_token(self, now_ns: int) -> bool:
-        """Take a token and return True; return False if there is none."""
+        """Take one token and return True. If the bucket holds less than one token, return False."""
         if now_ns > self._updated_ns:
             self._tokens = min(self._burst, self._tokens + (now_ns - self._updated_ns) * self._rate)
             self._updated_ns = now_ns

@@ -132,7 +132,7 @@ class EventEntries(Struct):
     bots: tuple[str, ...]
     """Bots that have entered, including those that have withdrawn since."""
     withdrawn: tuple[str, ...]
-    """Bots of `bots` that take no further part, because they left or were removed."""
+    """Bots that are listed in `bots`, but take no further part, because they left or were removed."""
     excluded: tuple[str, ...]
     """Bots that the host or their owner has withdrawn. Only the host or the owner can enter them again."""
     server: str = ""
