@@ -73,7 +73,7 @@ class StoreLatencies:
     match_bytes: float
     """Average size of a match's compressed record and event log, in bytes."""
     milliseconds: dict[str, tuple[float, float, float]] = field(default_factory=dict)
-    """Latencies in ms, by kind of request, as (p50, p95, maximum of every client's first answer)."""
+    """Latencies in ms, by kind of request, as (p50, p95, longest of the clients' first answers)."""
 
 
 def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
@@ -163,7 +163,7 @@ async def measure_request_latencies_ms(
 
 
 async def load_sample_matches(engine: Engine, match_count: int) -> list[tuple[str, str, str]]:
-    """Return up to 2,000 random matches of a store that has `match_count`, each as (id, end time, name of the first player)."""
+    """Return up to 2,000 random matches of a store with `match_count` matches, as (id, end time, name of the first player)."""
     numbers = random.Random(1).sample(range(1, match_count + 1), min(match_count, 2000))
     query = sa.select(matches.c.match, matches.c.finished, matches.c.maxie).where(
         matches.c.number.in_(numbers)

@@ -67,7 +67,7 @@ def make_honest_bots(
 async def measure_period(server: RunningServer, load: LoadCounters, seconds: float) -> PeriodFigures:
     """Measure the latencies of the bots' moves, and the server's CPU usage, for `seconds`.
 
-    If no move is acknowledged in that time, the latencies are unknown, and the length of the period replaces them.
+    If no move is acknowledged in that time, every latency exceeds it, and the figures show the period's length instead.
     """
     load.latencies_seconds.clear()
     cpu_seconds, start_time = server.cpu_seconds, time.monotonic()
