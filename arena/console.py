@@ -124,7 +124,9 @@ ProcessesOption = Annotated[
         "--processes", metavar="N", min=0, max=1024, help="Number of parallel processes; 0: one per core."
     ),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the random choices.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", metavar="N", help="Seed of the random choices; the same seed repeats them.")
+]
 RecordOption = Annotated[
     Path | None,
     typer.Option(

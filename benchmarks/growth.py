@@ -38,11 +38,10 @@ PLAYING_BOT_COUNT_PER_STORE = 100
 MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST = 100
 """Number of connections above which further connections must not raise the cost of a move by more than MAX_RATIO."""
 MAX_RATIO, MAX_START_SECONDS = 1.3, 2.0
-"""Promised upper bounds.
+"""Promised upper bounds of two ratios of the server's CPU time per move, and of the start-up time with the largest store.
 
-MAX_RATIO          cost of a move with more than 100 connections, divided by its cost with 100; and cost of a move on a larger
-                   store, divided by its cost on the smallest store
-MAX_START_SECONDS  start-up time with the largest store
+The first ratio is the time with more than 100 connections, divided by the time with 100. The second ratio is the time with
+the store of any size, divided by the time with the smallest store.
 """
 
 

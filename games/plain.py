@@ -129,7 +129,7 @@ def _convert_to_type_of_example(data: Any, example: object) -> Any:
     """
     if isinstance(example, tuple) and not hasattr(example, "_fields"):
         if not isinstance(data, tuple):
-            raise BadData(f"the data must be a list, not {data!r:.40}")
+            raise BadData(f"the data must be a list such as {list(example)!r:.80}, not {data!r:.40}")
         parts: Sequence[object] = example if len(example) == len(data) else [None] * len(data)
         return tuple(
             _convert_to_type_of_example(item, part)

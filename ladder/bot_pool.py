@@ -39,7 +39,7 @@ class BotPool(Protocol):
     def has_dropped_out(self, bot: str) -> bool:
         """Return True if the bot plays no more matches in this event."""
 
-    async def wait_for_change(self) -> None:
+    async def wait_for_bot_change(self) -> None:
         """Wait until a bot becomes free, connects, reconnects, or drops out."""
 
     def raise_if_bot_not_started(self) -> None:

@@ -80,11 +80,11 @@ class BotProcesses:
     def has_dropped_out(self, bot: str) -> bool:
         return all(process.state is BotState.LOST for process in self._processes[bot])
 
-    async def wait_for_change(self) -> None:
+    async def wait_for_bot_change(self) -> None:
         await self._changed.wait()
 
     def notify_changed(self) -> None:
-        """Wake all tasks that wait in `wait_for_change`, after the state of a process has changed."""
+        """Wake all tasks that wait in `wait_for_bot_change`, after the state of a process has changed."""
         self._changed.set()
         self._changed = anyio.Event()
 

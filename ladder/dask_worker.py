@@ -127,7 +127,7 @@ async def _play_match(terms: MatchTerms, host: MatchHost, pool: BotPool) -> Reco
         names = reserve_connections(pool, bots)
         if names is not None:
             break
-        await pool.wait_for_change()
+        await pool.wait_for_bot_change()
     if len(bots) == 2:
         record = await play_with_time_limit(terms, host)
         report_match_to_pool(record, pool, terms.players)

@@ -127,7 +127,7 @@ class ExternalBots:
     def has_dropped_out(self, bot: str) -> bool:
         return self._bots[bot].has_dropped_out
 
-    async def wait_for_change(self) -> None:
+    async def wait_for_bot_change(self) -> None:
         await self._changed.wait()
 
     def raise_if_bot_not_started(self) -> None:

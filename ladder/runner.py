@@ -122,7 +122,7 @@ class MatchRunner:
                     await checkpoint()
                 else:
                     with anyio.move_on_after(seconds if seconds > 0 else math.inf):
-                        await self._bots.wait_for_change()
+                        await self._bots.wait_for_bot_change()
 
     async def _start_matches(self, schedule: Schedule, tasks: anyio.abc.TaskGroup) -> bool:
         """Start the matches whose bots and threads are free. Return True if any was started."""

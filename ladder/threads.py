@@ -62,8 +62,11 @@ class ThreadAllocation:
     def max_running_threads(self) -> int:
         """Maximum number of threads of all running matches together."""
         if self.total_matches is None:
-            return max(self.max_total_load, self._max_match_load)
-        return max(self._max_match_load, min(self.max_total_load, self.total_matches * self._max_match_load))
+            return max(self.max_total_load, self._load_of_heaviest_match)
+        return max(
+            self._load_of_heaviest_match,
+            min(self.max_total_load, self.total_matches * self._load_of_heaviest_match),
+        )
 
     def count_processes(self, bot: BotPlan) -> int:
         """Return the number of processes that a bot needs for the maximum number of parallel matches."""
@@ -106,7 +109,7 @@ class ThreadAllocation:
         return SearchThreadLimits(*(self._get_configured_threads(name) or share for name in (maxie, minnie)))
 
     @property
-    def _max_match_load(self) -> int:
+    def _load_of_heaviest_match(self) -> int:
         return 1 if self.fixed_concurrency else self.max_threads_per_match
 
     def _count_threads_by_plan(self, bot: BotPlan) -> int:

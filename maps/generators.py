@@ -153,7 +153,9 @@ def parse_generated_map_name(map_name: str) -> tuple[str, tuple[int, ...]]:
     if kind == "ring":
         raise ValueError(f"a ring must be ring:N with N from 3 to {MAX_TERRITORIES}, e.g. ring:12")
     if kind == "grid":
-        raise ValueError(f"a grid must be grid:WxH with 2 to {MAX_TERRITORIES} territories, e.g. grid:6x7")
+        raise ValueError(
+            f"a grid must be grid:WxH with 2 to {MAX_TERRITORIES} territories (W times H), e.g. grid:6x7"
+        )
     raise ValueError("a generated map must be ring:N or grid:WxH, e.g. ring:12 or grid:6x7")
 
 

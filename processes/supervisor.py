@@ -36,7 +36,10 @@ def make_supervised_command(*command: str, niceness: int = DEFAULT_NICENESS) -> 
 def main(command: list[str]) -> int:
     """Run `command` to its end, or kill it when standard input closes. Return the supervisor's exit code.
 
-    command: the words of the command, after an optional `--nice` and its number
+    The supervisor's exit code is that of the command, 128 plus the number of the signal that killed the command, or
+    CANNOT_START_EXIT_CODE.
+
+    command: words of the command line, which may begin with `--nice N`
     """
     # Ctrl-C must reach only the process that started this supervisor, which then stops its commands in an orderly way.
     # A new process group is enough for that. With separate sessions, among which Linux divides the cores first, four

@@ -66,9 +66,9 @@ from arena.server.store.database import (
     DEFAULT_DATABASE_TIMEOUTS,
     Engine,
     convert_database_errors,
+    create_or_migrate_store,
     open_engine,
     parse_sqlite_path,
-    prepare_store,
     run_periodically,
 )
 from arena.server.store.directives import load_directives_and_banned_names
@@ -659,5 +659,5 @@ async def open_store(settings: ArenaSettings) -> AsyncIterator[Engine]:
             )
             opening = open_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
         engine = await stack.enter_async_context(opening)
-        await prepare_store(engine)
+        await create_or_migrate_store(engine)
         yield engine

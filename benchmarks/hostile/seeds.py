@@ -15,7 +15,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Thinking
 from arena.server.store import tokens
-from arena.server.store.database import open_engine, prepare_store
+from arena.server.store.database import create_or_migrate_store, open_engine
 from benchmarks.hostile.kinds import REVOKED_NAMES, THINKING_BOT_NAMES
 from benchmarks.kit.script import make_long_match_moves
 from testkit.stored import import_record_lines
@@ -55,7 +55,7 @@ async def create_initial_store(database_url: str, bot_names: Sequence[str]) -> d
     database_url: URL of the store, which must be empty. Raises RuntimeError if the store rejects a record.
     """
     async with open_engine(database_url) as engine:
-        await prepare_store(engine)
+        await create_or_migrate_store(engine)
         counts = await import_record_lines(engine, make_long_records(LONG_MATCH_COUNT))
         if counts.rejected:
             raise RuntimeError(f"the store rejected records of the benchmark: {counts.rejected}")

@@ -18,7 +18,7 @@ from arena.match.terms import encode_terms
 from arena.protocol.record import format_record_line
 from arena.protocol.values import Players
 from arena.server.store import schema
-from arena.server.store.database import make_engine, prepare_store
+from arena.server.store.database import create_or_migrate_store, make_engine
 from arena.server.store.packing import PackableMatch, pack_match
 from testkit.sample_match import make_sample_match, make_terms_json
 from testkit.tools import find_postgresql_folder
@@ -69,7 +69,7 @@ async def create_filled_store(database_url: str, match_count: int) -> None:
     """
     engine = make_engine(database_url, durable=False)
     try:
-        await prepare_store(engine)
+        await create_or_migrate_store(engine)
         await fill_store(engine, match_count)
     finally:
         await engine.dispose()

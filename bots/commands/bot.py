@@ -75,7 +75,7 @@ def bot(
             "--token",
             metavar="TOKEN",
             envvar="ARENA_TOKEN",
-            help="Token of the bot's name, from the host, if the server requires one.",
+            help="Token for the bot's name, if the server requires one; you get it from the host.",
         ),
     ] = "",
     concurrency: Annotated[

@@ -23,7 +23,7 @@ PositionOption = Annotated[
     typer.Option(
         "--position",
         metavar="POSITION",
-        help="Position to search, e.g. the text `position` from `arena analyse --json -`; default: the start.",
+        help="Position to search, e.g. the value of `position` in the output of `arena analyse --json -`; default: the start position.",
     ),
 ]
 HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {

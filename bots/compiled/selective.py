@@ -7,10 +7,10 @@
 - Late-move reductions: a late move is first searched to a smaller depth, and to the full depth only if its value then
   exceeds the best one so far.
 
-The estimates that decide about pruning are corrected (`history`). Pruning compares values of searches to different
-depths, so it must not matter who moves at the end. Therefore TEMPO, the value of being the player to move, is added to
-the estimate of each leaf. The margins are proportional to SPREAD, the standard deviation of the change in value from one
-depth to the depth two plies deeper. `calibrate_pruning` measures both numbers.
+The estimates that decide about pruning are corrected (see the module `history`). Pruning compares values of searches to
+different depths, at whose leaves different players may be to move. Therefore TEMPO, the value of being the player to
+move, is added to the estimate of each leaf. The margins are proportional to SPREAD, the standard deviation of the
+change in value from one depth to the depth two plies deeper. `calibrate_pruning` measures both numbers.
 
 Only nodes with a null window are pruned. A node whose search reaches the ply limit is never pruned, because its value is
 exact.

@@ -23,7 +23,7 @@ class Seq(Generic[A]):
         self._elements = elements if isinstance(elements, tuple) else tuple(elements)
         self._first_index = first_index
 
-    def view(self) -> View[A]:
+    def split_first(self) -> View[A]:
         """Return the view of the sequence: Nil if it is empty, otherwise a Cons."""
         if self._first_index >= len(self._elements):
             return Nil()
@@ -48,7 +48,7 @@ View = Nil | Cons[A]
 
 def showl(seq: Seq[A]) -> View[A]:
     """Return the view of a sequence: Nil, or a Cons of its first element and the rest. O(1)."""
-    return seq.view()
+    return seq.split_first()
 
 
 def to_list(seq: Seq[A]) -> list[A]:

@@ -130,7 +130,7 @@ def make_command(
 
     Example: arena openings make --map world --plies 8 --count 200 --nodes 20000 --output world.txt
     """
-    engine_spec = _parse_engine(engine)
+    engine_spec = _parse_engine_spec(engine)
     strength_nodes = _parse_strengths(strengths)
     from arena.lab.opening_search import OpeningCriteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
 
@@ -205,7 +205,7 @@ def make_command(
         raise interrupt
 
 
-def _parse_engine(engine_spec: str) -> Spec:
+def _parse_engine_spec(engine_spec: str) -> Spec:
     try:
         spec = parse_spec(engine_spec, {"alphabeta": ENGINES["alphabeta"]})
         make_engine(engine_spec)  # also checks the evaluator

@@ -89,6 +89,6 @@ def load_checkpoint(path: Path, map_digest: str, code_count: int) -> LoadedCheck
     line, _, compressed_codes = body.partition(b"\n")
     header = _decode(line)
     if header.digest != map_digest or header.codes != code_count:
-        raise BadCheckpoint(f"{path} is the checkpoint of another map")
+        raise BadCheckpoint(f"{path} is the checkpoint of another map, or of this map with other army limits")
     codes = np.frombuffer(zstd.decompress(compressed_codes), np.uint16)
     return LoadedCheckpoint(header.plies, header.finished, codes)

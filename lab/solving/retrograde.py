@@ -133,7 +133,7 @@ class RetrogradeAnalysis:
         plies = self.plies + 1
         if 2 * plies + 3 > MAX_VALUE_CODE:
             raise WinTooLong(
-                f"a win on this map takes more than {plies - 1:,} plies, the most that a solved table can store; lower the map's cap or goal"
+                f"a win on this map takes more than {plies - 1:,} plies, the most that a solved table can store; solve the map with lower army limits, e.g. MAP:cap=9,goal=40"
             )
         run = compile_iteration_kernel(self.solver_game)
 

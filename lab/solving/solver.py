@@ -1,8 +1,8 @@
 """Solver of `arena solve`: it solves all boards of a map on all cores, and writes the table to a file.
 
-The work has three phases: classification of all boards, one step for each ply, and compression. From time to time the
-results are saved to a checkpoint. If the solver is killed and started again, it repeats the classification and resumes from
-the checkpoint.
+The work has three phases: classification of all boards, retrograde analysis, and compression. Step n of the retrograde
+analysis finds all boards that are won or lost in n plies. From time to time the results are saved to a checkpoint. If the
+solver is killed and started again, it repeats the classification and resumes from the checkpoint.
 """
 
 from __future__ import annotations

@@ -51,7 +51,9 @@ def parse_bus_url(bus_url: str, environment: Mapping[str, str] = os.environ) -> 
         )
     credentials = {(url.username, url.password) for url in urls if url.username is not None}
     if len(credentials) > 1:
-        raise BusError("bus.url has different credentials: name all servers with the same user and password")
+        raise BusError(
+            "bus.url names servers with different credentials: give all the same user and password"
+        )
     user, password = next(iter(credentials), (None, None))
     servers = tuple(
         f"{url.scheme}://{_format_host_for_url(url)}:{url.port or DEFAULT_NATS_PORT}" for url in urls

@@ -133,9 +133,10 @@ class CoreLink:
     # from the edges
 
     def receive_frame(self, payload: bytes) -> None:
-        """Handle a frame from an edge, this core's own heartbeat, or a heartbeat of another core that has taken over.
+        """Handle a frame from an edge, or a heartbeat of this core or of a core that has replaced it.
 
-        An invalid frame is dropped and logged.
+        This core's own heartbeats come back over the bus, and show that the bus is available. An invalid frame is
+        dropped and logged.
         """
         try:
             frame = decode_frame(payload)

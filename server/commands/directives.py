@@ -27,7 +27,7 @@ from arena.server.store.tokens import load_all_client_names
 ADDRESS_LIKE_PATTERN = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
 """Pattern of texts that look like an IP address or a network, such as `300.1.2.3`.
 
-If such a text is not a valid address, `arena ban` rejects it as a typing error. As a ban of a name, it would ban nobody.
+If such a text is not a valid address, `arena ban` rejects it as a typo. Taken as a bot's name instead, it would ban nobody.
 """
 DurationOption = Annotated[
     str,

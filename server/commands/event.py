@@ -64,7 +64,7 @@ ServerOption = Annotated[
     typer.Option(
         "--server",
         metavar="NAME",
-        help="Server that plays the event, by its setting server.name; default: the unnamed server.",
+        help="Name (setting server.name) of the server that plays the event; default: the server without a name.",
     ),
 ]
 

@@ -95,14 +95,14 @@ def serve_processes(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
     server_settings = settings.server
     try:
         with closing(_reserve_port(server_settings.host, server_settings.port)) as reserved:
-            anyio.run(_prepare_store, settings)
+            anyio.run(_create_or_migrate_store, settings)
             exit_code = anyio.run(_run_server_processes, settings, reserved.getsockname()[1], forward_sighup)
     except (NatsNotStarted, StoreError) as error:
         raise CommandError(str(error)) from None
     raise typer.Exit(exit_code)
 
 
-async def _prepare_store(settings: ArenaSettings) -> None:
+async def _create_or_migrate_store(settings: ArenaSettings) -> None:
     """Create or migrate the store before the processes start, so that an error of the store is reported only once."""
     async with open_store(settings):
         pass

@@ -18,7 +18,10 @@ MIN_LISTING_INTERVAL_NS = 250_000_000
 MAX_LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a listing. The `listing` message must fit into one websocket frame of limited size."""
 LISTING_DEADLINE: DeadlineKey = ("listing", "")
-"""Key of the listing in the core's table of deadlines. When this deadline passes, `ListingPublisher.publish_listing` is called.
+"""Key of the listing of matches, bots, challenges and events in the core's table of deadlines.
+
+The name in the key is empty, because there is only one listing. When this deadline passes,
+`ListingPublisher.publish_listing` is called.
 """
 
 

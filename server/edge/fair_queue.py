@@ -42,7 +42,9 @@ class FairQueue:
     def __init__(self, clock: TimeSource, is_storing_moves: Callable[[], bool]) -> None:
         """Create an empty queue.
 
-        While `is_storing_moves` returns True, the next piece of work is put off, for at most `MAX_SLICE_DELAY_NS`.
+        clock: clock and timers for the pauses between slices
+        is_storing_moves: function that returns True while moves are being stored, which puts off the next slice for at
+            most `MAX_SLICE_DELAY_NS`
         """
         self._clock = clock
         self._waiters_by_address: OrderedDict[str, deque[QueuedClient]] = OrderedDict()

@@ -220,7 +220,7 @@ async def _open_checked_copy(backup_file: Path) -> AsyncIterator[Engine]:
         async with open_engine(f"sqlite:///{copied_file}", shown_name=str(backup_file)) as engine:
             await _require_store(engine)
             await _require_intact_store(engine)
-            await database.prepare_store(engine)
+            await database.create_or_migrate_store(engine)
             yield engine
 
 

@@ -262,7 +262,7 @@ def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
         ) from None
 
 
-async def prepare_store(engine: Engine) -> None:
+async def create_or_migrate_store(engine: Engine) -> None:
     """Create the tables in an empty database, or migrate a store of an older version to this program's version.
 
     Raises StoreError if the database cannot be used, is not a store, or has a version that cannot be migrated. Raises
@@ -282,7 +282,10 @@ async def prepare_store(engine: Engine) -> None:
 
 
 def create_or_migrate_tables(connection: sa.Connection) -> None:
-    """Create the tables of a store, or migrate them, in the caller's transaction. Raises the same errors as `prepare_store`."""
+    """Create the tables of a store, or migrate them, in the caller's transaction.
+
+    Raises the same errors as `create_or_migrate_store`.
+    """
     version = migrations.read_schema_version(connection)
     if version is None:
         migrations.create_tables(connection)
@@ -334,12 +337,12 @@ async def run_periodically(
 
 @asynccontextmanager
 async def open_store(url: str) -> AsyncIterator[Engine]:
-    """Open a store for the block. Create its tables or migrate them first if necessary, as `prepare_store` does.
+    """Open a store for the block. Create its tables or migrate them first if necessary, as `create_or_migrate_store` does.
 
     Raises StoreError if the store cannot be used, also for database errors inside the block.
     """
     async with open_engine(url) as engine:
-        await prepare_store(engine)
+        await create_or_migrate_store(engine)
         async with convert_database_errors(engine):
             yield engine
 

@@ -195,7 +195,7 @@ async def _load_ladder(engine: Engine, event_name: str) -> StoredLadder:
 
 
 @dataclass(frozen=True)
-class StoredPlan:
+class StoredEventPlan:
     """Plan of a ladder, or of an event that a server plays."""
 
     uid: str
@@ -207,7 +207,7 @@ class StoredPlan:
     """End time, in the format of `database.format_current_time`; None if the ladder or event is unfinished."""
 
 
-async def find_stored_plan(engine: Engine, event_name: str) -> StoredPlan | None:
+async def find_stored_event_plan(engine: Engine, event_name: str) -> StoredEventPlan | None:
     """Return the plan of the ladder or event called `event_name`; None if the store has neither."""
     table = schema.ladders.c
     columns = table.uid, table.kind, table.plan, table.finished
@@ -215,7 +215,7 @@ async def find_stored_plan(engine: Engine, event_name: str) -> StoredPlan | None
     row = (await database.fetch(engine, query)).one_or_none()
     if row is None:
         return None
-    return StoredPlan(row.uid, row.kind, json.loads(row.plan), row.finished)
+    return StoredEventPlan(row.uid, row.kind, json.loads(row.plan), row.finished)
 
 
 def _parse_unix_seconds(text: str) -> float:

@@ -42,7 +42,7 @@ from arena.server.store.aggregates.ratings import CrossScore, RatingCategorySumm
 from arena.server.store.aggregates.seasons import Season, load_seasons
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import MatchSummary, read_finished_matches_of_event
-from arena.server.store.ladders import StoredPlan, find_stored_plan
+from arena.server.store.ladders import StoredEventPlan, find_stored_event_plan
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.schema import rating_steps
 
@@ -147,7 +147,7 @@ async def load_event_table(engine: Engine, event_name: str, *, all_bots: bool = 
 
     all_bots: True to list all bots of any event
     """
-    stored_plan = await find_stored_plan(engine, event_name)
+    stored_plan = await find_stored_event_plan(engine, event_name)
     scores = await load_event_scores(engine, event_name, all_bots=all_bots or stored_plan is not None)
     if scores is None:
         return (
@@ -161,7 +161,7 @@ async def load_event_table(engine: Engine, event_name: str, *, all_bots: bool = 
 
 
 async def _order_event_table(
-    engine: Engine, event_name: str, stored_plan: StoredPlan | None, scores: EventScores
+    engine: Engine, event_name: str, stored_plan: StoredEventPlan | None, scores: EventScores
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     """Return the rows of an event's table, ranked by the rules of the event's format, and the bracket of a knockout.
 
@@ -190,12 +190,14 @@ async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
     return BotSummary(name, rating_rows, await _load_rating_history(engine, name), matches_of_bot)
 
 
-def _is_decided_by_elo(stored_plan: StoredPlan) -> bool:
+def _is_decided_by_elo(stored_plan: StoredEventPlan) -> bool:
     """Return True if the bots of an event are ranked by Elo, as in most ladders. In an event of a server, they never are."""
     return stored_plan.plan.get("format") not in FORMATS_WITHOUT_ELO and "state" not in stored_plan.plan
 
 
-async def load_startable_pairings(engine: Engine, event_name: str, stored_plan: StoredPlan) -> list[Pairing]:
+async def load_startable_pairings(
+    engine: Engine, event_name: str, stored_plan: StoredEventPlan
+) -> list[Pairing]:
     """Return the next unfinished match of each pair of bots in an event, in the order of the schedule.
 
     The list is computed from the results of finished matches alone, so it includes matches in progress.
@@ -210,13 +212,13 @@ async def load_startable_pairings(engine: Engine, event_name: str, stored_plan: 
 
 
 def _order_rows_by_format(
-    stored_plan: StoredPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
+    stored_plan: StoredEventPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     format = _replay_schedule(stored_plan, records).format
     return rank_by_format(rows, format), format.make_bracket() if isinstance(format, KnockoutFormat) else []
 
 
-def _replay_schedule(stored_plan: StoredPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
+def _replay_schedule(stored_plan: StoredEventPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
     """Return the schedule of an event after its finished matches.
 
     records: finished matches of the event by id, in the order in which they finished
@@ -226,7 +228,7 @@ def _replay_schedule(stored_plan: StoredPlan, records: Mapping[str, FinishedMatc
     return schedule
 
 
-def _make_event_format(stored_plan: StoredPlan) -> EventFormat:
+def _make_event_format(stored_plan: StoredEventPlan) -> EventFormat:
     """Return the format of an event, such as a round-robin, in its state before the first match."""
     plan = stored_plan.plan
     return make_format(

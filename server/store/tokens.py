@@ -161,7 +161,7 @@ async def _change_token(
     if not await database.write(engine, check_and_change_token):
         if presented_token is not None:
             raise make_unknown_bot_error(presented_token.owner, name)
-        raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")
+        raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all tokens")
 
 
 def make_unknown_bot_error(owner_name: str, name: str) -> TokenError:

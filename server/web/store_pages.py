@@ -24,7 +24,7 @@ from arena.server.store.aggregates.event_tables import count_finished_matches
 from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import PageCursor, find_record, load_record_line
-from arena.server.store.ladders import StoredPlan, find_stored_plan
+from arena.server.store.ladders import StoredEventPlan, find_stored_event_plan
 from arena.server.store.match_search import (
     DRAWN,
     LOST,
@@ -262,7 +262,7 @@ class StoreDataHandler:
     async def _answer_event(self, event_name: str, live: LiveSnapshot) -> Response:
         """Return the plan and the progress of an event, with its next matches and any sequential test (SPRT)."""
         match_count = await count_finished_matches(self._engine, event_name)
-        stored_plan = await find_stored_plan(self._engine, event_name)
+        stored_plan = await find_stored_event_plan(self._engine, event_name)
         if match_count is None and stored_plan is None and live.progress is None and not live.playing_count:
             raise _make_event_not_found_error(event_name)
         plan = live.progress or (
@@ -338,7 +338,7 @@ def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:
     return time, match
 
 
-def _make_progress_from_plan(event_name: str, stored_plan: StoredPlan) -> EventProgress:
+def _make_progress_from_plan(event_name: str, stored_plan: StoredEventPlan) -> EventProgress:
     """Return the progress of an event that another process plays or has played, from its stored plan."""
     plan: Mapping[str, Any] = stored_plan.plan
     return EventProgress(
@@ -356,7 +356,7 @@ def _make_progress_from_plan(event_name: str, stored_plan: StoredPlan) -> EventP
     )
 
 
-def _make_unplayed_match(pairing: Pairing, stored_plan: StoredPlan) -> UnplayedMatch:
+def _make_unplayed_match(pairing: Pairing, stored_plan: StoredEventPlan) -> UnplayedMatch:
     maps = stored_plan.plan.get("maps", ())
     map = str(maps[pairing.pair.start]) if maps else ""
     return UnplayedMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)

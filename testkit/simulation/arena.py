@@ -188,7 +188,7 @@ class SimulatedArena:
         self._run_until(round(seconds * SECOND))
         world.add_log_line("no more matches are wanted")
         for bot in self.bots:
-            bot.leave()
+            bot.leave_arena()
         self._run_until(world.now + MAX_BOT_LEAVING_NS, stop_when_bots_left=True)
         remaining = [bot.name for bot in self.bots if not bot.has_left]
         self.monitor.require_true(not remaining, f"bots that did not leave the arena: {remaining}")

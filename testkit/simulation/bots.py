@@ -143,7 +143,7 @@ class SimulatedBot:
     async def _main(self) -> None:
         raise NotImplementedError
 
-    def leave(self) -> None:
+    def leave_arena(self) -> None:
         """Accept no more matches, and leave once the matches in progress are over."""
         self.is_leaving = True
 
@@ -178,8 +178,8 @@ class RealClientBot(SimulatedBot):
     def _handle_client_log_line(self, line: str) -> None:
         self.arena.monitor.check_client_log_line(self.name, line)
 
-    def leave(self) -> None:
-        super().leave()
+    def leave_arena(self) -> None:
+        super().leave_arena()
         self.process.schedule(self.client.stop_after_matches)
 
 
@@ -395,8 +395,8 @@ class ScriptedBot(SimulatedBot):
 
     # leaving
 
-    def leave(self) -> None:
-        super().leave()
+    def leave_arena(self) -> None:
+        super().leave_arena()
         self.process.schedule(self._start_leaving)
 
     def _start_leaving(self) -> None:

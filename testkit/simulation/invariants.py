@@ -377,9 +377,10 @@ class InvariantMonitor:
             self._remaining_quotas[bot_name] = max(self._remaining_quotas[bot_name], message.quota)
 
     def check_received(self, bot_name: str, message: Any) -> None:
-        """Check that a message to the bot `bot_name` is true: moves, matches and results in it are already stored.
+        """Check that a message to the bot `bot_name` reports only moves, matches and results that are already stored.
 
-        Check also that an honest bot receives no unexpected error, and no match beyond its quota.
+        Check also that an honest bot receives no unexpected error, and no match beyond its quota. Raises InvariantViolated
+        if a check fails.
         """
         match message:
             case Accepted(match=match, ply=ply):

@@ -17,7 +17,7 @@ from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 async def until_lost(fleet: BotProcesses, name: str) -> None:
     with anyio.fail_after(500):
         while not fleet.has_dropped_out(name):
-            await fleet.wait_for_change()
+            await fleet.wait_for_bot_change()
 
 
 async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
@@ -125,7 +125,7 @@ async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -
         assert fleet.reserve_connection("a") is None  # not before it is back
         with anyio.fail_after(500):
             while fleet.reserve_connection("a") is None:
-                await fleet.wait_for_change()
+                await fleet.wait_for_bot_change()
     [notice] = lines
     assert notice.startswith("bot a hung: it did not answer in 1 matches in a row; it is started again")
 

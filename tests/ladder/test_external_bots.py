@@ -97,7 +97,7 @@ async def here(host: Host, *names: str) -> AsyncIterator[AsyncExitStack]:
 
 async def changed_until_lost(bots: ExternalBots, bot: str) -> None:
     while not bots.has_dropped_out(bot):
-        await bots.wait_for_change()
+        await bots.wait_for_bot_change()
 
 
 @virtual

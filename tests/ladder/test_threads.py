@@ -75,7 +75,7 @@ class FakeBotPool:
     def has_dropped_out(self, bot: str) -> bool:
         return False
 
-    async def wait_for_change(self) -> None:
+    async def wait_for_bot_change(self) -> None:
         await self.freed.wait()
 
     def raise_if_bot_not_started(self) -> None:

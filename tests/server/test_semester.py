@@ -146,7 +146,7 @@ class Semester(SimulatedArena):
         """Let all matches end, and stop the server."""
         here = [each for each in self.students if not each.has_left and hasattr(each, "process")]
         for each in here:
-            each.leave()
+            each.leave_arena()
         self.run_until(lambda: all(each.has_left for each in here), 120)
         self.world.run_for(5 * SECOND)  # for the tables to count the last matches
         server = self.servers[0]
@@ -282,7 +282,7 @@ def play_semester(arena: Semester) -> list[tuple[Any, ...]]:
     for number, quitter in enumerate(students[22:], 1):
         arena.run_until(partial(in_round, number), 600)
         arena.send_request(EventCommand("weekly", "withdraw", quitter.name))
-        quitter.leave()
+        quitter.leave_arena()
     arena.run_until(lambda: in_round(3), 600)
     paired = arena.load_matches("weekly", finished=False)
     arena.kill_server()

@@ -23,11 +23,11 @@ from arena.server.store.database import (
     CORE_DATABASE_TIMEOUTS,
     DATABASE_PASSWORD_FILE_VARIABLE,
     EDGE_DATABASE_TIMEOUTS,
+    create_or_migrate_store,
     make_engine,
     make_upsert,
     open_exclusive_transaction,
     open_store,
-    prepare_store,
     run_periodically,
 )
 from arena.server.store.errors import StoreError
@@ -77,7 +77,7 @@ async def test_a_store_of_an_older_version_is_migrated_step_by_step(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with closing(make_engine(database)) as engine:
-        await prepare_store(engine)
+        await create_or_migrate_store(engine)
         then = migrations.SCHEMA_VERSION + 2
         for version in (then - 2, then - 1):
             step = partial(_add_column, name=f"new_{version}")
@@ -85,9 +85,9 @@ async def test_a_store_of_an_older_version_is_migrated_step_by_step(
         async with open_journal(engine, "north"):
             monkeypatch.setattr(migrations, "SCHEMA_VERSION", then)
             with pytest.raises(LeaseHeld):
-                await prepare_store(engine)
+                await create_or_migrate_store(engine)
         for _ in range(2):
-            await prepare_store(engine)
+            await create_or_migrate_store(engine)
         assert (await list_token_columns(engine))[-2:] == [f"new_{then - 2}", f"new_{then - 1}"]
         assert await read_version(engine) == then
 
@@ -102,12 +102,12 @@ async def test_a_failed_migration_changes_nothing(database: str, monkeypatch: py
         connection.exec_driver_sql("ALTER TABLE nothing ADD COLUMN more INTEGER")
 
     async with closing(make_engine(database)) as engine:
-        await prepare_store(engine)
+        await create_or_migrate_store(engine)
         before = migrations.SCHEMA_VERSION
         monkeypatch.setattr(migrations, "SCHEMA_VERSION", before + 1)
         monkeypatch.setitem(migrations.MIGRATIONS, before, fails)
         with pytest.raises(StoreError):
-            await prepare_store(engine)
+            await create_or_migrate_store(engine)
         assert "half" not in await list_token_columns(engine)
         assert await read_version(engine) == before
 
@@ -117,7 +117,7 @@ async def test_servers_that_start_at_once_on_an_empty_database_all_open_it(datab
     async with closing(*engines):
         async with anyio.create_task_group() as tasks:
             for engine in engines:
-                tasks.start_soon(prepare_store, engine)
+                tasks.start_soon(create_or_migrate_store, engine)
         for engine in engines:
             assert await read_version(engine) == migrations.SCHEMA_VERSION
 
@@ -140,7 +140,7 @@ async def test_the_creation_of_tables_has_a_longer_time_limit_than_other_transac
     seen: list[str] = []
     monkeypatch.setattr(migrations, "create_tables", lambda connection: seen.append(timeout(connection)))
     async with closing(make_engine(postgresql_database, timeouts=CORE_DATABASE_TIMEOUTS)) as engine:
-        await prepare_store(engine)
+        await create_or_migrate_store(engine)
         async with engine.connect() as connection:
             seen.append(await connection.run_sync(timeout))
     assert seen == ["10s", "1500ms"]
@@ -157,11 +157,11 @@ async def test_a_store_of_another_version_is_refused_in_one_line_and_unchanged(
     database: str, version: int
 ) -> None:
     async with closing(make_engine(database)) as engine:
-        await prepare_store(engine)
+        await create_or_migrate_store(engine)
         async with engine.begin() as connection:
             await connection.execute(schema.about.update().values(schema_version=version, program="arena 99"))
         with pytest.raises(StoreError) as refused:
-            await prepare_store(engine)
+            await create_or_migrate_store(engine)
         known = f"{PROGRAM_NAME_AND_VERSION} needs schema {migrations.SCHEMA_VERSION}: use a version that knows schema {version}"
         assert f": it has schema {version}, written by arena 99, but {known}" in str(refused.value)
         assert "\n" not in str(refused.value)
@@ -173,7 +173,7 @@ async def test_a_database_of_another_program_is_refused_and_unchanged(database: 
         async with engine.begin() as connection:
             await connection.execute(sa.text("CREATE TABLE cats (name VARCHAR(9))"))
         with pytest.raises(StoreError, match="it is not a store of this program, but has the tables cats"):
-            await prepare_store(engine)
+            await create_or_migrate_store(engine)
         async with engine.connect() as connection:
             names = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())
             assert names == ["cats"]
@@ -182,7 +182,7 @@ async def test_a_database_of_another_program_is_refused_and_unchanged(database: 
 async def test_exclusive_transactions_run_one_after_another(database: str) -> None:
     engines = [make_engine(database) for _ in range(3)]
     async with closing(*engines):
-        await prepare_store(engines[0])
+        await create_or_migrate_store(engines[0])
 
         async def count(engine: AsyncEngine) -> None:
             for _ in range(5):

@@ -14,7 +14,7 @@ from arena.server.store.ladders import (
     CannotResumeLadder,
     StoredLadder,
     claim_ladder,
-    find_stored_plan,
+    find_stored_event_plan,
     finish_ladder,
     store_bots_of_event,
 )
@@ -52,10 +52,10 @@ async def test_the_last_unnamed_ladder_is_resumed_until_it_is_finished(tmp_path:
         await finish_ladder(engine, "ladder-1", "one")
         new = await claim(engine, None, default="ladder-2")
         assert new.event == "ladder-2"
-        kept = await find_stored_plan(engine, "ladder-1")
+        kept = await find_stored_event_plan(engine, "ladder-1")
         assert kept is not None
         assert kept.finished is not None
-        assert await find_stored_plan(engine, "none") is None
+        assert await find_stored_event_plan(engine, "none") is None
 
 
 async def test_a_ladder_in_play_is_refused_to_others(engine: AsyncEngine) -> None:
@@ -80,7 +80,7 @@ async def test_a_frozen_process_cannot_play_on_after_its_ladder_was_resumed(engi
             await finish_ladder(engine, "spring", "one")
         with pytest.raises(StoreError, match="event spring is now played by another process"):
             await store_bots_of_event(engine, "spring", "one", ["c", "d"])
-    stored = await find_stored_plan(engine, "spring")
+    stored = await find_stored_event_plan(engine, "spring")
     assert stored is not None
     assert (stored.plan, stored.finished) == (PLAN, None)
 

@@ -19,7 +19,7 @@ from arena.processes.identity import ProcessIdentity, identify_this_process
 from arena.protocol.record import format_record_line
 from arena.server.core.effects import DurableEffect
 from arena.server.store import lease, schema
-from arena.server.store.database import open_engine, prepare_store
+from arena.server.store.database import create_or_migrate_store, open_engine
 from arena.server.store.journal.changes import collect_journal_changes
 from arena.server.store.journal.journal import Journal, JournalWriter, StoreUnavailable
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
@@ -257,7 +257,7 @@ async def test_acknowledged_data_stay_whatever_the_servers_do(
     database: str, todo: list[tuple[object, ...]]
 ) -> None:
     async with open_engine(database, durable=False) as engine:
-        await prepare_store(engine)
+        await create_or_migrate_store(engine)
         async with engine.begin() as connection:
             for table in reversed(schema.metadata.sorted_tables):
                 if table is not schema.about:

@@ -44,10 +44,10 @@ from arena.server.metrics import Metrics
 from arena.server.store import database
 from arena.server.store.database import (
     Engine,
+    create_or_migrate_store,
     open_engine,
     open_store,
     open_store_readonly,
-    prepare_store,
 )
 from arena.server.store.requests import send_request
 from arena.server.store.tokens import StoredToken
@@ -100,7 +100,7 @@ class EmptyPageClient(PageClient):
 async def url(tmp_path: Path) -> str:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     async with open_engine(url) as engine:
-        await prepare_store(engine)
+        await create_or_migrate_store(engine)
     return url
 
 

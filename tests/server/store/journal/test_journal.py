@@ -28,11 +28,11 @@ from arena.server.core.effects import DeleteSession, DurableEffect, SaveSession
 from arena.server.store import schema
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import (
+    create_or_migrate_store,
     format_current_time,
     make_engine,
     open_engine,
     open_store,
-    prepare_store,
 )
 from arena.server.store.journal.journal import SECONDS_UNTIL_STORE_UNAVAILABLE, Journal, open_journal
 from arena.server.store.journal.postgresql_writer import BLOCK_MATCH_COUNTING
@@ -335,7 +335,7 @@ async def test_a_cancelled_commit_is_stored_as_a_whole_or_not_at_all(engine: Asy
 @asynccontextmanager
 async def open_sqlite_store(file: Path, *, durable: bool) -> AsyncIterator[AsyncEngine]:
     async with open_engine(f"sqlite:///{file}", durable=durable) as engine:
-        await prepare_store(engine)
+        await create_or_migrate_store(engine)
         yield engine
 
 
