@@ -113,7 +113,7 @@ async def measure_round_cost(
     postgresql: Postgresql,
     nats: NatsServer,
 ) -> RoundCost:
-    """Run one core (plays the matches) and some edges (hold the connections) for a while, and return the cost of a move.
+    """Run one core (plays the matches) and some edges (hold the connections), and return a move's CPU time and other costs.
 
     edge_count: number of edges; 0 to run a single process instead
     measured_seconds: length of the measurement; database_url: URL of the database

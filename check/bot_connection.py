@@ -75,9 +75,9 @@ class BotConnection:
         self.patience_seconds = patience_seconds
         """Time limit in seconds for each message that the bot must send while no chess clock runs."""
 
-    async def send_message(self, message: ServerMessage, **unknown_fields: object) -> None:
-        """Send a message with `unknown_fields` added: fields that the protocol does not define, and the bot must ignore."""
-        await self.send_message_fields({**msgspec.to_builtins(message), **unknown_fields})
+    async def send_message(self, message: ServerMessage, **extra_fields: object) -> None:
+        """Send a message with `extra_fields` added: fields that the protocol does not define, and the bot must ignore."""
+        await self.send_message_fields({**msgspec.to_builtins(message), **extra_fields})
 
     async def send_message_fields(self, message_fields: dict[str, Any]) -> None:
         """Send a dictionary as a message, even if the protocol has no such message.

@@ -24,7 +24,7 @@ class ScriptedMatch:
     """Match in which a check decides which messages the bot receives, and when.
 
     A method that waits for the bot raises ProtocolFault if the bot violates the protocol. A method with the arguments
-    `**unknown_fields` adds these fields to the messages that it sends; the bot must ignore such fields.
+    `**extra_fields` adds these fields to the messages that it sends; the bot must ignore such fields.
     """
 
     def __init__(
@@ -78,9 +78,9 @@ class ScriptedMatch:
             ready_ms,
         )
 
-    async def begin_match(self, **unknown_fields: object) -> None:
-        """Send `start`, with `unknown_fields` added, and wait until the bot has answered `ready`."""
-        await self.bot_connection.send_message(self.start_message, **unknown_fields)
+    async def begin_match(self, **extra_fields: object) -> None:
+        """Send `start`, with `extra_fields` added, and wait until the bot has answered `ready`."""
+        await self.bot_connection.send_message(self.start_message, **extra_fields)
         await self.wait_for_bot_ready()
 
     async def wait_for_bot_ready(self) -> None:
@@ -104,18 +104,18 @@ class ScriptedMatch:
             )
             raise ProtocolFault(f"the bot must answer `start` with `ready` for the same match, not {answer}")
 
-    async def send_turn_message(self, **unknown_fields: object) -> None:
-        """Send the `turn` message for the next ply, with `unknown_fields` added, and start the bot's clock."""
+    async def send_turn_message(self, **extra_fields: object) -> None:
+        """Send the `turn` message for the next ply, with `extra_fields` added, and start the bot's clock."""
         self._turn_sent_at = MONOTONIC_CLOCK.now()
-        await self.bot_connection.send_message(self.make_turn_message(len(self.moves)), **unknown_fields)
+        await self.bot_connection.send_message(self.make_turn_message(len(self.moves)), **extra_fields)
 
     def make_turn_message(self, ply: int) -> Turn:
         """Return the `turn` message that asks for the move at `ply`, which may already have been played."""
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         return Turn(self.id, ply, self.moves[:ply], clocks, self.control.increment_ms)
 
-    async def receive_bot_move(self, **unknown_fields: object) -> None:
-        """Receive the bot's move, and send the `accepted` message, with `unknown_fields` added.
+    async def receive_bot_move(self, **extra_fields: object) -> None:
+        """Receive the bot's move, and send the `accepted` message, with `extra_fields` added.
 
         Raises ProtocolFault if the move is late or illegal, or if the bot sends another message instead.
         """
@@ -150,7 +150,7 @@ class ScriptedMatch:
             )
         self.apply_move(message.move)
         accepted = Accepted(self.id, message.ply, round(1000 * seconds_used, 3), self.control.base_ms)
-        await self.bot_connection.send_message(accepted, **unknown_fields)
+        await self.bot_connection.send_message(accepted, **extra_fields)
 
     def apply_move(self, move: Data) -> None:
         """Apply a move, given as plain data, to the position. Raises ProtocolFault if the move is illegal."""
@@ -176,16 +176,16 @@ class ScriptedMatch:
         self.position = self.game.successor(self.position, move)
         self.moves.append(self.game.move_to_data(move))
 
-    async def play_move_pair(self, **unknown_fields: object) -> None:
+    async def play_move_pair(self, **extra_fields: object) -> None:
         """Play a random move for the opponent if it is to move. Then let the bot play one move, unless the match is over.
 
-        `unknown_fields` are added to the messages `turn` and `accepted`.
+        `extra_fields` are added to the messages `turn` and `accepted`.
         """
         if not self.is_bots_turn:
             self.apply_random_move()
         if not self.is_over:
-            await self.send_turn_message(**unknown_fields)
-            await self.receive_bot_move(**unknown_fields)
+            await self.send_turn_message(**extra_fields)
+            await self.receive_bot_move(**extra_fields)
 
     async def play_moves_and_end(self, max_moves: int) -> None:
         """Let the bot play at most `max_moves` moves, then send `end`."""
@@ -195,8 +195,8 @@ class ScriptedMatch:
             await self.play_move_pair()
         await self.send_end_message()
 
-    async def send_end_message(self, **unknown_fields: object) -> None:
-        """Send the `end` message with the match's result, and `unknown_fields` added.
+    async def send_end_message(self, **extra_fields: object) -> None:
+        """Send the `end` message with the match's result, and `extra_fields` added.
 
         If the match is not over, the result is a win for the bot by the opponent's resignation.
         """
@@ -206,7 +206,7 @@ class ScriptedMatch:
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         seat = None if winner is None else SEATS[winner]
         await self.bot_connection.send_message(
-            End(self.id, seat, reason, reason.meaning, self.moves, clocks), **unknown_fields
+            End(self.id, seat, reason, reason.meaning, self.moves, clocks), **extra_fields
         )
 
     async def require_bot_silence(self) -> None:

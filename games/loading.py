@@ -169,10 +169,12 @@ def check_game_class(game_class: GameClass, source: str) -> GameClass:
     try:
         game_class.from_setup({}).start()
     except GameError as error:
-        raise BadGame(f"{source}: {game_class.__name__} cannot be set up: {error}") from None
+        raise BadGame(f"{source}: {game_class.__name__}.from_setup({{}}).start() failed: {error}") from None
     except Exception as error:
         error_text = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise BadGame(f"{source}: {game_class.__name__} cannot be set up: {error_text}") from error
+        raise BadGame(
+            f"{source}: {game_class.__name__}.from_setup({{}}).start() failed: {error_text}"
+        ) from error
     return game_class
 
 

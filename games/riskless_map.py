@@ -14,9 +14,9 @@ from arena.games.core import BadData, Plain, require_integer
 from arena.games.graph import find_reachable_vertices, list_edges
 
 MAX_TERRITORIES = 1000
-MAX_TERRITORY_CAP = 1000
+HIGHEST_TERRITORY_CAP = 1000
 """Maximum of `RisklessMap.territory_cap`, in armies."""
-MAX_PLY_LIMIT = 100_000
+HIGHEST_PLY_LIMIT = 100_000
 """Maximum of `RisklessMap.ply_limit`, in plies."""
 MAX_TERRITORY_NAME_LENGTH = 40
 """Maximum length of a territory's name, in characters."""
@@ -127,9 +127,9 @@ class RisklessMap:
     def _check_limits(self) -> None:
         territory_count = len(self.territories)
         for key, low, high in (
-            ("territory_cap", 1, MAX_TERRITORY_CAP),
+            ("territory_cap", 1, HIGHEST_TERRITORY_CAP),
             ("armies_to_win", 2, territory_count * self.territory_cap),
-            ("ply_limit", 1, MAX_PLY_LIMIT),
+            ("ply_limit", 1, HIGHEST_PLY_LIMIT),
         ):
             try:
                 require_integer(getattr(self, key), "it", low, high)

@@ -56,12 +56,12 @@ class Ladder:
     record_file: Path | None = None
     """File to which finished matches are appended, one per line; None to name the file after the start of the event."""
     kind: str = "ladder"
-    """`ladder`, or `match` for two bots."""
+    """Kind of the event: `match` for `arena match` (two bots), otherwise `ladder`."""
     openings: Openings = field(default_factory=ListedOpenings)
     test: Sprt | None = None
     """Sequential test of two bots, which ends the event as soon as it is decided; None to play all matches."""
     usable_cores: Sequence[int] = field(default_factory=list_usable_cores)
-    """Numbers of the cores that this process may use."""
+    """Numbers of the CPU cores that this process may use."""
     restart_policy: RestartPolicy = field(default_factory=RestartPolicy)
     """Limits for the bots' processes, such as the number of restarts."""
     is_named: bool = True

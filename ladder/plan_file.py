@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -106,8 +107,9 @@ def _make_plan(file: TomlFile, table: LadderTable, folder: Path) -> LadderPlan:
 
 
 def _check_map_names(maps: Sequence[str]) -> Sequence[str]:
-    if len(set(maps)) < len(maps):
-        raise ValueError("must list each map once; for more matches, raise `rounds`")
+    for name, count in Counter(maps).items():
+        if count > 1:
+            raise ValueError(f"list {name!r:.60} once, not {count} times; for more matches, raise `rounds`")
     return maps
 
 

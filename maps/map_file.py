@@ -154,7 +154,7 @@ def _read_short_names(file: TomlFile, territories: Sequence[TerritoryTable]) -> 
             raise ValueError(f"must be shorter than the name {territory.name!r:.60}")
         if short and names_by_short.setdefault(short, territory.name) != territory.name:
             raise ValueError(
-                f"must differ from the short form of {names_by_short[short]!r:.60}, {short!r:.40}"
+                f"{short!r:.40} is already the short form of {names_by_short[short]!r:.60}; choose another"
             )
         return short
 

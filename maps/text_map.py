@@ -150,7 +150,7 @@ class _MapCanvas:
 
         If `use_braille_dots` is False, roads are drawn with full stops instead of Braille dots.
         """
-        rows = self._draw_road_rows(use_braille_dots=use_braille_dots)
+        rows = self._draw_roads(use_braille_dots=use_braille_dots)
         styles: dict[tuple[int, int], str] = {}
         for label, box, n in zip(self.labels, self.boxes, armies, strict=True):
             style = MAXIE if n > 0 else MINNIE if n < 0 else ""
@@ -169,8 +169,8 @@ class _MapCanvas:
         text.rstrip()
         return text
 
-    def _draw_road_rows(self, *, use_braille_dots: bool) -> list[list[str]]:
-        """Return the characters of the canvas with only the roads, row by row."""
+    def _draw_roads(self, *, use_braille_dots: bool) -> list[list[str]]:
+        """Draw only the roads, in Braille dots or else in full stops, and return the rows of characters."""
         bits = [[0] * self.columns for _ in range(self.rows)]
         for source, target in list_roads(self.file.map):
             for a, b in compute_road_lines(self.file, source, target):

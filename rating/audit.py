@@ -29,7 +29,7 @@ MIN_MATCHES_BETWEEN_BOTS = 6
 MIN_MOVES_TO_COMPARE = 20
 """Minimum number of moves after the opening for comparing two matches. Shorter ones can be identical by chance."""
 MIN_IDENTICAL_MATCHES_TO_REPORT = 2
-"""Minimum number of matches with the same moves for reporting that two bots play identically."""
+"""Minimum number of matches that two bots play alike (same opponent, all moves the same), for reporting both bots."""
 
 BotPair = tuple[str, str]
 

@@ -23,7 +23,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Meta, Struct
 
-from arena.games.riskless_map import MAX_TERRITORY_CAP
+from arena.games.riskless_map import HIGHEST_TERRITORY_CAP
 from arena.solved.board_numbers import BoardNumbering
 
 FILE_SIGNATURE = b"\x89ARENA\r\n"
@@ -78,8 +78,8 @@ class TableHeader(Struct, frozen=True, kw_only=True):
         ],
         Meta(min_length=2, max_length=MAX_SOLVED_TERRITORIES),
     ]
-    territory_cap: Annotated[int, Meta(ge=1, le=MAX_TERRITORY_CAP)]
-    armies_to_win: Annotated[int, Meta(ge=2, le=MAX_TERRITORY_CAP * MAX_SOLVED_TERRITORIES)]
+    territory_cap: Annotated[int, Meta(ge=1, le=HIGHEST_TERRITORY_CAP)]
+    armies_to_win: Annotated[int, Meta(ge=2, le=HIGHEST_TERRITORY_CAP * MAX_SOLVED_TERRITORIES)]
     boards_in_block: Annotated[int, Meta(ge=1, le=1 << 20)] = BOARDS_IN_BLOCK
     width: Annotated[int, Meta(ge=1, le=2)]
     """Size of the code (encoded value) of each board, in bytes."""

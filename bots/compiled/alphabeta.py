@@ -115,7 +115,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take_next_move, report_value = jamboree.take_next_move, jamboree.report_value
     leave_split, wait_for_helpers = jamboree.leave_split, jamboree.wait_for_helpers
-    wait_for_work = jamboree.wait_for_work
+    wait_to_join_split = jamboree.wait_to_join_split
     is_outer_search_interrupted = jamboree.is_outer_search_interrupted
 
     @inlined
@@ -577,7 +577,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
             elif next_step == UNWIND:
                 next_step = leave_interrupted_node(mem, shared)
             elif next_step == IDLE:
-                next_step = NEXT if wait_for_work(mem, shared) else STOPPED
+                next_step = NEXT if wait_to_join_split(mem, shared) else STOPPED
             else:
                 return next_step
 

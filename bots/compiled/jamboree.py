@@ -397,7 +397,7 @@ class SplitPoints:
             fetch_add(shared, SharedField.IDLE, -1)
 
         @inlined
-        def wait_for_work(mem: Any, shared: Any) -> Any:
+        def wait_to_join_split(mem: Any, shared: Any) -> Any:
             """Wait until this idle thread has joined a split point as a helper. Return False if the thread must quit."""
             put(mem, Register.INNERMOST_SPLIT, -1)
             fetch_add(shared, SharedField.IDLE, 1)
@@ -431,5 +431,5 @@ class SplitPoints:
         self.report_value = report_value
         self.leave_split = leave_split
         self.wait_for_helpers = wait_for_helpers
-        self.wait_for_work = wait_for_work
+        self.wait_to_join_split = wait_to_join_split
         self.is_outer_search_interrupted = is_outer_search_interrupted

@@ -123,7 +123,7 @@ def load_scaled_weights(game: Game[Any, Any], evaluator_name: str, feature_names
     return scale_weights(game, load_weights(path, feature_names))
 
 
-def make_plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
+def make_game_estimate_evaluator(game: Game[P, M]) -> Evaluator[P]:
     """Return the evaluator that multiplies the game's own estimate by 100.
 
     For an explicit tree (`games.explicit`), the evaluator returns the value of the leaf unchanged.
@@ -153,7 +153,7 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     Raises BadSpec if there is no such evaluator or the game does not support it, and BadWeights for an invalid file.
     """
     if name == "plain":
-        return make_plain_evaluator(game)
+        return make_game_estimate_evaluator(game)
     if name not in BUILT_IN_EVALUATORS and not name.endswith((".toml", NETWORK_FILE_SUFFIX)):
         raise BadSpec(
             f"no evaluator is called {name!r:.60}: choose from {', '.join(BUILT_IN_EVALUATORS)}, or a file NAME.toml or NAME.npz"
@@ -174,7 +174,7 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
         features, names = get_feature_function_and_names(game)
     except BadSpec:
         if name == "features":
-            return make_plain_evaluator(game)
+            return make_game_estimate_evaluator(game)
         raise
     return cast(
         "Evaluator[P]", make_linear_evaluator(features, names, load_scaled_weights(game, name, names))

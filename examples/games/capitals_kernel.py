@@ -93,7 +93,7 @@ def make_kernel() -> Kernel:
         return (get(mem, side + (territory >> 2)) >> (16 * (territory & 3))) & MAX_ARMIES
 
     @inlined
-    def put_armies(mem: Any, side: Any, territory: Any, armies: Any) -> None:
+    def set_armies(mem: Any, side: Any, territory: Any, armies: Any) -> None:
         shift = 16 * (territory & 3)
         rest = get(mem, side + (territory >> 2)) & ~(MAX_ARMIES << shift)
         put(mem, side + (territory >> 2), rest | (armies << shift))
@@ -144,7 +144,7 @@ def make_kernel() -> Kernel:
         own = get_armies(mem, side, capital)
         if own > 0:
             more = own + get(rules, GARRISON) + get(rules, CATCH_UP) * territory_deficit
-            put_armies(mem, side, capital, min(more, get(rules, CAP)))
+            set_armies(mem, side, capital, min(more, get(rules, CAP)))
 
     @inlined
     def play(rules: Any, mem: Any, pos: Any, out: Any, move: Any) -> None:
@@ -160,9 +160,9 @@ def make_kernel() -> Kernel:
             + get_armies(mem, pos, target)
             - get_armies(mem, pos + WORDS_PER_SIDE, target)
         )
-        put_armies(mem, others, source, 1)
-        put_armies(mem, others, target, min(left + 1, cap) if left >= 0 else 0)
-        put_armies(mem, out, target, min(1 - left, cap) if left < 0 else 0)
+        set_armies(mem, others, source, 1)
+        set_armies(mem, others, target, min(left + 1, cap) if left >= 0 else 0)
+        set_armies(mem, out, target, min(1 - left, cap) if left < 0 else 0)
         own = get(mem, pos + CAPITALS_WORD_INDEX) & 255
         foe = get(mem, pos + CAPITALS_WORD_INDEX) >> 8
         territory_deficit = popcount(find_territories(rules, mem, out)) - popcount(

@@ -58,7 +58,8 @@ def make_command(
         ),
     ] = 8,
     count: Annotated[
-        int, typer.Option("--count", metavar="N", min=1, max=100_000, help="Maximum number of openings.")
+        int,
+        typer.Option("--count", metavar="N", min=1, max=100_000, help="Maximum number of openings to write."),
     ] = 200,
     engine: Annotated[
         str,
@@ -75,7 +76,7 @@ def make_command(
             metavar="N",
             min=100,
             max=MAX_NODES_PER_MOVE,
-            help="Nodes to search for each opening; a quarter as many for each reply to it.",
+            help="Nodes to search for an opening; each move after it gets a quarter.",
         ),
     ] = 8_000,
     window: Annotated[

@@ -39,7 +39,7 @@ export function spectator() {
 }
 
 // Call a listener with each listing, starting with the last known one. Returns a function that stops it.
-export function onListing(listener) {
+export function onLobbyListing(listener) {
   spectator();
   listeners.add(listener);
   if (listeners.size === 1) wire.say("browse");

@@ -15,7 +15,7 @@ from arena.server.cluster.frames import (
     TO_CORE_DECODER,
     BadBusFrame,
     BusFrame,
-    IncomingStream,
+    FrameReceiver,
     decode_frame,
     encode_frame,
     make_core_subject,
@@ -56,7 +56,7 @@ class RemoteEdge:
         """Time of the last frame from the edge, in monotonic ns."""
         self.is_synced = False
         """True once the edge has sent the list of its clients to this core."""
-        self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER)
+        self.frame_receiver = FrameReceiver[MessageToCore](TO_CORE_DECODER)
         self._bus = bus
         self._subject = subject
         self._fencing_token = fencing_token
@@ -71,7 +71,7 @@ class RemoteEdge:
         first_frame_number  number of the first frame expected from the edge in this stream
         """
         self.stream = stream_number
-        self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER, first_frame_number)
+        self.frame_receiver = FrameReceiver[MessageToCore](TO_CORE_DECODER, first_frame_number)
         self._sent_frame_count = 0
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
@@ -155,7 +155,7 @@ class CoreLink:
         edge = self._find_or_add_edge(frame.edge)
         edge.last_frame_ns = self._now_ns()
         is_new_stream = frame.stream > edge.stream
-        continues_stream = frame.stream == edge.stream + 1 and frame.number == edge.incoming.next_number
+        continues_stream = frame.stream == edge.stream + 1 and frame.number == edge.frame_receiver.next_number
         if frame.fencing_token != self._fencing_token or (
             is_new_stream and ((frame.number and not continues_stream) or not frame.body)
         ):
@@ -166,7 +166,7 @@ class CoreLink:
         elif frame.stream < edge.stream:
             return
         try:
-            messages = edge.incoming.receive_frame(frame)
+            messages = edge.frame_receiver.receive_frame(frame)
         except BadBusFrame as error:
             log.info("edge %d: %s; requesting its clients", edge.number, error)
             edge.request_new_stream(frame.stream)

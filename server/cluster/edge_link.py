@@ -16,7 +16,7 @@ from arena.server.cluster.frames import (
     TO_EDGE_DECODER,
     BadBusFrame,
     BusFrame,
-    IncomingStream,
+    FrameReceiver,
     decode_frame,
     encode_frame,
     make_core_subject,
@@ -89,7 +89,7 @@ class EdgeLink:
         The next stream resends the messages since this time (in ns) before the core's last frame.
         """
         self._sent_frame_count = 0
-        self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
+        self._frame_receiver = FrameReceiver[MessageToEdge](TO_EDGE_DECODER)
         self._unsent: list[MessageToCore] = []
         """Messages for the next frame, which is sent once all messages that have arrived are handled."""
         self._resend_buffer: deque[tuple[int, MessageReceived]] = deque()
@@ -135,7 +135,7 @@ class EdgeLink:
             self._sent_frame_count = 0
         # Otherwise the numbers continue, so that the core notices if it missed frames of the last stream.
         self._stream += 1
-        self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
+        self._frame_receiver = FrameReceiver[MessageToEdge](TO_EDGE_DECODER)
         self._last_frame_ns = now
         self.is_synced = True
         self._unsent = [resync, *resent_messages]
@@ -189,7 +189,7 @@ class EdgeLink:
             self._send_resync("the core asks who is connected", frame.fencing_token, RESEND_WINDOW_NS)
             return
         try:
-            messages = self._incoming.receive_frame(frame)
+            messages = self._frame_receiver.receive_frame(frame)
         except BadBusFrame as error:
             self._send_resync(str(error), frame.fencing_token, None)
             return

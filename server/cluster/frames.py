@@ -110,7 +110,7 @@ def split_into_frames(
         )
 
 
-class IncomingStream(Generic[M]):
+class FrameReceiver(Generic[M]):
     """Receiver of the frames of one sender in one stream. It joins the parts of lists of messages that span several frames."""
 
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], first_frame_number: int = 0) -> None:

@@ -166,6 +166,11 @@ def parse_duration_option(duration_text: str) -> float:
 
 def check_directive_text(directive_text: str) -> str:
     """Check the reason of a ban or the text of a notice, and return it. Raises UsageError if it is too long or unprintable."""
-    if len(directive_text) > MAX_DIRECTIVE_TEXT_LENGTH or not directive_text.isprintable():
-        raise UsageError(f"the text must be at most {MAX_DIRECTIVE_TEXT_LENGTH} printable characters")
+    if len(directive_text) > MAX_DIRECTIVE_TEXT_LENGTH:
+        raise UsageError(
+            f"the text has {len(directive_text)} characters; the limit is {MAX_DIRECTIVE_TEXT_LENGTH}"
+        )
+    for character in directive_text:
+        if not character.isprintable():
+            raise UsageError(f"the text has the unprintable character {character!r}: remove it")
     return directive_text

@@ -43,7 +43,7 @@ from arena.server.core.calendar import (
     plan_next_event,
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
-from arena.server.core.inputs import AnnounceEvent, EventCommand
+from arena.server.core.inputs import AnnounceTournament, ChangeTournament
 from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, PoolGame
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
@@ -201,7 +201,7 @@ def new(
     async def announce_event(engine: Engine) -> RequestAnswer | None:
         if (conflict := await find_name_conflict(engine, plan)) is not None:
             raise CommandError(f"{conflict} already exists: choose another name")
-        return await send_request(engine, server, AnnounceEvent(plan))
+        return await send_request(engine, server, AnnounceTournament(plan))
 
     _print_request_answer(
         run_on_store(db, announce_event, create=True), f"; it {_format_announced_times(plan)}"
@@ -276,7 +276,7 @@ def pause(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DE
 
     Example: arena event pause weekly
     """
-    _send_event_command(db, server, EventCommand(name, "pause"))
+    _send_tournament_request(db, server, ChangeTournament(name, "pause"))
 
 
 def resume(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
@@ -284,7 +284,7 @@ def resume(name: NameArgument, server: ServerOption = "", db: DatabaseOption = D
 
     Example: arena event resume weekly
     """
-    _send_event_command(db, server, EventCommand(name, "resume"))
+    _send_tournament_request(db, server, ChangeTournament(name, "resume"))
 
 
 def cancel(
@@ -302,7 +302,7 @@ def cancel(
 
     Example: arena event cancel weekly
     """
-    _send_event_command(db, server, EventCommand(name, "stop" if series else "cancel"))
+    _send_tournament_request(db, server, ChangeTournament(name, "stop" if series else "cancel"))
 
 
 def enter(
@@ -322,7 +322,7 @@ def withdraw(
 
     Example: arena event withdraw weekly my-bot
     """
-    _send_event_command(db, server, EventCommand(name, "withdraw", bot))
+    _send_tournament_request(db, server, ChangeTournament(name, "withdraw", bot))
 
 
 async def _send_entry_request(
@@ -338,7 +338,7 @@ async def _send_entry_request(
     return await send_request(engine, server_name, await make_entry_request(engine, event_name, bot_name))
 
 
-def _send_event_command(db: str | None, server_name: str, request: EventCommand) -> None:
+def _send_tournament_request(db: str | None, server_name: str, request: ChangeTournament) -> None:
     _print_request_answer(run_on_store(db, lambda engine: send_request(engine, server_name, request)))
 
 

@@ -377,7 +377,7 @@ def _require_usable_store_settings(settings: ArenaSettings) -> None:
     if server_settings.role is not ProcessRole.ALL and server_settings.processes > 1:
         raise BadSetting(
             "server.role",
-            "cannot be combined with server.processes > 1, which starts an edge and a core by itself: leave out one of the two",
+            "a server with server.processes > 1 starts processes of all roles: leave out server.role or server.processes",
         )
     if settings.bus.url and not process_setting:
         raise BadSetting(

@@ -117,7 +117,8 @@ def _choose_openings(game: AnyGame, map_name: str, openings_setting: str) -> Seq
 def _choose_fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
     """Return random openings, all of one length from `RANDOM_OPENING_LENGTHS_IN_PLIES`.
 
-    The length is the shortest that gives `SUFFICIENT_RANDOM_OPENING_COUNT` different openings, or else gives the most.
+    The length is the shortest that gives `SUFFICIENT_RANDOM_OPENING_COUNT` different openings. If none gives so many, it is the
+    length that gives the most.
     """
     best_openings: tuple[Opening, ...] = ()
     for plies in RANDOM_OPENING_LENGTHS_IN_PLIES:

@@ -234,7 +234,7 @@ class LobbyBot:
         ):
             self.answer_period_start_ns = now_ns
 
-    def make_listing_entry(self, suspension_reason: str, *, is_house_engine: bool) -> ListedBot:
+    def make_lobby_listing_entry(self, suspension_reason: str, *, is_house_engine: bool) -> ListedBot:
         """Return the bot's entry in the `listing` message.
 
         suspension_reason  reason why the matchmaker has suspended the bot; empty if it has not

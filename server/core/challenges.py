@@ -102,7 +102,7 @@ class ChallengeHandler:
         for challenge in self._open_challenges.list_challenges_to(bot.name):
             self._lobby.send_to_bot(bot, challenge.make_challenged_message(self._lobby.now))
             bot.begin_challenge_answer_period(self._lobby.now)
-            self._lobby.mark_listing_changed(bot)
+            self._lobby.mark_lobby_listing_changed(bot)
 
     def close_challenges_of_departed_bot(self, bot: LobbyBot) -> None:
         """Close the challenges from and to a disconnected bot.
@@ -158,7 +158,7 @@ class ChallengeHandler:
         )
         open_challenge = self._open_challenges.add_challenge(bot.name, challenge, game, expiry_time)
         lobby.deadlines.schedule_check(("challenge", open_challenge.id), expiry_time)
-        lobby.mark_listing_changed(target)  # a challenged bot may have to leave the pool for a while
+        lobby.mark_lobby_listing_changed(target)  # a challenged bot may have to leave the pool for a while
         lobby.send_to_bot(bot, open_challenge.make_challenged_message(lobby.now))
         if is_house_engine:
             self._queue_for_house_engine(open_challenge, bot)
@@ -168,7 +168,7 @@ class ChallengeHandler:
                 target.begin_challenge_answer_period(lobby.now)
 
     def _describe_unknown_bot(self, bot_name: str, challenger_name: str) -> str:
-        house_names = (entry.name for entry in self._house.make_listing_entries())
+        house_names = (entry.name for entry in self._house.make_lobby_listing_entries())
         other_names = (bot.name for bot in self._lobby.list_connected_bots() if bot.name != challenger_name)
         known_names = islice(chain(house_names, other_names), MAX_NAMES_COMPARED_FOR_SUGGESTION)
         return f"no bot called {bot_name!r:.70} is connected{format_similar_name_hint(bot_name, known_names)}"
@@ -195,14 +195,14 @@ class ChallengeHandler:
         self._house.offer_next_challenges()
 
     def decline_challenge(self, bot: LobbyBot, decline: Decline) -> None:
-        """Close a challenge to `bot`. Raises RequestRefused if there is no such challenge."""
+        """Decline, for `bot`, the challenge that `decline` names. Raises RequestRefused if `bot` has received no such challenge."""
         self._open_challenges.require_challenge(
             decline.challenge, lambda challenge: challenge.request.opponent == bot.name
         )
         self._close_challenge(decline.challenge, "declined", decline.reason)
 
     def withdraw_challenge(self, bot: LobbyBot, withdraw: Withdraw) -> None:
-        """Close a challenge of `bot`. Raises RequestRefused if there is no such challenge."""
+        """Withdraw the challenge of `bot` that `withdraw` names. Raises RequestRefused if `bot` has no such challenge."""
         self._open_challenges.require_challenge(
             withdraw.challenge, lambda challenge: challenge.challenger == bot.name
         )
@@ -282,4 +282,4 @@ class ChallengeHandler:
         for name in dict.fromkeys((challenge.challenger, challenge.request.opponent, accepter)):
             self._lobby.send_to_bot(self._lobby.bots.get(name), message)
         opponent = self._lobby.bots.get(challenge.request.opponent)
-        self._lobby.mark_listing_changed(opponent)
+        self._lobby.mark_lobby_listing_changed(opponent)

@@ -2,13 +2,13 @@
 
 The core passes each input to the part that handles such inputs:
 
-    lobby        connected clients and the sessions of bots
-    room         one match: its referee, its deadline, its public view
-    matchmaker   bots that wait in the pool, and the pairing of those bots
-    challenges   challenges between bots
-    house_*      the server's own engines, and the queue of challenges to them
-    events       tournaments: entries, rounds, and bots that do not appear
-    listing      current matches, bots, challenges and events, for all clients that browse
+    lobby          connected clients and the sessions of bots
+    room           one match: its referee, its deadline, its public view
+    matchmaker     bots that wait in the pool, and the pairing of those bots
+    challenges     challenges between bots
+    house_*        the server's own engines, and the queue of challenges to them
+    events         tournaments: entries, rounds, and bots that do not appear
+    lobby_listing  current matches, bots, challenges and events, for all clients that browse
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from arena.protocol.messages import (
 from arena.server.core.bot import LobbyBot
 from arena.server.core.challenges import ChallengeHandler
 from arena.server.core.effects import (
-    LISTING_TOPIC,
+    LOBBY_LISTING_TOPIC,
     CloseClient,
     Effect,
     SendMissedResult,
@@ -84,8 +84,8 @@ from arena.server.core.inputs import (
     TurnSent,
     get_edge_number,
 )
-from arena.server.core.listing import ListingPublisher
 from arena.server.core.lobby import Lobby, LobbyClient, RequestRefused, make_unknown_match_refusal
+from arena.server.core.lobby_listing import LobbyListingPublisher
 from arena.server.core.matches import CurrentMatches
 from arena.server.core.matchmaker import PAIRING_DELAY_AFTER_CHANGE_NS, Matchmaker
 from arena.server.core.matchmaking_status import send_matchmaking_status
@@ -110,8 +110,8 @@ class Core:
         self._events = events = HostedEvents(lobby, matches, house)
         self._challenges = ChallengeHandler(lobby, open_challenges, house, history, ids, matches.open_match)
         self._matchmaker = Matchmaker(lobby, open_challenges, suspensions, history, ids, events.is_reserved)
-        self._listings = ListingPublisher(
-            lobby, matches.rooms, house, open_challenges, suspensions, events.make_listing_entries
+        self._lobby_listing_publisher = LobbyListingPublisher(
+            lobby, matches.rooms, house, open_challenges, suspensions, events.make_lobby_listing_entries
         )
         self.next_deadline_ns: int | None = None
         """Time (monotonic ns) at which the caller must pass a `Tick` if no other input comes first; None if no time is set."""
@@ -145,7 +145,7 @@ class Core:
         self._client_handlers: dict[type, Callable[[LobbyClient, Any], None]] = {
             Watch: self._handle_watch,
             Unwatch: lambda client, unwatch: client.unfollow_topic(unwatch.match),
-            Browse: lambda client, _: self._listings.send_and_follow_listing(client),
+            Browse: lambda client, _: self._lobby_listing_publisher.send_and_follow_lobby_listing(client),
             Ping: lambda client, _: lobby.effects.append(SendToClient(client.id, Pong())),
             Hello: self._refuse_second_hello,
         }
@@ -210,7 +210,7 @@ class Core:
         self._handled_change_count = lobby.change_count
         if lobby.changed_bots or len(self._open_challenges):
             lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now + PAIRING_DELAY_AFTER_CHANGE_NS)
-        self._listings.schedule_publication()
+        self._lobby_listing_publisher.schedule_publication()
 
     def _handle_tick(self, tick: Tick) -> None:
         lobby = self._lobby
@@ -226,7 +226,7 @@ class Core:
                 case "matchmaker":
                     self._run_matchmaker()
                 case "listing":
-                    self._listings.publish_listing()
+                    self._lobby_listing_publisher.publish_lobby_listing()
                 case "event":
                     self._events.begin_due_events_and_matches()
 
@@ -234,7 +234,7 @@ class Core:
         """Tell the matchmaker that a bot may be free, for example after a suspension. Forget a bot with an expired session."""
         bot = self._lobby.bots.get(bot_name)
         if bot is not None:
-            self._lobby.mark_listing_changed(bot)
+            self._lobby.mark_lobby_listing_changed(bot)
             self._lobby.forget_bot_if_session_expired(bot)
 
     def _run_matchmaker(self) -> None:
@@ -404,7 +404,7 @@ class Core:
     def _handle_status(self, bot: LobbyBot, status: Status) -> None:
         if status.quota is not UNSET:
             bot.set_match_quota(status.quota)
-            self._lobby.mark_listing_changed(bot)
+            self._lobby.mark_lobby_listing_changed(bot)
             if status.quota == 0:
                 self._challenges.close_challenges_involving(bot.name, f"{bot.name} takes no more matches")
         self._send_matchmaking_status(bot)
@@ -425,7 +425,7 @@ class Core:
             )
         if watch.match not in client.topics:
             watched_matches = client.topics.keys() & self._matches.rooms.keys()
-            for finished_match in client.topics.keys() - watched_matches - {LISTING_TOPIC}:
+            for finished_match in client.topics.keys() - watched_matches - {LOBBY_LISTING_TOPIC}:
                 del client.topics[finished_match]
             max_matches = self._lobby.settings.limits.watched
             if len(watched_matches) >= max_matches:
@@ -458,13 +458,13 @@ class Core:
     def _handle_house_engine_failure(self, failure: HouseEngineFailed) -> None:
         if self._house.remove_engine(failure.name):
             self._challenges.close_challenges_involving(failure.name, f"{failure.name} cannot be started")
-            self._lobby.mark_listing_changed()
+            self._lobby.mark_lobby_listing_changed()
 
     def _handle_match_restoration(self, restore: RestoreMatches) -> None:
         self._events.restore_events(restore.events)
         self._matches.restore_matches(restore)
         self._events.assign_restored_matches_to_events()
-        self._lobby.mark_listing_changed()
+        self._lobby.mark_lobby_listing_changed()
 
     def _handle_rating_change(self, change: RatingChanged) -> None:
         bot = self._lobby.bots.get(change.name)

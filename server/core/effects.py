@@ -18,7 +18,7 @@ from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.server.core.event_state import EventState
 
-LISTING_TOPIC = "listing"
+LOBBY_LISTING_TOPIC = "listing"
 """Topic for updates of the listing, followed by all clients that sent `browse`. Any other topic is the id of a match."""
 
 

@@ -38,12 +38,12 @@ from arena.server.core.event import Event, EventRefused
 from arena.server.core.event_state import EventState, StoredEvent
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.inputs import (
-    AnnounceEvent,
-    EventAction,
-    EventCommand,
+    AnnounceTournament,
+    ChangeTournament,
     FindConnectedClient,
     HostCommand,
-    RenameEntry,
+    RenameTournamentEntry,
+    TournamentAction,
 )
 from arena.server.core.lobby import NS_PER_SECOND, Lobby
 from arena.server.core.matches import CurrentMatches
@@ -129,7 +129,7 @@ class HostedEvents:
                 return f"in the event {event.name}: {self._describe_status(event)}"
         return ""
 
-    def make_listing_entries(self) -> list[ListedEvent]:
+    def make_lobby_listing_entries(self) -> list[ListedEvent]:
         """Return an entry of the `listing` message for each event, at most `MAX_LISTED_EVENTS`."""
         return [
             ListedEvent(
@@ -172,12 +172,12 @@ class HostedEvents:
         """Carry out a host's command about events. The answer is a `CommandAnswered` among the effects of the current input."""
         try:
             match command.request:
-                case AnnounceEvent():
-                    answer = self._announce_event(command.request)
-                case EventCommand():
-                    answer = self._execute_event_action(command.request)
-                case RenameEntry():
-                    answer = self._rename_entry(command.request)
+                case AnnounceTournament():
+                    answer = self._announce_tournament(command.request)
+                case ChangeTournament():
+                    answer = self._execute_tournament_action(command.request)
+                case RenameTournamentEntry():
+                    answer = self._rename_tournament_entry(command.request)
                 case FindConnectedClient():
                     answer = self._confirm_client_is_connected(command.request.name)
         except EventRefused as refused:
@@ -185,7 +185,7 @@ class HostedEvents:
         else:
             self._lobby.effects.append(CommandAnswered(command.number, answer, done=True))
 
-    def _announce_event(self, command: AnnounceEvent) -> str:
+    def _announce_tournament(self, command: AnnounceTournament) -> str:
         plan = command.plan
         if plan.event in self._events:
             raise EventRefused(
@@ -198,7 +198,7 @@ class HostedEvents:
         event = self._events[state.plan.event] = HostedEvent(StoredEvent(state, {}))
         self._save_event(event)
 
-    def _execute_event_action(self, command: EventCommand) -> str:
+    def _execute_tournament_action(self, command: ChangeTournament) -> str:
         event = self._find_event(command.event, command.action, command.bot, by_host_or_owner=True)
         match command.action:
             case "enter":
@@ -232,7 +232,7 @@ class HostedEvents:
         The prefix is reserved for the engines that the server itself runs.
         """
         if bot_name.startswith(HOUSE_ENGINE_NAME_PREFIX) and bot_name not in self._house:
-            names = [entry.name for entry in self._house.make_listing_entries()]
+            names = [entry.name for entry in self._house.make_lobby_listing_entries()]
             raise EventRefused(
                 f"this server has no engine called {bot_name!r:.70}{format_similar_name_hint(bot_name, names)}"
             )
@@ -261,14 +261,14 @@ class HostedEvents:
         self._save_event(event)
         self._send_status(event, bot)
 
-    def _find_event_for_bot(self, event_name: str, action: EventAction, bot: LobbyBot) -> Event:
+    def _find_event_for_bot(self, event_name: str, action: TournamentAction, bot: LobbyBot) -> Event:
         event = self._find_event(event_name, action, bot.name)
         if event.state.phase == "open" and self._lobby.now_unix_s() >= event.plan.closing_time:
             raise EventRefused(f"the entries of {event.name} are closed: it is about to begin")
         return event
 
     def _find_event(
-        self, event_name: str, action: EventAction, bot_name: str, *, by_host_or_owner: bool = False
+        self, event_name: str, action: TournamentAction, bot_name: str, *, by_host_or_owner: bool = False
     ) -> Event:
         """Return the event called `event_name`. If `event_name` is a series, return the event of the series that the action concerns.
 
@@ -303,7 +303,7 @@ class HostedEvents:
             ),
         )
 
-    def _rename_entry(self, request: RenameEntry) -> str:
+    def _rename_tournament_entry(self, request: RenameTournamentEntry) -> str:
         for event in self._events.values():
             state_before = event.state
             if state_before.phase == "open":
@@ -339,8 +339,8 @@ class HostedEvents:
 
     def _mark_bots_changed(self, event: Event) -> None:
         for name in event.state.bots:
-            self._lobby.mark_listing_changed(self._lobby.bots.get(name))
-        self._lobby.mark_listing_changed()
+            self._lobby.mark_lobby_listing_changed(self._lobby.bots.get(name))
+        self._lobby.mark_lobby_listing_changed()
 
     def _send_status(self, event: Event, bot: LobbyBot) -> None:
         """Send a bot the status of an event (`event_state` message), with the bot's rank and points once the event is over."""
@@ -401,7 +401,7 @@ class HostedEvents:
         )
         for name in waiting_before ^ event.waiting_bots:
             if (bot := self._lobby.bots.get(name)) is not None:
-                self._lobby.mark_listing_changed(bot)
+                self._lobby.mark_lobby_listing_changed(bot)
 
     def schedule_check(self) -> None:
         """Schedule a check for due events and due matches, because something has changed.
@@ -584,7 +584,7 @@ class HostedEvents:
         self._lobby.effects.append(EventNews(event.name, news))
         if event.state != state_before:
             self._save_event(event)
-        self._lobby.mark_listing_changed()
+        self._lobby.mark_lobby_listing_changed()
 
     def _end_event_if_finished(self, event: Event) -> None:
         is_time_over = event.plan.is_arena and self._lobby.now_unix_s() >= event.plan.end_time

@@ -60,7 +60,7 @@ class HouseEngines:
         """Remove an engine that cannot be started, so that no bot can challenge it. Return False if there is no such engine."""
         return self._engines.pop(engine_name, None) is not None
 
-    def make_listing_entries(self) -> list[ListedBot]:
+    def make_lobby_listing_entries(self) -> list[ListedBot]:
         """Return an entry of the `listing` message for each of the server's own engines, connected or not."""
         entries = []
         for name, engine in self._engines.items():
@@ -68,7 +68,7 @@ class HouseEngines:
             if bot is None or bot.client is None:
                 entries.append(ListedBot(name, engine, 0, MAX_MATCHES_PER_HOUSE_ENGINE, house=True))
             else:
-                entries.append(bot.make_listing_entry("", is_house_engine=True))
+                entries.append(bot.make_lobby_listing_entry("", is_house_engine=True))
         return entries
 
     def request_engine_start(self, engine_name: str) -> None:

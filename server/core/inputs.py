@@ -169,30 +169,30 @@ class RestoreMatches(Struct, frozen=True):
     """Events of this server that have not ended."""
 
 
-class AnnounceEvent(Struct, frozen=True, tag="announce"):
-    """Request to announce an event. From then on, bots may enter the event."""
+class AnnounceTournament(Struct, frozen=True, tag="announce"):
+    """Request to announce an event (tournament). From then on, bots may enter the event."""
 
     plan: EventPlan
 
 
-EventAction = Literal["pause", "resume", "cancel", "stop", "enter", "withdraw"]
-"""Action on an event. `enter` and `withdraw` concern one bot. `stop` cancels the next event of a series and ends the series."""
+TournamentAction = Literal["pause", "resume", "cancel", "stop", "enter", "withdraw"]
+"""Action on an event (tournament). `enter` and `withdraw` concern one bot. `stop` cancels the next event of a series and ends the series."""
 
 
-class EventCommand(Struct, frozen=True, tag="steer"):
-    """Request to change an announced event."""
+class ChangeTournament(Struct, frozen=True, tag="steer"):
+    """Request to change an announced event (tournament)."""
 
     event: str
     """Name of the event, or of its series."""
-    action: EventAction = field(name="to")
+    action: TournamentAction = field(name="to")
     bot: str = ""
     """Bot to enter or withdraw; empty for other actions."""
     ratings: dict[str, float] = {}
     """Stored ratings of the bot to enter, by game. They are used if the core does not know the bot."""
 
 
-class RenameEntry(Struct, frozen=True, tag="rename"):
-    """Request to rename a bot in all events that have not begun."""
+class RenameTournamentEntry(Struct, frozen=True, tag="rename"):
+    """Request to rename a bot in all events (tournaments) that have not begun."""
 
     bot: str
     new_name: str = field(name="other")
@@ -205,7 +205,7 @@ class FindConnectedClient(Struct, frozen=True, tag="find"):
     name: str
 
 
-HostRequest = AnnounceEvent | EventCommand | RenameEntry | FindConnectedClient
+HostRequest = AnnounceTournament | ChangeTournament | RenameTournamentEntry | FindConnectedClient
 
 
 class HostCommand(Struct, frozen=True):

@@ -73,7 +73,7 @@ class LobbyClient:
     name: str
     bot: LobbyBot | None
     topics: dict[str, FollowerCountsByEdge] = field(default_factory=dict)
-    """Follower count of each topic that the client follows, by the topic's name: a match id, or `effects.LISTING_TOPIC`."""
+    """Follower count of each topic that the client follows, by the topic's name: a match id, or `effects.LOBBY_LISTING_TOPIC`."""
 
     def follow_topic(self, topic: str, followers: FollowerCountsByEdge) -> None:
         """Count the client as a follower of a topic, unless it follows the topic already."""
@@ -142,7 +142,7 @@ class Lobby:
         if bot is not None and bot.client is not None:
             self.effects.append(SendToClient(bot.client, message))
 
-    def mark_listing_changed(self, bot: LobbyBot | None = None) -> None:
+    def mark_lobby_listing_changed(self, bot: LobbyBot | None = None) -> None:
         """Count a change that may alter a listing. With `bot`, the matchmaker also checks if this bot waits for a match."""
         self.change_count += 1
         if bot is not None:
@@ -161,7 +161,7 @@ class Lobby:
         """Apply new settings, and let the matchmaker check all connected bots again."""
         self.settings = settings
         for bot in self.list_connected_bots():
-            self.mark_listing_changed(bot)
+            self.mark_lobby_listing_changed(bot)
 
     def compute_match_load(self, *bots: LobbyBot) -> int:
         """Return the load that a match of these bots puts on the server's machine. `CoreSettings.concurrency` limits the total.
@@ -243,7 +243,7 @@ class Lobby:
             self.effects.append(SaveSession(bot.name, bot.session))
         bot.apply_hello(admission, self.settings.limits.matches_per_bot)
         self.clients[admission.client] = LobbyClient(admission.client, bot.name, bot)
-        self.mark_listing_changed(bot)
+        self.mark_lobby_listing_changed(bot)
         return bot
 
     def send_welcome(self, client: LobbyClient, session_secret: str) -> None:
@@ -267,7 +267,7 @@ class Lobby:
     def handle_bot_disconnection(self, bot: LobbyBot) -> None:
         """Record that a bot has disconnected. The bot may return within `CoreSettings.grace_ms`."""
         bot.mark_disconnected(self.now)
-        self.mark_listing_changed(bot)
+        self.mark_lobby_listing_changed(bot)
         self.forget_bot_if_session_expired(bot)
 
     def forget_bot_if_session_expired(self, bot: LobbyBot) -> None:

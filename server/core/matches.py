@@ -124,7 +124,7 @@ class CurrentMatches:
         self.load += room.load
         for player, bot in room.bots.items():
             bot.add_match_in_progress(room.terms.match, player)
-            self._lobby.mark_listing_changed(bot)
+            self._lobby.mark_lobby_listing_changed(bot)
 
     def _close_as_void(
         self, terms: MatchTerms, bots: Iterable[LobbyBot], start_time: str, error: Exception
@@ -231,7 +231,7 @@ class CurrentMatches:
         self._house.queue.forget_challenge_or_match(match)
         for bot in room.bots.values():
             bot.move_match_to_recent(match, lobby.now)
-            lobby.mark_listing_changed(bot)
+            lobby.mark_lobby_listing_changed(bot)
         if room.is_event_match:
             self._handle_event_match_end(record)
         else:

@@ -68,7 +68,7 @@ class PublicMatchView:
             if thinking is not None:
                 yield Thought(self._terms.match, ply, thinking)
 
-    def make_listing_entry(self) -> LiveMatch:
+    def make_lobby_listing_entry(self) -> LiveMatch:
         """Return the match's entry in the `listing` message."""
         terms = self._terms
         return LiveMatch(

@@ -7,8 +7,8 @@ from typing import Generic, TypeVar
 
 from arena.server.core.bounded_dict import BoundedDict
 
-MAX_REMEMBERED_KEYS = 10_000
-"""Maximum number of keys to remember. The least recently served key is forgotten first, and counts as never served."""
+MAX_REMEMBERED_CLIENT_KEYS = 10_000
+"""Maximum number of keys of clients, such as owners, to remember. The least recently served key is forgotten first, and counts as never served."""
 
 K = TypeVar("K", bound=Hashable)
 
@@ -22,7 +22,7 @@ class ServiceOrder(Generic[K]):
     def __init__(self) -> None:
         self.service_count = 0
         """Number of services so far. It is also the number of the last service: the first one has number 1."""
-        self._last_services = BoundedDict[K, int](MAX_REMEMBERED_KEYS)
+        self._last_services = BoundedDict[K, int](MAX_REMEMBERED_CLIENT_KEYS)
 
     def get_last_service_number(self, key: K) -> int:
         """Return the number of the key's last service; 0 if it had none."""

@@ -40,7 +40,7 @@ IDLE_SECONDS_BEFORE_DISCONNECT = 30.0
 """Time without a request after which the web page's client disconnects from the core, in seconds."""
 PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS = 10.0
 """Time, in seconds, for which the core is not asked for a listing again after it has left a request unanswered."""
-MAX_LISTING_AGE_SECONDS = 0.25
+MAX_LOBBY_LISTING_AGE_SECONDS = 0.25
 """Maximum age of the last received listing, in seconds, at which it is returned without a new request to the core."""
 
 
@@ -68,11 +68,11 @@ class PageClient:
 
         The answer is None if there is no such match.
         """
-        self._listing = Listing([], [], [])
-        self._listing_time = float("-inf")
+        self._lobby_listing = Listing([], [], [])
+        self._lobby_listing_time = float("-inf")
         """Time at which the last listing arrived, in monotonic seconds."""
         self._failure_time = float("-inf")
-        """Time at which `request_listing_or_last_known` last got no answer, in monotonic seconds."""
+        """Time at which `request_lobby_listing_or_last_known` last got no answer, in monotonic seconds."""
         self._idle_timer: asyncio.TimerHandle | None = None
 
     async def request_view(self, match_id: str) -> View | None:
@@ -80,30 +80,30 @@ class PageClient:
         reply = await self._request_from_core(match_id, Watch(match_id))
         return reply if isinstance(reply, View) else None
 
-    async def request_listing_or_last_known(self) -> Listing:
+    async def request_lobby_listing_or_last_known(self) -> Listing:
         """Return the current listing, or the last known one if the core does not answer.
 
         If the core has not answered, return the last known listing at once for the next
         `PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS`. Before the core's first answer, that listing is empty.
         """
-        has_failed = self._failure_time > self._listing_time
+        has_failed = self._failure_time > self._lobby_listing_time
         if (
             has_failed
             and self._edge.clock.now() - self._failure_time < PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS
         ):
-            return self._listing
+            return self._lobby_listing
         listing = None
         try:
-            listing = await self.get_current_listing()
+            listing = await self.get_current_lobby_listing()
         finally:
             if listing is None:  # also if the caller has stopped waiting
                 self._failure_time = self._edge.clock.now()
-        return listing or self._listing
+        return listing or self._lobby_listing
 
-    async def get_current_listing(self) -> Listing | None:
-        """Return a listing that is at most `MAX_LISTING_AGE_SECONDS` old; None if the core does not answer."""
-        if self._edge.clock.now() - self._listing_time <= MAX_LISTING_AGE_SECONDS:
-            return self._listing
+    async def get_current_lobby_listing(self) -> Listing | None:
+        """Return a listing that is at most `MAX_LOBBY_LISTING_AGE_SECONDS` old; None if the core does not answer."""
+        if self._edge.clock.now() - self._lobby_listing_time <= MAX_LOBBY_LISTING_AGE_SECONDS:
+            return self._lobby_listing
         reply = await self._request_from_core("", Browse())
         return reply if isinstance(reply, Listing) else None
 
@@ -182,7 +182,7 @@ class PageClient:
             self._submit_to_core(Unwatch(message.match))
             self._deliver_answer(message.match, message)
         elif isinstance(message, Listing):
-            self._listing, self._listing_time = message, self._edge.clock.now()
+            self._lobby_listing, self._lobby_listing_time = message, self._edge.clock.now()
             self._deliver_answer("", message)
         elif isinstance(message, Error) and message.match is not None:
             self._deliver_answer(message.match, None)

@@ -41,7 +41,7 @@ from arena.protocol.messages import (
     redact_secrets,
 )
 from arena.server import loop_lag
-from arena.server.core.effects import LISTING_TOPIC, SendToClient
+from arena.server.core.effects import LOBBY_LISTING_TOPIC, SendToClient
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, MessageReceived, TurnSent
 from arena.server.edge.message_costs import MESSAGE_COSTS
 from arena.server.edge.token_bucket import TokenBucket
@@ -617,8 +617,8 @@ class Session:
         if view.match in self._topics:
             self._follow_topic(view.match)
 
-    def _handle_outgoing_listing(self, _listing: Listing) -> None:
-        self._follow_topic(LISTING_TOPIC)
+    def _handle_outgoing_lobby_listing(self, _listing: Listing) -> None:
+        self._follow_topic(LOBBY_LISTING_TOPIC)
 
     def _follow_topic(self, topic_name: str) -> None:
         topic = self._topics.get(topic_name)
@@ -662,7 +662,7 @@ class Session:
         now = self._edge.now()
         for name, topic in self._topics.items():
             if topic is None or not topic.is_over:
-                message = Browse() if name == LISTING_TOPIC else Watch(name)
+                message = Browse() if name == LOBBY_LISTING_TOPIC else Watch(name)
                 self._edge.core.submit(MessageReceived(self.client, message, now))
 
     _OUTGOING_HANDLERS: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
@@ -673,7 +673,7 @@ class Session:
         Standing: _handle_outgoing_standing,
         Welcome: _handle_outgoing_welcome,
         View: _handle_outgoing_view,
-        Listing: _handle_outgoing_listing,
+        Listing: _handle_outgoing_lobby_listing,
     }
     """Methods that update the session when a message is sent to the client, by the type of the message."""
 

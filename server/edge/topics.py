@@ -17,7 +17,7 @@ from websockets.frames import Frame, Opcode
 from arena.clock import TimeSource
 from arena.protocol.codec import encode
 from arena.protocol.messages import End, ServerMessage, Update
-from arena.server.core.effects import LISTING_TOPIC
+from arena.server.core.effects import LOBBY_LISTING_TOPIC
 
 if TYPE_CHECKING:
     from arena.server.edge.session import Session
@@ -150,7 +150,7 @@ class Topic:
         messages.
         """
         is_slow = follower.unsent_bytes > MAX_UNSENT_BYTES_PER_FOLLOWER
-        if self.name == LISTING_TOPIC:
+        if self.name == LOBBY_LISTING_TOPIC:
             if not is_slow:
                 self._followers[follower] = self._frame_count
                 follower.write_frames(self._frames[-1])

@@ -255,7 +255,7 @@ async def _require_store(engine: Engine) -> None:
     async with database.convert_database_errors(engine), engine.connect() as connection:
         if await connection.run_sync(migrations.read_schema_version) is None:
             name = database.get_shown_name(engine)
-            raise StoreError(f"{name} is not a store: it has no tables; name another file")
+            raise StoreError(f"{name} is not a server's database: it has no tables; name another file")
 
 
 async def _require_intact_store(engine: Engine) -> None:

@@ -69,8 +69,8 @@ async def find_invited_owner(engine: Engine, code: str) -> str | None:
 async def register_name_and_issue_token(engine: Engine, owner_name: str, name: str) -> str:
     """Register a name for a bot of an owner with an open invitation, and return the bot's token.
 
-    Raises TokenError if the name is invalid, reserved or taken, or looks like another one, and if the owner's invitation
-    is over or used up.
+    Raises TokenError if the name is invalid, reserved or taken, or looks like another one, or if the owner's invitation
+    is no longer open or has no names left.
     """
     require_valid_name(name)
     token = generate_token()

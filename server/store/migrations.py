@@ -37,12 +37,12 @@ def read_schema_version(connection: Connection) -> int | None:
         return None
     if schema.about.name not in tables:
         raise UnknownSchema(
-            f"it is not a store of this program, but has the tables {', '.join(sorted(tables))[:100]}; name another database"
+            f"it is not a server's database, but has the tables {', '.join(sorted(tables))[:100]}; name another database"
         )
     version = connection.execute(sa.select(schema.about.c.schema_version)).scalar_one_or_none()
     if not isinstance(version, int):
         raise UnknownSchema(
-            "it is not a store, because its table `about` has no schema version; name another database"
+            "it is not a server's database, because its table `about` has no schema version; name another database"
         )
     return version
 
@@ -51,7 +51,7 @@ def require_current_schema(connection: Connection) -> None:
     """Raise UnknownSchema unless the store has this program's schema version."""
     version = read_schema_version(connection)
     if version is None:
-        raise UnknownSchema("it is not a store, because it has no tables; name the database of a server")
+        raise UnknownSchema("it is not a server's database, because it has no tables; name another database")
     if version != SCHEMA_VERSION:
         raise _make_unknown_schema_error(connection, version)
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from arena.clock import MONOTONIC_CLOCK
-from arena.server.core.inputs import RenameEntry
+from arena.server.core.inputs import RenameTournamentEntry
 from arena.server.store import owners, personal_data, requests
 from arena.server.store.database import Engine
 from arena.server.store.directives import KICK_REFUSAL_SECONDS, find_ban, issue_directive, lift_directive
@@ -100,7 +100,7 @@ async def forget_bot(engine: Engine, name: str) -> personal_data.ForgottenBot:
 async def _rename_event_entries(engine: Engine, name: str, new_name: str) -> None:
     """Ask the servers to rename a bot in events that have not begun; with an empty `new_name`, to remove the bot."""
     for server in await personal_data.list_servers_with_entry(engine, name):
-        await requests.send_request(engine, server, RenameEntry(name, new_name))
+        await requests.send_request(engine, server, RenameTournamentEntry(name, new_name))
 
 
 async def _run_while_bot_is_idle(

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from arena.clock import MONOTONIC_CLOCK
 from arena.match.terms import decode_game, encode_game
-from arena.server.core.inputs import EventCommand, FindConnectedClient, HostCommand, HostRequest
+from arena.server.core.inputs import ChangeTournament, FindConnectedClient, HostCommand, HostRequest
 from arena.server.store import database
 from arena.server.store.aggregates.ratings import load_rating_rows_of_bot
 from arena.server.store.database import Engine
@@ -88,13 +88,13 @@ async def is_client_connected(engine: Engine, client_name: str) -> bool | None:
     return None if None in replies else False
 
 
-async def make_entry_request(engine: Engine, event_name: str, bot_name: str) -> EventCommand:
+async def make_entry_request(engine: Engine, event_name: str, bot_name: str) -> ChangeTournament:
     """Return the request to enter a bot in an event.
 
     The request contains the bot's stored ratings, because an event may admit only bots in a range of ratings.
     """
     rated = await load_rating_rows_of_bot(engine, bot_name)
-    return EventCommand(event_name, "enter", bot_name, {row.game: row.rating for row in rated})
+    return ChangeTournament(event_name, "enter", bot_name, {row.game: row.rating for row in rated})
 
 
 async def load_pending_requests(engine: Engine, server_name: str) -> list[HostCommand]:

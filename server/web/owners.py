@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import format_unix_time_as_utc
-from arena.server.core.inputs import EventAction, EventCommand
+from arena.server.core.inputs import ChangeTournament, TournamentAction
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store import database, events, invitations, requests, tokens
@@ -104,7 +104,7 @@ class OwnerPageHandler:
         if ban is not None:
             return responses.make_text_response(f"removed: {ban.text}", HTTPStatus.FORBIDDEN)
         if "event" in route_match.parameters:
-            action: EventAction = "enter" if route_match.route_key == "/api/me/enter" else "withdraw"
+            action: TournamentAction = "enter" if route_match.route_key == "/api/me/enter" else "withdraw"
             await self._change_entry(action, route_match.parameters["event"], owner, name)
         elif name:
             # A new token that is stored must reach its owner, even if the time limit of the request has passed.
@@ -114,7 +114,7 @@ class OwnerPageHandler:
         return responses.make_json_response(await self._load_state(owner))
 
     async def _change_entry(
-        self, action: EventAction, event_name: str, owner_name: str, bot_name: str
+        self, action: TournamentAction, event_name: str, owner_name: str, bot_name: str
     ) -> None:
         """Enter an owner's bot in an event, or withdraw it.
 
@@ -138,7 +138,7 @@ class OwnerPageHandler:
         request = (
             await requests.make_entry_request(self._engine, event_name, bot_name)
             if action == "enter"
-            else EventCommand(event_name, action, bot_name)
+            else ChangeTournament(event_name, action, bot_name)
         )
         answer = await self._send_request(entries.server, request)
         if answer is None:

@@ -186,13 +186,13 @@ class PageProcess:
         """Return the live data on the match or the event that a request is for; empty if it is for neither."""
         if route_match.route_key == "/api/event":
             event = route_match.parameters["name"]
-            listing = await self._page_client.request_listing_or_last_known()
+            listing = await self._page_client.request_lobby_listing_or_last_known()
             playing = sum(match.event == event for match in listing.matches)
             return LiveSnapshot(None, playing, self._find_event_progress(event))
         match_id = find_match_id(route_match.path, route_match.query)
         if match_id or route_match.route_key == "/":
             # The start page shows any Riskless match.
-            live_matches = (await self._page_client.request_listing_or_last_known()).matches
+            live_matches = (await self._page_client.request_lobby_listing_or_last_known()).matches
             live_match = next(
                 (
                     match.match

@@ -275,7 +275,7 @@ class ScriptedBot(SimulatedBot):
                 self.is_settled = self.is_leaving
                 self._disconnect_if_idle()
             case Listing() if self.habit == "watcher":
-                self._handle_listing(message)
+                self._handle_lobby_listing(message)
             case View():
                 pass
 
@@ -378,7 +378,7 @@ class ScriptedBot(SimulatedBot):
         self.connection.transport.resume_reading()
         self._call_later(self.rng.uniform(5, 60), self._pause_reading)
 
-    def _handle_listing(self, listing: Listing) -> None:
+    def _handle_lobby_listing(self, listing: Listing) -> None:
         matches_in_progress = [entry.match for entry in listing.matches]
         for match in sorted(self.watching - set(matches_in_progress)):
             self.watching.discard(match)

@@ -18,7 +18,7 @@ from unittest import mock
 import sqlalchemy as sa
 
 from arena.server import loop_lag
-from arena.server.cluster.frames import BadBusFrame, IncomingStream
+from arena.server.cluster.frames import BadBusFrame, FrameReceiver
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import SaveSession, SendMissedResult
 from arena.server.core.inputs import Tick, TurnSent
@@ -74,16 +74,16 @@ def judge_deadlines_first() -> AbstractContextManager[Any]:
 
 def ignore_lost_frames() -> AbstractContextManager[Any]:
     """Defect: a process ignores gaps in the numbers of another process's messages, so it does not notice lost messages."""
-    receive = IncomingStream.receive_frame
+    receive = FrameReceiver.receive_frame
 
-    def accept_any_frame(incoming: IncomingStream[Any], frame: Any) -> Any:
+    def accept_any_frame(incoming: FrameReceiver[Any], frame: Any) -> Any:
         incoming.next_number = max(incoming.next_number, frame.number) if frame.body else incoming.next_number
         try:
             return receive(incoming, frame)
         except BadBusFrame:
             return []
 
-    return patch(IncomingStream, "receive_frame", accept_any_frame)
+    return patch(FrameReceiver, "receive_frame", accept_any_frame)
 
 
 def skip_results_after_reconnect() -> AbstractContextManager[Any]:

@@ -360,7 +360,7 @@ class SimulatedTransport(asyncio.Transport):
             )
 
     def stall_until(self, end_ns: int) -> None:
-        """Let no data that is sent from now on arrive, in either direction, before virtual time `end_ns`, in ns."""
+        """Hold back all data sent from now on, in both directions, until virtual time `end_ns` (ns)."""
         self.held_until = self.peer.held_until = end_ns
 
     def _reset_peer(self) -> None:

@@ -21,7 +21,7 @@ from arena.protocol.engines import EngineInfo
 from arena.protocol.record import format_record_line
 from arena.rating.formats import make_format
 from arena.rating.schedule import Schedule
-from arena.server.core.inputs import AnnounceEvent
+from arena.server.core.inputs import AnnounceTournament
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
@@ -203,7 +203,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
         assert await send_request(
             host.engine,
             "",
-            AnnounceEvent(replace(CUP_PLAN, start_time=2_000_000_000, closing_time=2_000_000_000)),
+            AnnounceTournament(replace(CUP_PLAN, start_time=2_000_000_000, closing_time=2_000_000_000)),
         )
         asked = {
             "/api/about": ["/api/about"],

@@ -53,7 +53,7 @@ def test_parallel_threads_load_the_same_class(tmp_path: Path) -> None:
         (
             [("return Heap(self.size, 0)", "return Heap(self.sise, 0)")],
             "",
-            "cannot be set up: AttributeError",
+            r"Nim\.from_setup\(\{\}\)\.start\(\) failed: AttributeError",
         ),
         (
             [("class Nim(Game)", "1 / 0\nclass Nim(Game)")],

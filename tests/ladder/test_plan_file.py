@@ -130,7 +130,7 @@ def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str)
         (f'time_control = "5 min"\n{TWO}', ":1: time_control: '5 min' is not a time control: write 10"),
         (f"time_control = 5\n{TWO}", ":1: time_control: expected a string, got a whole number"),
         (f"maps = []\n{TWO}", ":1: maps: expected a list of length >= 1"),
-        (f'maps = ["m1", "m1"]\n{TWO}', ":1: maps: must list each map once"),
+        (f'maps = ["m1", "m1"]\n{TWO}', ":1: maps: list 'm1' once, not 2 times; for more matches"),
         (f'maps = "m1"\n{TWO}', ":1: maps: expected a list, got a string"),
         (f'event = "a\\nb"\n{TWO}', ":1: event: must be 1 to 100 printable characters"),
         (

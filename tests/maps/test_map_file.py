@@ -134,7 +134,7 @@ BROKEN = [
     (
         'name = "Strait"',
         'name = "Strait"\nshort = "East"',
-        ":25: territory.short: must differ from the short form of 'Strait', 'East'",
+        ":25: territory.short: 'East' is already the short form of 'Strait'; choose another",
     ),
     ('name = "Strait"', 'name = "EAST ISLAND"', ":9: territory.roads: no territory is called 'Strait'"),
     ("place = [10, 4.5]\n", "", ":13: territory: the key place is missing"),

@@ -189,8 +189,8 @@ TENSION = f"""async ([setup, moves]) => {{ {FROM}
 }}"""
 
 CHOSEN = f"""async (order) => {{ {FROM}
-  const [{{ Director }}, {{ onListing }}] = [await from('director.js'), await from('spectator.js')];
-  const matches = await new Promise((resolve) => onListing((listing) => listing.matches.length === order.length && resolve(listing.matches)));
+  const [{{ Director }}, {{ onLobbyListing }}] = [await from('director.js'), await from('spectator.js')];
+  const matches = await new Promise((resolve) => onLobbyListing((listing) => listing.matches.length === order.length && resolve(listing.matches)));
   matches.sort((a, b) => order.indexOf(a.match) - order.indexOf(b.match));
   const match = await new Promise((begin) => new Director({{ begin, show() {{}}, changed() {{}} }}).offer({{ matches, bots: [] }}));
   return match.id;

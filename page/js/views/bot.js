@@ -10,7 +10,7 @@ import { against, matchLink } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
 import { pastRow } from "../parts/pastrow.js";
 import { inWords, pointShare, rated, recordBar, scrolling } from "../parts/tables.js";
-import { onListing } from "../spectator.js";
+import { onLobbyListing } from "../spectator.js";
 import { GAME_NAMES, SIDES, botTitle, gameTitle, other, plural, presence, reason, when, whole } from "../text.js";
 
 const LISTED = 18;
@@ -23,7 +23,7 @@ export class BotView {
     this.playing = h("section", { hidden: true }, h("h2", null, "Now"), this.live);
     this.line = h("p");
     main.replaceChildren(head(h("h1", { title: name }, botTitle(name)), this.line, h("a", { class: "button", href: addressOf("play", name) }, "Play")), this.place);
-    this.unlist = onListing(({ matches, bots }) => {
+    this.unlist = onLobbyListing(({ matches, bots }) => {
       const bot = bots.find((each) => each.name === name);
       say(this.line, bot ? capitalized(presence(bot)) : "Not connected");
       const playing = matches.filter(({ players }) => [players.maxie, players.minnie].includes(name));

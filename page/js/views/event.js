@@ -8,7 +8,7 @@ import { head, page } from "../parts/cards.js";
 import { matchLink } from "../parts/matchlist.js";
 import { pastRow } from "../parts/pastrow.js";
 import { eventRows, headToHead, scores, scrolling, table } from "../parts/tables.js";
-import { onListing } from "../spectator.js";
+import { onLobbyListing } from "../spectator.js";
 import { GAME_NAMES, botTitle, eventTitle, mapTitle, minus, plural, timeTitle, whole } from "../text.js";
 
 const BOARDS = 4;
@@ -44,7 +44,7 @@ export class EventView {
     main.replaceChildren(
       head(h("h1", null, eventTitle(event)), h("p", null, h("span", { class: "status" }, this.far, " ", this.coming), " ", this.about)),
       this.test, this.fault, this.playing, this.tables);
-    this.unlist = onListing(({ matches, events = [] }) => {
+    this.unlist = onLobbyListing(({ matches, events = [] }) => {
       this.count(events.find((each) => each.event === event));
       this.list(matches.filter((each) => each.event === event));
     });

@@ -11,7 +11,7 @@ import { Stage, icon } from "../home/stage.js";
 import { keyed } from "../parts/keyed.js";
 import { byDay } from "../parts/matchlist.js";
 import { showRules } from "../parts/rules.js";
-import { onListing } from "../spectator.js";
+import { onLobbyListing } from "../spectator.js";
 import { botTitle, presence } from "../text.js";
 
 const PAGE = 12;
@@ -58,7 +58,7 @@ export class Home {
     this.ended = false; // true if a match has ended since the last request for finished matches
     this.changedAt = /** @type {number | null} */ (null); // of the first change since the last request
     this.loading = this.load();
-    this.unlist = onListing((listing) => this.show(listing));
+    this.unlist = onLobbyListing((listing) => this.show(listing));
   }
 
   // The large board has begun to show a match.

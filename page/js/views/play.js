@@ -5,7 +5,7 @@ import { h, say, set } from "../dom.js";
 import { keyed } from "../parts/keyed.js";
 import { playForm } from "../parts/playform.js";
 import { playing } from "../playing.js";
-import { onListing } from "../spectator.js";
+import { onLobbyListing } from "../spectator.js";
 import { SIDES, botTitle, control, gameTitle, other, timeTitle } from "../text.js";
 
 const LISTING_MS = 1500; // a server that is busy may list its bots later than that
@@ -28,7 +28,7 @@ export class PlayView {
   // The form is shown together with the first listing, which names the bots that can be challenged. `map`: chosen at first, if the server has it.
   async prepare(opponent, map) {
     const listed = new Promise((resolve) => {
-      this.unlist = onListing((listing) => {
+      this.unlist = onLobbyListing((listing) => {
         this.listing = listing;
         resolve(null);
         this.list();

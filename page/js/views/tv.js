@@ -8,7 +8,7 @@ import { matchLink } from "../parts/matchlist.js";
 import { MoveList } from "../parts/movelist.js";
 import { Plot } from "../parts/plot.js";
 import { navigate } from "../router.js";
-import { onListing } from "../spectator.js";
+import { onLobbyListing } from "../spectator.js";
 import { keyMoments } from "../story.js";
 import { fetchJson } from "../api.js";
 
@@ -33,7 +33,7 @@ export class TvView {
         h("div", { class: "tabs", role: "group", "aria-label": "Boards" }, choice("/tv", "1 board", count === 1), choice("/tv/4", "4 boards", count === 4))),
       h("div", { class: "tv", "data-boards": count }, this.stages.map((each) => each.element)),
       h("section", { class: "tv-others" }, h("h2", null, "Other matches"), this.live.element));
-    this.unlist = onListing((listing) => {
+    this.unlist = onLobbyListing((listing) => {
       this.stages.forEach((each) => each.offer(listing));
       this.live.show(listing.matches);
     });

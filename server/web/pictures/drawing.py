@@ -1,6 +1,7 @@
-"""Pictures as PNG and GIF. Drawing a picture takes tenths of a second, and a film up to ten seconds.
+"""Pictures (PNG) and films (animated GIFs) of positions and matches.
 
-Pictures are drawn only in the page process.
+Drawing a picture takes tenths of a second, and a film up to ten seconds. So only the page process draws, and not the
+process that runs the matches.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import count_plies_to_end
 from arena.games.core import MAXIE
 from arena.games.riskless import Move, Riskless, RisklessPosition
-from arena.games.riskless_map import MAX_PLY_LIMIT, RisklessMap
+from arena.games.riskless_map import HIGHEST_PLY_LIMIT, RisklessMap
 from arena.lab.variants import load_map_variant
 from arena.solved.header import encode_header
 from arena.solved.solved_table import SolvedTable
@@ -33,7 +33,7 @@ def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tu
     Return the number of boards that are decided within `depth` plies according to the table, and the number of boards for
     which the two disagree.
     """
-    game = Riskless(replace(map, ply_limit=MAX_PLY_LIMIT))
+    game = Riskless(replace(map, ply_limit=HIGHEST_PLY_LIMIT))
     problem = Problem(game, lambda _: 0)
     rng = Random("7")
     compared = decided = differ = 0

@@ -8,7 +8,7 @@ import pytest
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Notice
 from arena.server import host as hosts
-from arena.server.core.inputs import EventCommand, FindConnectedClient
+from arena.server.core.inputs import ChangeTournament, FindConnectedClient
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import requests, tokens
@@ -130,7 +130,8 @@ def test_an_invalid_directive_is_reported_in_one_line(database: str) -> None:
     fails("the time must be a duration such as", 2, "ban", "anna", "--for", "soon", "--db", database)
     for address in ("999.1.1.1", "192.0.2.0/33", "2001:db8::/129", "2001:db8:::1"):
         fails(f"'{address}' is not an address or a network: write", 2, "ban", address, "--db", database)
-    fails("printable characters", 2, "notice", "a\nb", "--db", database)
+    fails(r"unprintable character '\n': remove it", 2, "notice", "a\nb", "--db", database)
+    fails("the text has 501 characters; the limit is 500", 2, "notice", 501 * "a", "--db", database)
     arena("token", "create", "anna", "--db", database)
     fails("anna is not banned: `arena ban` lists the bans", 1, "ban", "anna", "--lift", "--db", database)
 
@@ -141,7 +142,7 @@ async def test_a_refused_request_is_logged_unless_it_is_a_question(
     async with open_host(make_private_host_settings(database=database)) as host:
         found = await requests.send_request(host.engine, "", FindConnectedClient("anna"))
         assert found == RequestAnswer("anna is not connected", done=False)
-        answer = await requests.send_request(host.engine, "", EventCommand("weekly", "pause"))
+        answer = await requests.send_request(host.engine, "", ChangeTournament("weekly", "pause"))
     assert answer is not None
     assert not answer.done
     refusals = [record.getMessage() for record in caplog.records if record.name == "arena.requests"]

@@ -28,7 +28,7 @@ from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
 from arena.server.core.effects import (
-    LISTING_TOPIC,
+    LOBBY_LISTING_TOPIC,
     AppendMatchEvent,
     CloseClient,
     CloseMatch,
@@ -213,7 +213,7 @@ class Arena:
 
     def listing(self) -> Listing:
         """Return the listing that a browsing client would get now."""
-        return self.core._listings.build_listing(self.now)
+        return self.core._lobby_listing_publisher.build_lobby_listing(self.now)
 
     def view(self, match: str) -> View:
         """Return the view that a spectator of a match would get now."""
@@ -273,7 +273,7 @@ def followed_topics(peer: Peer) -> set[str]:
         elif isinstance(message, End):
             topics.discard(message.match)
         elif isinstance(message, Listing):
-            topics.add(LISTING_TOPIC)
+            topics.add(LOBBY_LISTING_TOPIC)
     return topics
 
 

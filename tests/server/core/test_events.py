@@ -39,12 +39,12 @@ from arena.server.core.effects import (
 from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
 from arena.server.core.events import MAX_WAIT_FOR_ABSENT_BOT_NS
 from arena.server.core.inputs import (
-    AnnounceEvent,
-    EventCommand,
+    AnnounceTournament,
+    ChangeTournament,
     FindConnectedClient,
     HostCommand,
     HostRequest,
-    RenameEntry,
+    RenameTournamentEntry,
     RestoreMatches,
 )
 from arena.server.core.settings import DEFAULT_EVENT_NAME, HouseEngine, PoolGame
@@ -89,7 +89,7 @@ def enter_bots(arena: Arena, *names: str, owner: str = "") -> list[Peer]:
 def begin_event(event: EventPlan, *names: str) -> tuple[Arena, list[Peer]]:
     """Return an arena in which the event has begun, and the bots that have entered the event."""
     arena = Arena()
-    send_command(arena, AnnounceEvent(event))
+    send_command(arena, AnnounceTournament(event))
     peers = enter_bots(arena, *names)
     arena.wait(60_100)
     return arena, peers
@@ -108,7 +108,7 @@ def play_out(arena: Arena, steps: int = 200) -> None:
 def play_event(format: str, *names: str) -> tuple[Arena, list[Peer]]:
     """Let these bots play an event to its end. Return the arena and the bots."""
     arena = Arena(pool=None)
-    send_command(arena, AnnounceEvent(plan(format, minutes=1)))
+    send_command(arena, AnnounceTournament(plan(format, minutes=1)))
     peers = enter_bots(arena, *names)
     assert not arena.of(EventNews)
     arena.wait(60_200)
@@ -123,8 +123,10 @@ def play_event(format: str, *names: str) -> tuple[Arena, list[Peer]]:
 
 def test_an_event_from_its_announcement_to_its_end() -> None:
     arena = Arena(pool=None)
-    assert send_command(arena, AnnounceEvent(plan())) == CommandAnswered(1, "cup is announced", done=True)
-    assert not send_command(arena, AnnounceEvent(plan())).done
+    assert send_command(arena, AnnounceTournament(plan())) == CommandAnswered(
+        1, "cup is announced", done=True
+    )
+    assert not send_command(arena, AnnounceTournament(plan())).done
     anna, *_ = enter_bots(arena, "anna", "bert", "carl", "dora")
     anna.send(Status())
     assert anna.receive(Standing).detail == "in the event cup: begins at 1970-01-01T00:01:00Z"
@@ -170,7 +172,7 @@ def test_the_webhook_gets_the_start_each_round_each_match_and_the_end(format: st
 
 def test_a_cancellation_is_reported_once_although_matches_end_later() -> None:
     arena, (anna, *_) = begin_event(plan("round-robin"), "anna", "bert", "carl", "dora")
-    send_command(arena, EventCommand("cup", "cancel"))
+    send_command(arena, ChangeTournament("cup", "cancel"))
     arena.wait(100)
     anna.send(Resign(anna.receive(Start).match))
     arena.wait(100)
@@ -195,7 +197,7 @@ def test_a_restored_core_reports_no_news_twice() -> None:
         for each in other.of(EventNews)
         if isinstance(each.content, RoundPaired) and each.content.round == 1
     ]
-    send_command(other, EventCommand("cup", "cancel"))
+    send_command(other, ChangeTournament("cup", "cancel"))
     other.wait(10)
     assert other.of(EventNews)[-1].content.state == "cancelled"
 
@@ -236,7 +238,7 @@ def test_each_bot_gets_its_final_rank_and_points(format: str) -> None:
 
 def test_the_bots_of_an_event_are_ordered_by_rating_in_its_game_then_by_name() -> None:
     arena = Arena()
-    send_command(arena, AnnounceEvent(plan()))
+    send_command(arena, AnnounceTournament(plan()))
     for name, tictactoe, riskless in (
         ("anna", 1400.0, 1900.0),
         ("carl", 1600.0, 1500.0),
@@ -252,13 +254,13 @@ def test_the_bots_of_an_event_are_ordered_by_rating_in_its_game_then_by_name() -
 
 def test_an_event_begins_without_absent_bots_and_needs_two_bots() -> None:
     arena = Arena()
-    send_command(arena, AnnounceEvent(plan("knockout")))
+    send_command(arena, AnnounceTournament(plan("knockout")))
     _, _, carl = enter_bots(arena, "anna", "bert", "carl")
     carl.disconnect()
     arena.wait(60_100)
     assert get_stored_state(arena).bots == ("anna", "bert")
     arena = Arena()
-    send_command(arena, AnnounceEvent(plan()))
+    send_command(arena, AnnounceTournament(plan()))
     (anna,) = enter_bots(arena, "anna")
     arena.wait(60_100)
     assert get_stored_state(arena).phase == "cancelled"
@@ -293,7 +295,7 @@ def test_a_forfeit_states_why_the_bot_was_absent() -> None:
     arena, (_, bert, carl, _) = begin_event(plan("round-robin", rounds=2), "anna", "bert", "carl", "dora")
     bert.send(Status(0))
     carl.disconnect()
-    send_command(arena, EventCommand("cup", "withdraw", "dora"))
+    send_command(arena, ChangeTournament("cup", "withdraw", "dora"))
     for _ in range(4):
         play_until_quiet(arena)
         arena.wait(PATIENCE_MS + 10_000)
@@ -318,7 +320,9 @@ def test_an_absent_bot_forfeits_all_matches_of_a_round_after_one_wait() -> None:
 
 def test_the_name_of_a_series_means_its_running_event_for_actions_on_running_events() -> None:
     arena = Arena()
-    send_command(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", recurrence=WEEKLY)))
+    send_command(
+        arena, AnnounceTournament(plan(rounds=6, event="weekly-1", series="weekly", recurrence=WEEKLY))
+    )
     peers = [arena.connect(name) for name in ("anna", "bert", "carl", "dora")]
     for peer in peers:
         peer.send(EnterEvent("weekly"))
@@ -335,17 +339,17 @@ def test_the_name_of_a_series_means_its_running_event_for_actions_on_running_eve
         "dora returns to the event in progress"
     )
     for to in ("pause", "resume"):
-        assert send_command(arena, EventCommand("weekly", to)).answer.startswith(f"{running} is ")
+        assert send_command(arena, ChangeTournament("weekly", to)).answer.startswith(f"{running} is ")
     for _ in range(2):
-        assert send_command(arena, EventCommand("weekly", "withdraw", "dora")).done
+        assert send_command(arena, ChangeTournament("weekly", "withdraw", "dora")).done
     assert [each.has_entered("dora") for each in arena.core.event_states] == [False, False]
     dora.send(EnterEvent("weekly"))
     assert (
         dora.receive(Error).detail
         == f"'dora' was withdrawn from {coming}: only the host or the bot's owner can enter it again"
     )
-    assert send_command(arena, EventCommand("weekly", "enter", "dora")).answer == f"dora is in {running}"
-    assert send_command(arena, EventCommand("weekly", "cancel")).answer == f"{running} is cancelled"
+    assert send_command(arena, ChangeTournament("weekly", "enter", "dora")).answer == f"dora is in {running}"
+    assert send_command(arena, ChangeTournament("weekly", "cancel")).answer == f"{running} is cancelled"
 
 
 def test_after_a_restart_in_a_round_the_event_continues_its_matches() -> None:
@@ -373,7 +377,7 @@ def test_after_a_restart_in_a_round_the_event_continues_its_matches() -> None:
 
 def test_with_hold_pool_entered_bots_get_no_pool_match_after_the_entries_close() -> None:
     arena = Arena(pool=POOL)
-    send_command(arena, AnnounceEvent(plan(hold_pool=True)))
+    send_command(arena, AnnounceTournament(plan(hold_pool=True)))
     enter_bots(arena, "anna", "bert")
     while arena.now < 49_000 * MS:
         arena.wait(100)
@@ -395,7 +399,7 @@ def list_match_bots(arena: Arena) -> list[set[str]]:
 
 def test_a_bot_with_a_due_event_match_gets_no_pool_match() -> None:
     arena = Arena(pool=POOL)
-    send_command(arena, AnnounceEvent(plan()))
+    send_command(arena, AnnounceTournament(plan()))
     enter_bots(arena, "anna", "bert", "carl", "dora")
     round_one = {"anna", "carl"}, {"bert", "dora"}
     while arena.now < 58_500 * MS or list_match_bots(arena)[-1] in round_one:
@@ -416,22 +420,25 @@ def test_a_bot_with_a_due_event_match_gets_no_pool_match() -> None:
 
 def test_commands_of_the_host_change_an_event_or_are_refused_with_the_reason() -> None:
     arena = Arena()
-    assert send_command(arena, EventCommand("cup", "pause")) == CommandAnswered(
+    assert send_command(arena, ChangeTournament("cup", "pause")) == CommandAnswered(
         1, "no event 'cup' is open or in progress", done=False
     )
-    send_command(arena, AnnounceEvent(plan(rounds=5)))
+    send_command(arena, AnnounceTournament(plan(rounds=5)))
     enter_bots(arena, "anna", "bert", "carl")
-    assert send_command(arena, EventCommand("cup", "enter", "dora")).done
-    assert send_command(arena, EventCommand("cup", "withdraw", "dora")).answer == "dora is withdrawn from cup"
+    assert send_command(arena, ChangeTournament("cup", "enter", "dora")).done
+    assert (
+        send_command(arena, ChangeTournament("cup", "withdraw", "dora")).answer
+        == "dora is withdrawn from cup"
+    )
     arena.wait(60_100)
-    assert send_command(arena, EventCommand("cup", "pause")).done
+    assert send_command(arena, ChangeTournament("cup", "pause")).done
     play_until_quiet(arena)
     arena.wait(100)
     assert len(arena.of(OpenMatch)) == len(arena.records)
-    assert send_command(arena, EventCommand("cup", "resume")).done
+    assert send_command(arena, ChangeTournament("cup", "resume")).done
     arena.wait(100)
     assert arena.core.match_count
-    assert send_command(arena, EventCommand("cup", "cancel")).done
+    assert send_command(arena, ChangeTournament("cup", "cancel")).done
     play_until_quiet(arena)
     arena.wait(100)
     assert not arena.core.match_count
@@ -440,7 +447,7 @@ def test_commands_of_the_host_change_an_event_or_are_refused_with_the_reason() -
 
 def test_a_refused_entry_gets_the_reason() -> None:
     arena = Arena()
-    send_command(arena, AnnounceEvent(plan("knockout", invited=("anna", "bert"))))
+    send_command(arena, AnnounceTournament(plan("knockout", invited=("anna", "bert"))))
     ((carl,), guest) = [arena.connect("carl")], arena.connect("guest-1", guest=True)
     for peer, event, why in (
         (carl, "cup", "cup is open only to invited bots, and 'carl' is not invited"),
@@ -472,7 +479,7 @@ def test_an_event_of_the_format_arena_ends_after_its_minutes() -> None:
 @pytest.mark.parametrize("format", ["arena", "round-robin", "swiss", "knockout"])
 def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None:
     arena = Arena()
-    send_command(arena, AnnounceEvent(plan(format, minutes=1, rated=rated)))
+    send_command(arena, AnnounceTournament(plan(format, minutes=1, rated=rated)))
     enter_bots(arena, "anna", "bert", owner="eve")
     enter_bots(arena, "carl", "dora")
     arena.wait(60_100)
@@ -492,16 +499,18 @@ def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None
 
 def test_stop_cancels_the_next_event_and_ends_the_series() -> None:
     arena = Arena()
-    send_command(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", recurrence=WEEKLY)))
+    send_command(
+        arena, AnnounceTournament(plan(rounds=6, event="weekly-1", series="weekly", recurrence=WEEKLY))
+    )
     for name in ("anna", "bert"):
         arena.connect(name).send(EnterEvent("weekly"))
     arena.wait(60_100)
     running, coming = (each.plan.event for each in arena.core.event_states)
-    answer = send_command(arena, EventCommand("weekly", "stop")).answer
+    answer = send_command(arena, ChangeTournament("weekly", "stop")).answer
     assert answer == f"{coming} is cancelled, and weekly is not repeated"
     arena.wait(100)
     assert [each.plan.event for each in arena.core.event_states] == [running]
-    send_command(arena, EventCommand("weekly", "cancel"))
+    send_command(arena, ChangeTournament("weekly", "cancel"))
     play_until_quiet(arena)
     arena.wait(100)
     assert not arena.core.event_states
@@ -519,38 +528,38 @@ def test_a_client_is_found_while_it_is_connected() -> None:
 
 def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> None:
     arena = Arena()
-    send_command(arena, AnnounceEvent(plan(invited=("anna", "bert", "carl"))))
+    send_command(arena, AnnounceTournament(plan(invited=("anna", "bert", "carl"))))
     enter_bots(arena, "anna", "bert", "carl")
-    send_command(arena, EventCommand("cup", "withdraw", "carl"))
-    assert send_command(arena, RenameEntry("anna", "tiger")).answer == "anna is renamed to tiger"
-    assert send_command(arena, RenameEntry("carl", "")).answer == "carl is removed"
+    send_command(arena, ChangeTournament("cup", "withdraw", "carl"))
+    assert send_command(arena, RenameTournamentEntry("anna", "tiger")).answer == "anna is renamed to tiger"
+    assert send_command(arena, RenameTournamentEntry("carl", "")).answer == "carl is removed"
     (known,) = arena.core.event_states
     assert (known.bots, known.excluded, known.plan.invited) == (("tiger", "bert"), (), ("tiger", "bert"))
     assert get_stored_state(arena) == known
-    send_command(arena, AnnounceEvent(plan(event="other", uid="8", start_time=500)))
-    send_command(arena, EventCommand("other", "enter", "bert"))
+    send_command(arena, AnnounceTournament(plan(event="other", uid="8", start_time=500)))
+    send_command(arena, ChangeTournament("other", "enter", "bert"))
     arena.connect("tiger")
     arena.wait(60_100)
-    send_command(arena, RenameEntry("bert", "lion"))
+    send_command(arena, RenameTournamentEntry("bert", "lion"))
     assert [each.bots for each in arena.core.event_states] == [("bert", "tiger"), ("lion",)], "cup has begun"
 
 
 def test_an_unknown_house_engine_is_not_entered() -> None:
     arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
-    send_command(arena, AnnounceEvent(plan()))
-    answer = send_command(arena, EventCommand("cup", "enter", "house-greddy"))
+    send_command(arena, AnnounceTournament(plan()))
+    answer = send_command(arena, ChangeTournament("cup", "enter", "house-greddy"))
     reason = "this server has no engine called 'house-greddy'; did you mean \"house-greedy\"?"
     assert (answer.done, answer.answer) == (False, reason)
-    assert send_command(arena, EventCommand("cup", "enter", "house-greedy")).done
+    assert send_command(arena, ChangeTournament("cup", "enter", "house-greedy")).done
 
 
 def test_a_disconnected_bot_is_entered_with_its_stored_rating() -> None:
     arena = Arena()
-    send_command(arena, AnnounceEvent(plan(ratings=(1600, 1800))))
+    send_command(arena, AnnounceTournament(plan(ratings=(1600, 1800))))
     arena.handle(
-        HostCommand(1, EventCommand("cup", "enter", "anna", {"tictactoe": 1700.0, "riskless": 900.0}))
+        HostCommand(1, ChangeTournament("cup", "enter", "anna", {"tictactoe": 1700.0, "riskless": 900.0}))
     )
     assert arena.of(CommandAnswered)[-1].done
-    arena.handle(HostCommand(2, EventCommand("cup", "enter", "bert", {"riskless": 1700.0})))
+    arena.handle(HostCommand(2, ChangeTournament("cup", "enter", "bert", {"riskless": 1700.0})))
     answer = arena.of(CommandAnswered)[-1].answer
     assert answer == "cup is open to ratings of 1600 to 1800, but 'bert' is rated 1500"

@@ -32,9 +32,9 @@ from arena.protocol.messages import (
     Withdraw,
 )
 from arena.protocol.values import Thinking
-from arena.server.core.effects import LISTING_TOPIC, PublishToTopic, SendToClient
+from arena.server.core.effects import LOBBY_LISTING_TOPIC, PublishToTopic, SendToClient
 from arena.server.core.limits import HostLimits
-from arena.server.core.listing import MIN_LISTING_INTERVAL_NS
+from arena.server.core.lobby_listing import MIN_LOBBY_LISTING_INTERVAL_NS
 from arena.server.core.public_view import find_first_hidden_ply
 from arena.server.core.settings import AnalysisVisibility, HouseEngine
 from tests.server.core.arena import LINE, MS, Arena, Peer, answer_turn, arena_in_match
@@ -233,7 +233,7 @@ def test_a_browsing_client_gets_arrivals_matches_and_departures() -> None:
     listing = eve.receive(Listing)
     assert (listing.matches, listing.challenges, len(listing.bots)) == ([], [], 1)
     arena.wait(10_000)
-    assert all(each.topic == LISTING_TOPIC for each in arena.of(PublishToTopic))
+    assert all(each.topic == LOBBY_LISTING_TOPIC for each in arena.of(PublishToTopic))
     assert len(arena.of(PublishToTopic)) <= 5, "no publication without a change"
 
 
@@ -253,8 +253,8 @@ def test_repeated_browse_messages_share_listings_which_are_published_four_times_
         for each in arena.effects
         if isinstance(each, SendToClient) and isinstance(each.message, Listing)
     ]
-    assert len({id(each) for each in answers}) <= 2 * 1_000 * MS // MIN_LISTING_INTERVAL_NS + 1
-    assert 0 < len(arena.of(PublishToTopic)) <= 1_000 * MS // MIN_LISTING_INTERVAL_NS
+    assert len({id(each) for each in answers}) <= 2 * 1_000 * MS // MIN_LOBBY_LISTING_INTERVAL_NS + 1
+    assert 0 < len(arena.of(PublishToTopic)) <= 1_000 * MS // MIN_LOBBY_LISTING_INTERVAL_NS
     arena.wait(250)
     assert [each.name for each in crowd[0].all(Listing)[-1].bots] == [
         f"bot {number}" for number in range(0, 100, 7)
@@ -284,12 +284,12 @@ def test_each_edge_with_a_browsing_client_gets_one_copy_of_the_listing() -> None
     other.disconnect()
     arena.connect("cleo")
     arena.wait(250)
-    listings = [each for each in arena.of(PublishToTopic) if each.topic == LISTING_TOPIC]
+    listings = [each for each in arena.of(PublishToTopic) if each.topic == LOBBY_LISTING_TOPIC]
     assert listings[-1].edges == (1,)
     arena.connect("dora")
     one.disconnect()
     arena.wait(250)
-    assert [each for each in arena.of(PublishToTopic) if each.topic == LISTING_TOPIC] == listings, (
+    assert [each for each in arena.of(PublishToTopic) if each.topic == LOBBY_LISTING_TOPIC] == listings, (
         "no client browses any more"
     )
 

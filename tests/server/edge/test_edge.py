@@ -40,7 +40,7 @@ from tests.server.edge.rig import (
 from tests.virtual import virtual
 
 VIEW = View("m", "e", "t", {}, Players("a", "b"), TimeControl.parse("1+0"), [], CLOCKS, "maxie")
-EMPTY_LISTING = Listing([], [], [])
+EMPTY_LOBBY_LISTING = Listing([], [], [])
 
 
 # resync
@@ -77,7 +77,7 @@ async def test_subscriptions_are_repeated_after_a_resync() -> None:
             VIEW,
             *(_named(each) for each in ("over", "left")),
             Error(ErrorCode.NO_SUCH_MATCH, "", "none"),
-            EMPTY_LISTING,
+            EMPTY_LOBBY_LISTING,
         )
         arena.publish("over", End("over", None, EndReason.LINE, "", [], CLOCKS))
         eve.send(Unwatch("left"))
@@ -137,7 +137,7 @@ class AnsweringCore:
             if isinstance(message, MessageReceived) and not self.is_away:
                 asked = message.message
                 if isinstance(asked, Browse):
-                    arena.core.deliver_soon(SendToClient(message.client, EMPTY_LISTING))
+                    arena.core.deliver_soon(SendToClient(message.client, EMPTY_LOBBY_LISTING))
                 elif isinstance(asked, Watch):
                     reply = VIEW if asked.match == "m" else Error(ErrorCode.NO_SUCH_MATCH, "", asked.match)
                     arena.core.deliver_soon(SendToClient(message.client, reply))
@@ -152,7 +152,7 @@ async def test_the_page_client_gets_matches_in_progress_and_the_listing() -> Non
         live = arena.edge.page_client
         assert await live.request_view("m") == VIEW
         assert await live.request_view("none") is None
-        assert await live.request_listing_or_last_known() == EMPTY_LISTING
+        assert await live.request_lobby_listing_or_last_known() == EMPTY_LOBBY_LISTING
         [request] = arena.core.list_received(AdmissionRequest)
         assert request.hello.role == "spectator"
         messages = [each.message for each in arena.core.list_received(MessageReceived)]
@@ -169,11 +169,13 @@ async def test_equal_requests_of_the_page_share_one_request_to_the_core() -> Non
             Watch("m"),
             Unwatch("m"),
         ]
-        await asyncio.gather(*(arena.edge.page_client.request_listing_or_last_known() for _ in range(10)))
-        await arena.edge.page_client.request_listing_or_last_known()
+        await asyncio.gather(
+            *(arena.edge.page_client.request_lobby_listing_or_last_known() for _ in range(10))
+        )
+        await arena.edge.page_client.request_lobby_listing_or_last_known()
         assert [each.message for each in arena.core.list_received(MessageReceived)].count(Browse()) == 1
         await asyncio.sleep(1)
-        await arena.edge.page_client.request_listing_or_last_known()
+        await arena.edge.page_client.request_lobby_listing_or_last_known()
         assert [each.message for each in arena.core.list_received(MessageReceived)].count(Browse()) == 2
 
 
@@ -194,15 +196,15 @@ async def test_an_idle_page_client_disconnects_until_the_next_request() -> None:
 async def test_the_page_client_times_out_without_a_core_and_repeats_its_requests_to_a_new_one() -> None:
     async with open_rig() as arena:
         answering = AnsweringCore(arena)
-        await arena.edge.page_client.request_listing_or_last_known()
+        await arena.edge.page_client.request_lobby_listing_or_last_known()
         answering.is_away = True
         start_time = asyncio.get_running_loop().time()
         assert await arena.edge.page_client.request_view("m") is None
         assert asyncio.get_running_loop().time() - start_time == pytest.approx(CORE_ANSWER_TIMEOUT_SECONDS)
         await asyncio.sleep(1)
-        assert await arena.edge.page_client.request_listing_or_last_known() == EMPTY_LISTING
+        assert await arena.edge.page_client.request_lobby_listing_or_last_known() == EMPTY_LOBBY_LISTING
         failed = asyncio.get_running_loop().time()
-        assert await arena.edge.page_client.request_listing_or_last_known() == EMPTY_LISTING
+        assert await arena.edge.page_client.request_lobby_listing_or_last_known() == EMPTY_LOBBY_LISTING
         assert asyncio.get_running_loop().time() == failed, "soon after a failed request, no request waits"
         asked = asyncio.create_task(arena.edge.page_client.request_view("m"))
         await asyncio.sleep(0.1)

@@ -24,7 +24,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
-from arena.server.core.effects import LISTING_TOPIC, PublishToTopic, SendToClient
+from arena.server.core.effects import LOBBY_LISTING_TOPIC, PublishToTopic, SendToClient
 from arena.server.core.inputs import MessageReceived
 from arena.server.core.limits import HostLimits
 from arena.server.edge.topics import (
@@ -277,7 +277,7 @@ async def test_a_slow_client_skips_to_the_latest_listing() -> None:
             arena.send(number, listing(0))
         slow.is_reading = False
         for number in range(1, 30):
-            arena.publish(LISTING_TOPIC, listing(number))
+            arena.publish(LOBBY_LISTING_TOPIC, listing(number))
             await asyncio.sleep(0.3)
         numbers = [each.matches[0].match for each in eve.take_messages() if isinstance(each, Listing)]
         assert numbers == [f"{number}" for number in range(30)]
@@ -285,7 +285,7 @@ async def test_a_slow_client_skips_to_the_latest_listing() -> None:
             encode_server_frame(listing(0))
         )
         slow.resume_reading()
-        arena.publish(LISTING_TOPIC, listing(30))
+        arena.publish(LOBBY_LISTING_TOPIC, listing(30))
         await asyncio.sleep(0.3)
         messages = [each for each in slow.take_messages() if isinstance(each, Listing)]
         assert messages[-1] == listing(30)

@@ -57,7 +57,7 @@ async def host_with_house(
 
 def list_house_engines(host: Host) -> list[str]:
     """Return the names of the listed house engines."""
-    listing = host.shell.core._listings.build_listing(0)
+    listing = host.shell.core._lobby_listing_publisher.build_lobby_listing(0)
     return [each.name for each in listing.bots if each.house]
 
 

@@ -172,7 +172,7 @@ async def test_a_database_of_another_program_is_refused_and_unchanged(database: 
     async with closing(make_engine(database)) as engine:
         async with engine.begin() as connection:
             await connection.execute(sa.text("CREATE TABLE cats (name VARCHAR(9))"))
-        with pytest.raises(StoreError, match="it is not a store of this program, but has the tables cats"):
+        with pytest.raises(StoreError, match="it is not a server's database, but has the tables cats"):
             await create_or_migrate_store(engine)
         async with engine.connect() as connection:
             names = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
 from arena.server.core.calendar import format_unix_time_as_utc
-from arena.server.core.inputs import AnnounceEvent, HostCommand
+from arena.server.core.inputs import AnnounceTournament, HostCommand
 from arena.server.host import Host
 from arena.server.shell import host_requests
 from arena.server.store import invitations, owners, tokens
@@ -140,7 +140,7 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     plan = replace(
         CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE, invited=("tiger", "lion", "wolf")
     )
-    assert await send_request(host.engine, "", AnnounceEvent(plan))
+    assert await send_request(host.engine, "", AnnounceTournament(plan))
     tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     await tokens.create_token(host.engine, "lion", "bot", "ada")
     await tokens.create_token(host.engine, "bear", "bot", "ada")
@@ -168,14 +168,14 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
         assert await post(host, f"me/{path}", tiger) == (409, why)
     assert (await post(host, "me/enter?event=cup&name=tiger", basic("tiger", "a guess")))[0] == 401
     soon = replace(plan, event="tea", uid="8", closing_time=1)
-    assert await send_request(host.engine, "", AnnounceEvent(soon))
+    assert await send_request(host.engine, "", AnnounceTournament(soon))
     closed = "the entries of tea are closed: it is about to begin"
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
 
 
 async def test_an_entry_reaches_its_event_immediately(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     assert await send_request(
-        host.engine, "", AnnounceEvent(replace(CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE))
+        host.engine, "", AnnounceTournament(replace(CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE))
     )
 
     async def pending_requests(*_: object) -> list[HostCommand]:
@@ -194,7 +194,7 @@ async def test_an_edge_changes_tokens_and_reaches_the_core_of_an_event(
 ) -> None:
     """An edge has no lease and no core: it changes tokens in the store, and sends requests to the core through the store."""
     assert await send_request(
-        host.engine, "", AnnounceEvent(replace(CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE))
+        host.engine, "", AnnounceTournament(replace(CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE))
     )
     old = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     async with open_store(host.engine.url.render_as_string(hide_password=False)) as engine:

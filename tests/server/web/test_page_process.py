@@ -86,11 +86,11 @@ class EmptyPageClient(PageClient):
     async def request_view(self, match: str) -> View | None:
         return None
 
-    async def request_listing_or_last_known(self) -> Listing:
+    async def request_lobby_listing_or_last_known(self) -> Listing:
         return Listing([], [], [])
 
-    async def get_current_listing(self) -> Listing:
-        return await self.request_listing_or_last_known()
+    async def get_current_lobby_listing(self) -> Listing:
+        return await self.request_lobby_listing_or_last_known()
 
     def list_admitted_clients(self) -> list[ConnectedClient]:
         return []

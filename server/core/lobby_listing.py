@@ -6,26 +6,26 @@ from collections.abc import Callable, Mapping
 
 from arena.protocol.messages import ListedEvent, Listing
 from arena.server.core.deadlines import DeadlineKey
-from arena.server.core.effects import LISTING_TOPIC, PublishToTopic, SendToClient
+from arena.server.core.effects import LOBBY_LISTING_TOPIC, PublishToTopic, SendToClient
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.lobby import FollowerCountsByEdge, Lobby, LobbyClient
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.room import MatchRoom
 from arena.server.core.suspensions import BotSuspensions
 
-MIN_LISTING_INTERVAL_NS = 250_000_000
+MIN_LOBBY_LISTING_INTERVAL_NS = 250_000_000
 """Shortest time between two publications of the listing, in ns. The listing of a browsing client lags by at most this."""
 MAX_LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a listing. The `listing` message must fit into one websocket frame of limited size."""
-LISTING_DEADLINE: DeadlineKey = ("listing", "")
+LOBBY_LISTING_DEADLINE: DeadlineKey = ("listing", "")
 """Key of the listing of matches, bots, challenges and events in the core's table of deadlines.
 
 The name in the key is empty, because there is only one listing. When this deadline passes,
-`ListingPublisher.publish_listing` is called.
+`LobbyListingPublisher.publish_lobby_listing` is called.
 """
 
 
-class ListingPublisher:
+class LobbyListingPublisher:
     """Sender of the `listing` messages: overviews of the arena for the clients that browse it."""
 
     def __init__(
@@ -45,20 +45,20 @@ class ListingPublisher:
         self._suspensions = suspensions
         self._followers = FollowerCountsByEdge()
         """Number of browsing clients of each edge (process that holds connections)."""
-        self._latest_listing: tuple[int, Listing] | None = None
+        self._latest_lobby_listing: tuple[int, Listing] | None = None
         """Latest listing, preceded by the time (monotonic ns) at which it was built; None before the first listing."""
         self._published_change_count = 0
         """Value of `lobby.change_count` at the last publication. Nothing has changed since then if the value is the same."""
 
-    def send_and_follow_listing(self, client: LobbyClient) -> None:
+    def send_and_follow_lobby_listing(self, client: LobbyClient) -> None:
         """Send a client the listing, and then a new one after each change.
 
-        The first listing may be `MIN_LISTING_INTERVAL_NS` old, so that clients that browse again and again cost little.
+        The first listing may be `MIN_LOBBY_LISTING_INTERVAL_NS` old, so that clients that browse again and again cost little.
         """
-        client.follow_topic(LISTING_TOPIC, self._followers)
-        latest = self._latest_listing
-        if latest is None or self._lobby.now >= latest[0] + MIN_LISTING_INTERVAL_NS:
-            listing = self._build_and_cache_listing()
+        client.follow_topic(LOBBY_LISTING_TOPIC, self._followers)
+        latest = self._latest_lobby_listing
+        if latest is None or self._lobby.now >= latest[0] + MIN_LOBBY_LISTING_INTERVAL_NS:
+            listing = self._build_and_cache_lobby_listing()
         else:
             listing = latest[1]
             self.schedule_publication()
@@ -67,25 +67,29 @@ class ListingPublisher:
     def schedule_publication(self) -> None:
         """Schedule the publication of a new listing if something has changed and a client browses."""
         if self._followers.edges and self._published_change_count != self._lobby.change_count:
-            self._lobby.deadlines.schedule_check(LISTING_DEADLINE, self._lobby.now + MIN_LISTING_INTERVAL_NS)
+            self._lobby.deadlines.schedule_check(
+                LOBBY_LISTING_DEADLINE, self._lobby.now + MIN_LOBBY_LISTING_INTERVAL_NS
+            )
 
-    def publish_listing(self) -> None:
+    def publish_lobby_listing(self) -> None:
         """Publish a new listing if a client still browses. Called when the publication is due."""
         if self._followers.edges:
             self._published_change_count = self._lobby.change_count
             self._lobby.effects.append(
-                PublishToTopic(LISTING_TOPIC, self._build_and_cache_listing(), self._followers.edges)
+                PublishToTopic(
+                    LOBBY_LISTING_TOPIC, self._build_and_cache_lobby_listing(), self._followers.edges
+                )
             )
 
-    def _build_and_cache_listing(self) -> Listing:
-        listing = self.build_listing(self._lobby.now)
-        self._latest_listing = self._lobby.now, listing
+    def _build_and_cache_lobby_listing(self) -> Listing:
+        listing = self.build_lobby_listing(self._lobby.now)
+        self._latest_lobby_listing = self._lobby.now, listing
         return listing
 
-    def build_listing(self, now_ns: int) -> Listing:
+    def build_lobby_listing(self, now_ns: int) -> Listing:
         """Return a new listing of matches, bots, challenges and events at `now_ns`."""
         bots = [
-            bot.make_listing_entry(
+            bot.make_lobby_listing_entry(
                 self._suspensions.find_suspension_reason(bot.name, now_ns), is_house_engine=False
             )
             for bot in self._lobby.list_connected_bots()
@@ -95,5 +99,7 @@ class ListingPublisher:
             challenge.make_challenged_message(now_ns)
             for challenge in self._challenges.list_oldest_challenges(MAX_LISTED_CHALLENGES)
         ]
-        matches = [room.public_view.make_listing_entry() for room in self._rooms.values()]
-        return Listing(matches, [*self._house.make_listing_entries(), *bots], challenges, self._list_events())
+        matches = [room.public_view.make_lobby_listing_entry() for room in self._rooms.values()]
+        return Listing(
+            matches, [*self._house.make_lobby_listing_entries(), *bots], challenges, self._list_events()
+        )
