@@ -89,7 +89,7 @@ class RelaySession(Session):
         """Write a message in a websocket frame of the kind that the server sends."""
         self._connection.write_or_disconnect_slow_client(Frame(BINARY_OPCODE, data).serialize(mask=False))
 
-    def receive(self, frame: Frame, arrived_ns: int) -> None:  # noqa: ARG002  the time makes no difference
+    def receive_frame(self, frame: Frame, arrived_ns: int) -> None:  # noqa: ARG002  the time makes no difference
         """Answer the sender of a frame, and send the other session of the pair a turn. The time `arrived_ns` is not used."""
         if frame.opcode is not BINARY_OPCODE:
             return

@@ -91,10 +91,7 @@ async def test_one_of_two_processes_that_begin_or_resume_a_ladder_at_once_plays_
 ) -> None:
     if is_stored:
         await claim(engine, "spring", server="earlier")
-    async with (
-        open_journal(engine, "one", lease_seconds=0.3),
-        open_journal(engine, "two", lease_seconds=0.3),
-    ):
+    async with open_journal(engine, "one"), open_journal(engine, "two"):
         claims = [claim(engine, "spring", server=server) for server in ("one", "two")]
         results = await asyncio.gather(*claims, return_exceptions=True)
     assert sorted(type(result).__name__ for result in results) == ["CannotResumeLadder", "StoredLadder"]
