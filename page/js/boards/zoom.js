@@ -43,6 +43,7 @@ export class Zoom {
     this.enough = Infinity; // scale at which a finger can tell them apart
     this.follows = false; // what the picture is zoomed in on are the latest moves
     this.movedAt = -Infinity; // time at which the picture began to move by itself
+    this.decidedAt = -Infinity; // time at which the last choice was over
     this.resting = /** @type {number | undefined} */ (undefined); // timer of the end of a gesture that zooms
     this.scale = 0;
     this.height = 0; // of the frame
@@ -250,6 +251,7 @@ export class Zoom {
     if (this.follows && this.factor === 0) this.factor = null;
     this.follows = false;
     const isSame = this.near.length > 0 && points[0] === this.near[0];
+    if (this.points.length && !points.length) this.decidedAt = performance.now();
     this.points = points;
     this.enough = enough;
     if (!this.isHandheld && this.factor) this.near = near;
@@ -322,9 +324,10 @@ export class Zoom {
     return getComputedStyle(this.keys).clipPath !== "none";
   }
 
-  // Zoom in on a point that is tapped twice, or back to the whole picture. While a territory is chosen, two taps do nothing.
+  // Zoom in on a point that is tapped twice, or back to the whole picture. While a territory is chosen, two taps do nothing, and so do two of which
+  // the first has played a move.
   tapTwice(event) {
-    if (!this.hidesKeys || (this.near.length && !this.follows) || this.isMoving(event.timeStamp)) return;
+    if (!this.hidesKeys || (this.near.length && !this.follows) || this.isMoving(event.timeStamp) || event.timeStamp < this.decidedAt + SETTLE_MS) return;
     this.by((this.isWhole ? TAP_SHARE * this.least : this.whole) / this.scale, event);
   }
 
