@@ -91,7 +91,7 @@ export class Review {
     const seat = match.seatOf(ply - 1);
     const fall = h("span", { class: "fall" }, h("span", { "data-owner": seat }, match.players[seat]), h("strong", null, ` ${best.replace("\u00a0%", "")} → ${left}`));
     const line = (name, move, chance, { mark = "", kind = /** @type {string | null} */ (null) }) => h("span", { class: "of-arrow", "data-kind": kind },
-      h("strong", null, `${name}: ${match.game.text(move)}${mark ? "\u00a0" : " "}`, mark ? h("span", { class: "mark" }, mark) : null), h("span", null, chance));
+      h("strong", null, h("span", { class: "which" }, `${name}: `), `${match.game.text(move)}${mark ? "\u00a0" : " "}`, mark ? h("span", { class: "mark" }, mark) : null), h("span", null, chance));
     const reason = this.reason(ply);
     return [fall, better && line("Best", better, best, { kind: "better" }), line("Played", match.moves[ply - 1].move, left, { mark: this.mark(ply) }),
       reason && h("span", { class: "reason" }, reason)].filter(Boolean);
