@@ -7,7 +7,7 @@ An event is a tournament, a ladder, or the open pool, in which a server pairs al
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -64,18 +64,26 @@ class EventMatchResult(NamedTuple):
     """End reason, a value of `protocol.codes.EndReason`."""
 
 
-def add_event_results(connection: sa.Connection, results: Sequence[EventMatchResult]) -> None:
-    """Add the results of one or more finished matches to the tables of their events, in the caller's transaction."""
-    rows_by_table = {
-        event_totals: [{"event": result.event} for result in results],
-        event_bots: [
-            {"event": result.event, "bot": bot} for result in results for bot in {result.maxie, result.minnie}
-        ],
-        event_scores: [result._asdict() for result in results],
-    }
-    for table, rows in rows_by_table.items():
-        upsert = make_upsert(connection.dialect.name, table, ("matches",))
-        connection.execute(upsert, [row | {"matches": 1} for row in rows])
+def add_event_results(connection: sa.Connection, results: Iterable[EventMatchResult]) -> None:
+    """Add the results of finished matches to the tables of their events, in the caller's transaction."""
+    score_counts = Counter(results)
+    match_counts: Counter[tuple[str]] = Counter()
+    bot_counts: Counter[tuple[str, str]] = Counter()
+    for result, count in score_counts.items():
+        match_counts[(result.event,)] += count
+        for bot in {result.maxie, result.minnie}:
+            bot_counts[result.event, bot] += count
+    counters: tuple[tuple[sa.Table, Counter[Any]], ...] = (
+        (event_totals, match_counts),
+        (event_bots, bot_counts),
+        (event_scores, score_counts),
+    )
+    for table, counts in counters:
+        key_columns = [column.name for column in table.primary_key]
+        # A fixed order prevents deadlocks between transactions.
+        rows = [dict(zip(key_columns, key, strict=True)) | {"matches": counts[key]} for key in sorted(counts)]
+        if rows:
+            connection.execute(make_upsert(connection.dialect.name, table, ("matches",)), rows)
 
 
 async def list_events_with_matches(engine: Engine, limit: int) -> list[EventMatchCounts]:

@@ -226,31 +226,42 @@ def add_rating_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> 
     steps: changes of ratings by matches, in order of the matches; the two steps of a match in a category are adjacent,
         that of the first player (Maxie) first
     """
-    standings_rows: list[dict[str, Any]] = []
-    cross_rows: list[dict[str, Any]] = []
+    rows_by_key: dict[RatingKey, dict[str, Any]] = {}
+    pairs: dict[tuple[RatingCategory, str, str], dict[str, Any]] = {}
     step_iterator = iter(steps)
     for maxie, minnie in zip(step_iterator, step_iterator, strict=True):
         for step, opponent_step in ((maxie, minnie), (minnie, maxie)):
-            key = step.category._asdict() | {"bot": step.bot}
-            score = {name: int(step.outcome is outcome) for name, outcome in _SCORE_OUTCOMES.items()}
-            cross_rows.append(key | score | {"opponent": opponent_step.bot})
-            standings_rows.append(
-                key
-                | score
-                | {
-                    "rating": step.rating,
-                    "deviation": step.deviation,
-                    "volatility": step.volatility,
-                    "last": step.finished,
-                    "matches": int(step.outcome is not RatedOutcome.NONE),
-                    "forfeits": int(step.forfeit),
-                    "crashes": int(step.crash),
-                }
+            outcome_counts = {name: int(step.outcome is outcome) for name, outcome in _SCORE_OUTCOMES.items()}
+            counts = rows_by_key.setdefault((step.category, step.bot), dict.fromkeys(_MATCH_COUNT_COLUMNS, 0))
+            for name, count in outcome_counts.items():
+                counts[name] += count
+            counts["matches"] += step.outcome is not RatedOutcome.NONE
+            counts["forfeits"] += step.forfeit
+            counts["crashes"] += step.crash
+            rating_values = {
+                "rating": step.rating,
+                "deviation": step.deviation,
+                "volatility": step.volatility,
+            }
+            row = step.category._asdict() | {"bot": step.bot}
+            counts |= {**row, **rating_values, "last": step.finished}
+            key = (step.category, step.bot, opponent_step.bot)
+            pair = pairs.setdefault(
+                key, {**row, "opponent": opponent_step.bot} | dict.fromkeys(_SCORE_OUTCOMES, 0)
             )
-    if standings_rows:
+            for name, count in outcome_counts.items():
+                pair[name] += count
+    if rows_by_key:
         dialect = connection.dialect.name
-        connection.execute(make_upsert(dialect, standings_table, _MATCH_COUNT_COLUMNS), standings_rows)
-        connection.execute(make_upsert(dialect, crosses_table, tuple(_SCORE_OUTCOMES)), cross_rows)
+        # A fixed order prevents deadlocks between transactions.
+        connection.execute(
+            make_upsert(dialect, standings_table, _MATCH_COUNT_COLUMNS),
+            [rows_by_key[key] for key in sorted(rows_by_key)],
+        )
+        connection.execute(
+            make_upsert(dialect, crosses_table, tuple(_SCORE_OUTCOMES)),
+            [pairs[key] for key in sorted(pairs)],
+        )
 
 
 def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, CurrentRating]) -> None:
