@@ -69,9 +69,9 @@ class BotConnection:
     A wait for a message raises ProtocolFault if the bot closes the connection or sends a frame that is not a message.
     """
 
-    def __init__(self, connection: ServerConnection, frames: FrameLog, patience_seconds: float) -> None:
+    def __init__(self, connection: ServerConnection, frame_log: FrameLog, patience_seconds: float) -> None:
         self.connection = connection
-        self.frames = frames
+        self.frame_log = frame_log
         self.patience_seconds = patience_seconds
         """Time limit in seconds for each message that the bot must send while no chess clock runs."""
 
@@ -85,11 +85,11 @@ class BotConnection:
         If the connection is closed, send nothing: the next wait for the bot raises ProtocolFault.
         """
         frame = msgpack.packb(message_fields)
-        self.frames.add_frame("<", frame)
+        self.frame_log.add_frame("<", frame)
         try:
             await self.connection.send(frame)
         except ConnectionClosed:
-            self.frames.add_remark("the connection was already closed")
+            self.frame_log.add_remark("the connection was already closed")
 
     async def receive_message(
         self, expected_message: str, timeout_seconds: float | None = None
@@ -128,7 +128,7 @@ class BotConnection:
             if scope.cancelled_caught:
                 return None
             received_at = MONOTONIC_CLOCK.now()
-            self.frames.add_frame(">", frame)
+            self.frame_log.add_frame(">", frame)
             try:
                 message = decode_client_message(frame)
             except DecodeError as error:
@@ -163,7 +163,7 @@ class BotConnection:
 
     def abort_connection(self) -> None:
         """Cut the connection without a closing handshake."""
-        self.frames.add_remark("the connection is cut")
+        self.frame_log.add_remark("the connection is cut")
         self.connection.transport.abort()
 
     def _describe_close_code(self) -> str:

@@ -64,7 +64,7 @@ class CheckContext:
     """Time in ms by which the bot may exceed `tiny_time_control`, as an allowance for network delay."""
 
     @property
-    def supported_games(self) -> list[str]:
+    def supported_game_names(self) -> list[str]:
         """Return the names of the games that the bot's hello lists and this program knows.
 
         Return all known games if there was no hello yet, or if the hello lists no games.
@@ -77,24 +77,24 @@ class CheckContext:
         ]
 
     def make_game(self, name: str = "", map_name: str = SMALL_MAP) -> AnyGame:
-        """Return the game called `name`, or the first of `supported_games` if `name` is empty.
+        """Return the game called `name`, or the first of `supported_game_names` if `name` is empty.
 
         map_name: name of the map, if the game has maps. If the bot's hello lists only other maps, the first of those is
             used instead.
         """
-        name = name or self.supported_games[0]
+        name = name or self.supported_game_names[0]
         if not has_maps(name):
             return make_game_on_map(name)
         maps = self.server.hello.maps if self.server.hello else []
         return make_game_on_map(name, maps[0] if maps and map_name not in maps else map_name)
 
-    def make_match_without_time_pressure(
+    def make_untimed_match(
         self, bot_connection: BotConnection, game: AnyGame | None = None, seat: Player = Player.MAXIE
     ) -> ScriptedMatch:
         """Return a scripted match with time limits so long that only a bot that hangs exceeds them.
 
         bot_connection: connection to the bot
-        game: game to play; None for the first of `supported_games`
+        game: game to play; None for the first of `supported_game_names`
         seat: player (Maxie or Minnie) whose moves the bot makes
         """
         return ScriptedMatch(
@@ -109,7 +109,7 @@ Check = Callable[[CheckContext], Awaitable[None]]
 async def check_handshake(context: CheckContext) -> None:
     """The bot must connect with the subprotocol, send hello first, and wait for the welcome."""
     await context.server.connect_bot()
-    if not context.supported_games:
+    if not context.supported_game_names:
         raise ProtocolFault(
             f"hello.games must be empty, or name at least one of {', '.join(CATALOGUE.list_game_names())}"
         )
@@ -117,9 +117,7 @@ async def check_handshake(context: CheckContext) -> None:
 
 async def check_ordinary_match(game_name: str, seat: Player, context: CheckContext) -> None:
     """The bot must play a match in the given seat."""
-    match = context.make_match_without_time_pressure(
-        await context.server.connect_bot(), context.make_game(game_name), seat
-    )
+    match = context.make_untimed_match(await context.server.connect_bot(), context.make_game(game_name), seat)
     await match.begin_match()
     await match.play_moves_and_end(MAX_MOVES_PER_MATCH)
     await match.require_bot_silence()
@@ -127,7 +125,7 @@ async def check_ordinary_match(game_name: str, seat: Player, context: CheckConte
 
 async def check_repeated_messages(context: CheckContext) -> None:
     """The bot must answer repeated start, turn and end messages in the same way, or not at all."""
-    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    match = context.make_untimed_match(await context.server.connect_bot())
     await match.begin_match()
     await match.bot_connection.send_message(match.start_message)
     await match.send_turn_message()
@@ -137,17 +135,17 @@ async def check_repeated_messages(context: CheckContext) -> None:
     await match.play_move_pair()
     await match.send_end_message()
     await match.send_end_message()
-    await check_ordinary_match(context.supported_games[0], Player.MAXIE, context)
+    await check_ordinary_match(context.supported_game_names[0], Player.MAXIE, context)
 
 
 async def check_outdated_messages(context: CheckContext) -> None:
     """The bot must not answer a turn that it has already played, or the end of an unknown match."""
-    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    match = context.make_untimed_match(await context.server.connect_bot())
     await match.begin_match()
     await match.play_move_pair()
     await match.play_move_pair()
     await match.bot_connection.send_message(match.make_turn_message(0))
-    other_match = context.make_match_without_time_pressure(match.bot_connection)
+    other_match = context.make_untimed_match(match.bot_connection)
     await other_match.send_end_message()
     await match.require_bot_silence()
     await match.play_move_pair()
@@ -156,8 +154,8 @@ async def check_outdated_messages(context: CheckContext) -> None:
 
 async def check_unknown_types(context: CheckContext) -> None:
     """The bot must ignore messages of unknown types."""
-    match = context.make_match_without_time_pressure(await context.server.connect_bot())
-    unknown_message = {"type": "x-weather", "match": match.id, "sky": ["blue", None, {"sun": 1.5}]}
+    match = context.make_untimed_match(await context.server.connect_bot())
+    unknown_message = {"type": "x-weather", "match": match.match_id, "sky": ["blue", None, {"sun": 1.5}]}
     await match.bot_connection.send_message_fields(unknown_message)
     await match.begin_match()
     await match.bot_connection.send_message_fields(unknown_message)
@@ -165,21 +163,21 @@ async def check_unknown_types(context: CheckContext) -> None:
     await match.bot_connection.send_message_fields(unknown_message)
     await match.receive_bot_move()
     await match.send_end_message()
-    await check_ordinary_match(context.supported_games[0], Player.MAXIE, context)
+    await check_ordinary_match(context.supported_game_names[0], Player.MAXIE, context)
 
 
 async def check_unknown_fields(context: CheckContext) -> None:
     """The bot must ignore unknown fields in all messages."""
-    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    match = context.make_untimed_match(await context.server.connect_bot())
     await match.begin_match(x_colour="green")
     await match.play_move_pair(x_colour=["green"], x_size={"wide": True})
     await match.send_end_message(x_colour=None)
-    await check_ordinary_match(context.supported_games[0], Player.MAXIE, context)
+    await check_ordinary_match(context.supported_game_names[0], Player.MAXIE, context)
 
 
 async def check_unknown_errors(context: CheckContext) -> None:
     """The bot must continue after an error that is not fatal, whatever its code."""
-    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    match = context.make_untimed_match(await context.server.connect_bot())
     await match.begin_match()
     await match.bot_connection.send_message(
         Error(ErrorCode.RATE_LIMITED, "too many messages; arena check sends this error to test the bot")
@@ -193,7 +191,7 @@ async def check_unknown_errors(context: CheckContext) -> None:
 
 async def check_catch_up(context: CheckContext) -> None:
     """The bot must be able to join a running match, whose moves so far are in its first turn message."""
-    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    match = context.make_untimed_match(await context.server.connect_bot())
     await match.begin_match()
     for _ in range(4):
         match.apply_random_move()
@@ -202,7 +200,7 @@ async def check_catch_up(context: CheckContext) -> None:
 
 async def check_long_match(context: CheckContext) -> None:
     """The bot must be able to join a match after hundreds of plies."""
-    match = context.make_match_without_time_pressure(
+    match = context.make_untimed_match(
         await context.server.connect_bot(), context.make_game("riskless", LONG_MATCH_MAP)
     )
     await match.begin_match()
@@ -217,15 +215,15 @@ async def check_long_match(context: CheckContext) -> None:
 async def check_match_end_while_thinking(context: CheckContext) -> None:
     """The bot must drop a match that ends while the bot thinks, and play the next match."""
     bot_connection = await context.server.connect_bot()
-    match = context.make_match_without_time_pressure(bot_connection)
+    match = context.make_untimed_match(bot_connection)
     await match.begin_match()
     await match.send_turn_message()
     await match.send_end_message()
-    next_match = context.make_match_without_time_pressure(bot_connection)
+    next_match = context.make_untimed_match(bot_connection)
     await bot_connection.send_message(next_match.start_message)
     while True:
         message, _ = await bot_connection.receive_message("ready")
-        if getattr(message, "match", None) == next_match.id:
+        if getattr(message, "match", None) == next_match.match_id:
             break
     await next_match.play_moves_and_end(2)
 
@@ -233,7 +231,7 @@ async def check_match_end_while_thinking(context: CheckContext) -> None:
 async def check_two_at_once(context: CheckContext) -> None:
     """The bot must play two matches in parallel if its hello allows several."""
     bot_connection = await context.server.connect_bot()
-    matches = [context.make_match_without_time_pressure(bot_connection, seat=seat) for seat in Player]
+    matches = [context.make_untimed_match(bot_connection, seat=seat) for seat in Player]
     for match in matches:
         await match.begin_match()
     for _ in range(3):
@@ -245,7 +243,7 @@ async def check_two_at_once(context: CheckContext) -> None:
 
 async def check_dropped_connection(context: CheckContext) -> None:
     """The bot must reconnect, resume its session, and play on if the connection is lost while the bot thinks."""
-    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    match = context.make_untimed_match(await context.server.connect_bot())
     await match.begin_match()
     await match.play_move_pair()
     match.apply_random_move()
@@ -256,7 +254,7 @@ async def check_dropped_connection(context: CheckContext) -> None:
 
 async def check_restarted_server(context: CheckContext) -> None:
     """The bot must reconnect to a server that was killed and restarted on the same port."""
-    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    match = context.make_untimed_match(await context.server.connect_bot())
     await match.begin_match()
     await match.play_move_pair()
     await context.server.simulate_crash()
@@ -312,7 +310,9 @@ async def _begin_timed_match(
     """
     bot_connection = await context.server.connect_bot()
     game = (
-        context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()
+        context.make_game("riskless", "m1")
+        if "riskless" in context.supported_game_names
+        else context.make_game()
     )
     match = ScriptedMatch(bot_connection, game, Player.MAXIE, time_control, margin_ms)
     await match.begin_match()
@@ -376,7 +376,7 @@ def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]
     matches that the check needs. The handshake is first, because the later checks depend on the bot's hello.
     """
     yield "handshake", _get_requirement(check_handshake), check_handshake
-    for game in context.supported_games:
+    for game in context.supported_game_names:
         for seat in Player:
             yield (
                 f"{game} as {seat}",
@@ -385,7 +385,7 @@ def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]
             )
     hello = context.server.hello
     applies = {
-        check_long_match: "riskless" in context.supported_games,
+        check_long_match: "riskless" in context.supported_game_names,
         check_two_at_once: hello is not None and hello.matches > 1,
     }
     for check in CHECKS_AFTER_PLAY:

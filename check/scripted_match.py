@@ -37,11 +37,11 @@ class ScriptedMatch:
     ) -> None:
         self.bot_connection = bot_connection
         self.game = game
-        self.seat = seat
+        self.bot_seat = seat
         """Player (Maxie or Minnie) whose moves the bot makes."""
-        self.control = time_control
+        self.time_control = time_control
         self.margin_ms = margin_ms
-        self.id = uuid.uuid4().hex
+        self.match_id = uuid.uuid4().hex
         self.moves: list[Data] = []
         """Moves of both players so far, as plain data in the form of the protocol."""
         self.position: Any = game.start()
@@ -60,20 +60,22 @@ class ScriptedMatch:
 
     @property
     def is_bots_turn(self) -> bool:
-        return self.game.player(self.position) is self.seat
+        return self.game.player(self.position) is self.bot_seat
 
     @property
     def start_message(self) -> Start:
         """Return the `start` message with which the server begins the match."""
-        players = Players("checked", "script") if self.seat is Player.MAXIE else Players("script", "checked")
+        players = (
+            Players("checked", "script") if self.bot_seat is Player.MAXIE else Players("script", "checked")
+        )
         ready_ms = int(1000 * self.bot_connection.patience_seconds)
         return Start(
-            self.id,
+            self.match_id,
             self.game.name,
             self.game.setup(),
-            SEATS[self.seat],
+            SEATS[self.bot_seat],
             players,
-            self.control,
+            self.time_control,
             self.margin_ms,
             ready_ms,
         )
@@ -91,14 +93,14 @@ class ScriptedMatch:
         """
         while True:
             message, received_at = await self.bot_connection.receive_message("ready")
-            if isinstance(message, Move) and message.match == self.id:
+            if isinstance(message, Move) and message.match == self.match_id:
                 if message.ply == len(self.moves) > 0:
                     self._early_message = message, received_at
                     continue
                 if self._is_repeated_message(message):
                     continue
             break
-        if not isinstance(message, Ready) or message.match != self.id:
+        if not isinstance(message, Ready) or message.match != self.match_id:
             answer = (
                 "`ready` for another match" if isinstance(message, Ready) else get_message_type_name(message)
             )
@@ -111,15 +113,15 @@ class ScriptedMatch:
 
     def make_turn_message(self, ply: int) -> Turn:
         """Return the `turn` message that asks for the move at `ply`, which may already have been played."""
-        clocks = Clocks(self.control.base_ms, self.control.base_ms)
-        return Turn(self.id, ply, self.moves[:ply], clocks, self.control.increment_ms)
+        clocks = Clocks(self.time_control.base_ms, self.time_control.base_ms)
+        return Turn(self.match_id, ply, self.moves[:ply], clocks, self.time_control.increment_ms)
 
     async def receive_bot_move(self, **extra_fields: object) -> None:
         """Receive the bot's move, and send the `accepted` message, with `extra_fields` added.
 
         Raises ProtocolFault if the move is late or illegal, or if the bot sends another message instead.
         """
-        allowed_seconds = (self.control.base_ms + self.margin_ms) / 1000
+        allowed_seconds = (self.time_control.base_ms + self.margin_ms) / 1000
         while True:
             if self._early_message is not None:
                 (message, received_at), self._early_message = self._early_message, None
@@ -131,14 +133,14 @@ class ScriptedMatch:
                 break
         if isinstance(message, Resign):
             raise ProtocolFault(
-                f"the bot must move at ply {len(self.moves)} of {self.game.name} as {self.seat}, not resign"
+                f"the bot must move at ply {len(self.moves)} of {self.game.name} as {self.bot_seat}, not resign"
             )
         if not isinstance(message, Move):
             raise ProtocolFault(
                 f"the bot must answer the turn with a move, not {get_message_type_name(message)}"
             )
-        if message.match != self.id:
-            raise ProtocolFault(f"the move must be for match {self.id}, not {message.match!r:.70}")
+        if message.match != self.match_id:
+            raise ProtocolFault(f"the move must be for match {self.match_id}, not {message.match!r:.70}")
         self._reject_second_move(message)
         if message.ply != len(self.moves):
             raise ProtocolFault(f"the move must be for ply {len(self.moves)}, not {message.ply}")
@@ -146,10 +148,12 @@ class ScriptedMatch:
         if seconds_used > allowed_seconds:
             raise ProtocolFault(
                 f"the move at ply {message.ply} took {1000 * seconds_used:.0f} ms; the limit was {1000 * allowed_seconds:.0f} ms"
-                f" ({self.control.base_ms} ms plus a margin of {self.margin_ms} ms)"
+                f" ({self.time_control.base_ms} ms plus a margin of {self.margin_ms} ms)"
             )
         self.apply_move(message.move)
-        accepted = Accepted(self.id, message.ply, round(1000 * seconds_used, 3), self.control.base_ms)
+        accepted = Accepted(
+            self.match_id, message.ply, round(1000 * seconds_used, 3), self.time_control.base_ms
+        )
         await self.bot_connection.send_message(accepted, **extra_fields)
 
     def apply_move(self, move: Data) -> None:
@@ -201,12 +205,12 @@ class ScriptedMatch:
         If the match is not over, the result is a win for the bot by the opponent's resignation.
         """
         outcome = self.game.outcome(self.position)
-        winner = self.seat if outcome is None else outcome.winner
+        winner = self.bot_seat if outcome is None else outcome.winner
         reason = EndReason.RESIGNATION if outcome is None else EndReason(outcome.reason_code)
-        clocks = Clocks(self.control.base_ms, self.control.base_ms)
+        clocks = Clocks(self.time_control.base_ms, self.time_control.base_ms)
         seat = None if winner is None else SEATS[winner]
         await self.bot_connection.send_message(
-            End(self.id, seat, reason, reason.meaning, self.moves, clocks), **extra_fields
+            End(self.match_id, seat, reason, reason.meaning, self.moves, clocks), **extra_fields
         )
 
     async def require_bot_silence(self) -> None:
@@ -226,7 +230,7 @@ class ScriptedMatch:
         Call this method only if `_is_repeated_message` is False for the message. So the move differs from the one
         played.
         """
-        if isinstance(message, Move) and message.match == self.id and message.ply < len(self.moves):
+        if isinstance(message, Move) and message.match == self.match_id and message.ply < len(self.moves):
             earlier_move = self.moves[message.ply]
             raise ProtocolFault(
                 f"the bot sent {message.move!r:.60} for ply {message.ply}, which was already played with {earlier_move!r}: "
@@ -239,7 +243,7 @@ class ScriptedMatch:
         The bot may repeat these two messages at any time.
         """
         if isinstance(message, Ready):
-            return message.match == self.id
-        if not isinstance(message, Move) or message.match != self.id or message.ply >= len(self.moves):
+            return message.match == self.match_id
+        if not isinstance(message, Move) or message.match != self.match_id or message.ply >= len(self.moves):
             return False
         return bool(self.moves[message.ply] == message.move)

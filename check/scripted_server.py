@@ -49,10 +49,10 @@ class ScriptedServer:
         host, port: address on which to listen; port 0 for any free port
         """
         self.patience_seconds = patience_seconds
-        self.frames = FrameLog()
+        self.frame_log = FrameLog()
         self.hello: Hello | None = None
         """Latest hello of the bot; None before the first hello."""
-        self.session = ""
+        self.session_secret = ""
         """Secret in the server's last welcome, with which the bot must resume its session; empty before the first welcome."""
         self.connection_count = 0
         """Number of connections that the bot has opened, including those that were dropped at once."""
@@ -65,8 +65,8 @@ class ScriptedServer:
         self._host = host
         self._port = port
         self._server: Server | None = None
-        self._peer: BotConnection | None = None
-        self._accepts_bots = True
+        self._bot_connection: BotConnection | None = None
+        self._accepts_connections = True
         self._refusal_reason = ""
         """Reason why the server refused the bot's last opening handshake; empty if it has refused none."""
         self._connection_sender, self._connection_receiver = anyio.create_memory_object_stream[
@@ -92,22 +92,22 @@ class ScriptedServer:
     @contextmanager
     def drop_new_connections(self) -> Iterator[None]:
         """During the `with` block, close each new connection of the bot at once."""
-        self._accepts_bots = False
+        self._accepts_connections = False
         try:
             yield
         finally:
-            self._accepts_bots = True
+            self._accepts_connections = True
 
     async def simulate_crash(self) -> None:
         """Simulate a killed server: close the port, and cut all connections without a closing handshake."""
-        self.frames.add_remark("the server is killed")
+        self.frame_log.add_remark("the server is killed")
         if self._server is not None:
             for connection in self._server.connections:
                 connection.transport.abort()
             self._server.close(close_connections=False)
             await self._server.wait_closed()
             self._server = None
-        self._peer = None
+        self._bot_connection = None
 
     async def connect_bot(self) -> BotConnection:
         """Return the bot's open connection.
@@ -117,8 +117,8 @@ class ScriptedServer:
 
         Raises ProtocolFault if the bot ends, does not connect in time, or violates the protocol.
         """
-        if self._peer is not None and self._peer.connection.close_code is None:
-            return self._peer
+        if self._bot_connection is not None and self._bot_connection.connection.close_code is None:
+            return self._bot_connection
         if self.bot_process is not None and self.bot_process.exit_code is not None:
             raise ProtocolFault(f"the bot ended unexpectedly (exit code {self.bot_process.exit_code})")
         max_seconds = self.patience_seconds
@@ -128,17 +128,17 @@ class ScriptedServer:
             self.bot_process = await ChildProcess.start(program, "check-token")
             self._tasks.start_soon(self.bot_process.read_output_until_closed)
         connection = await self._wait_for_bot_connection(max_seconds)
-        self._peer = BotConnection(connection, self.frames, self.patience_seconds)
-        self.session = secrets.token_hex(8)
-        self.hello = await self._peer.exchange_hello_and_welcome(self.session)
-        return self._peer
+        self._bot_connection = BotConnection(connection, self.frame_log, self.patience_seconds)
+        self.session_secret = secrets.token_hex(8)
+        self.hello = await self._bot_connection.exchange_hello_and_welcome(self.session_secret)
+        return self._bot_connection
 
     async def wait_for_reconnection(self) -> BotConnection:
         """Wait until the bot connects again after its connection was lost, and return the new connection.
 
         Raises ProtocolFault if the bot does not reconnect in time, or does not resume its session.
         """
-        session, self._peer = self.session, None
+        session, self._bot_connection = self.session_secret, None
         try:
             peer = await self.connect_bot()
         except ProtocolFault as fault:
@@ -154,9 +154,9 @@ class ScriptedServer:
         if self.bot_process is not None:
             await self.bot_process.stop_or_kill()
             self.bot_process = None
-        if self._peer is not None:
-            self._peer.connection.transport.abort()
-            self._peer = None
+        if self._bot_connection is not None:
+            self._bot_connection.connection.transport.abort()
+            self._bot_connection = None
         while self._connection_receiver.statistics().current_buffer_used:
             self._connection_receiver.receive_nowait().transport.abort()
         self._refusal_reason = ""
@@ -184,7 +184,7 @@ class ScriptedServer:
 
     async def _handle_connection(self, connection: ServerConnection) -> None:
         self.connection_count += 1
-        if not self._accepts_bots:
+        if not self._accepts_connections:
             connection.transport.abort()
             return
         try:

@@ -116,19 +116,19 @@ async def open_bot_processes(
     host: Host,
     bots: Sequence[BotPlan],
     *,
-    process_count: Callable[[BotPlan], int] = lambda _bot: 1,
+    count_processes: Callable[[BotPlan], int] = lambda _bot: 1,
     folder: Path | None,
     restart_policy: RestartPolicy,
-    games: Sequence[str] = (),
+    game_specs: Sequence[str] = (),
     on_notice: Callable[[str], None],
 ) -> AsyncIterator[BotProcesses]:
     """Start the processes of all bots, and end them at the end of the block.
 
     host            server to which the bots connect
-    process_count   function that returns the number of processes of a bot
+    count_processes   function that returns the number of processes of a bot
     folder          working folder of the bots; None for the current folder
     restart_policy  limits for the bots' processes, such as the number of restarts
-    games           custom games that the bots need, as FILE.py:Class
+    game_specs           custom games that the bots need, as FILE.py:Class
     on_notice       function that is called with a message about a crash, a hang, a bot that drops out, or one of the first
                     resignations of a process. The message names the bot, and ends with the last lines of its output.
 
@@ -137,10 +137,10 @@ async def open_bot_processes(
     processes: dict[str, list[BotProcess]] = {}
     bot_processes = BotProcesses(host, processes, restart_policy)
     for bot in bots:
-        names = [bot.name, *(f"{bot.name}#{number}" for number in range(2, process_count(bot) + 1))]
+        names = [bot.name, *(f"{bot.name}#{number}" for number in range(2, count_processes(bot) + 1))]
         processes[bot.name] = [
             BotProcess(
-                BotProgram(name, make_start_command(bot, host.url, name, games), host.url, folder),
+                BotProgram(name, make_start_command(bot, host.url, name, game_specs), host.url, folder),
                 host,
                 restart_policy,
                 on_notice,
@@ -154,13 +154,19 @@ async def open_bot_processes(
         yield bot_processes
 
 
-def make_start_command(bot: BotPlan, url: str, connection_name: str, games: Sequence[str]) -> tuple[str, ...]:
+def make_start_command(
+    bot: BotPlan, url: str, connection_name: str, game_specs: Sequence[str]
+) -> tuple[str, ...]:
     """Return the command that starts the bot.
 
     url              address of the server
     connection_name  name under which the bot connects
-    games            custom games that the bot needs, as FILE.py:Class
+    game_specs            custom games that the bot needs, as FILE.py:Class
 
     The bot's token is not in the command, because other users of the machine can see command lines.
     """
-    return bot.command if bot.engine is None else make_engine_command(bot.engine, url, connection_name, games)
+    return (
+        bot.command
+        if bot.engine is None
+        else make_engine_command(bot.engine, url, connection_name, game_specs)
+    )

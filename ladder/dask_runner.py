@@ -92,7 +92,7 @@ class ClusterRunner:
         on_void_match: Callable[[Pairing, Record], None],
         on_notice: Callable[[str], None],
         restart_policy: RestartPolicy,
-        seconds_left: Callable[[], float] = lambda: math.inf,
+        compute_seconds_left: Callable[[], float] = lambda: math.inf,
     ) -> None:
         """Create a runner.
 
@@ -104,25 +104,25 @@ class ClusterRunner:
         on_void_match   called for each void match that will be played again
         on_notice       called with each message about a bot, such as a report of a crash
         restart_policy  limits for the bots' processes on a worker
-        seconds_left    returns the seconds left for the event; at 0, no further pair begins
+        compute_seconds_left    returns the seconds left for the event; at 0, no further pair begins
         """
         self._client = client
         self._host = host
         self._terms = terms
-        self._bots = {bot.name: bot for bot in plan.bots}
+        self._bot_plans = {bot.name: bot for bot in plan.bots}
         # A bot whose plan sets no number of threads has one, because other pairs may run on the same machine.
-        self._threads = ThreadAllocation(plan.bots, core_count=1, fixed_concurrency=1)
+        self._thread_allocation = ThreadAllocation(plan.bots, core_count=1, fixed_concurrency=1)
         self._on_result = on_result
         self._on_void_match = on_void_match
         self._on_notice = on_notice
         self._concurrency = plan.concurrency
         """Maximum number of pairs in parallel; 0 for one per thread of the workers."""
-        self._folder = str((plan.folder or Path()).resolve())
+        self._bot_folder = str((plan.bot_folder or Path()).resolve())
         self._restart_policy = restart_policy
-        self._seconds_left = seconds_left
+        self._compute_seconds_left = compute_seconds_left
         self._running_pair_count = 0
         self._changed = anyio.Event()
-        self._problem: BotNotStarted | ClusterUnavailable | None = None
+        self._fatal_error: BotNotStarted | ClusterUnavailable | None = None
         """Error that stops the event; None if there is none.
 
         The matches in play are dropped. They are played again if the event is resumed.
@@ -137,9 +137,9 @@ class ClusterRunner:
         no_workers_since: float | None = None
         async with open_background_tasks() as tasks:
             while not should_stop():
-                if self._problem is not None:
-                    raise self._problem
-                seconds = self._seconds_left()
+                if self._fatal_error is not None:
+                    raise self._fatal_error
+                seconds = self._compute_seconds_left()
                 if not self._running_pair_count and (seconds <= 0 or not schedule):
                     break
                 threads = await self._count_threads()
@@ -152,7 +152,7 @@ class ClusterRunner:
                         f"the cluster has had no worker for {MAX_SECONDS_WITHOUT_WORKER:g} s: start workers, and run the command again"
                     )
                 while seconds > 0 and self._running_pair_count < (min(self._concurrency, threads) or threads):
-                    pairings = take_next_pair(schedule)
+                    pairings = start_next_pair(schedule)
                     if not pairings:
                         break
                     self._running_pair_count += 1
@@ -171,13 +171,13 @@ class ClusterRunner:
 
     def _stop_with_error(self, error: Exception) -> None:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        self._problem = self._problem or ClusterUnavailable(f"the Dask scheduler has gone: {reason}")
+        self._fatal_error = self._fatal_error or ClusterUnavailable(f"the Dask scheduler has gone: {reason}")
         self._changed.set()
 
     async def _play_pair(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
         terms_by_match_id = {
             match: self._terms.make_match_terms(
-                match, pairing, self._threads.make_thread_limits(pairing.maxie, pairing.minnie)
+                match, pairing, self._thread_allocation.make_thread_limits(pairing.maxie, pairing.minnie)
             )
             for match, pairing in pairings
         }
@@ -189,11 +189,11 @@ class ClusterRunner:
         pair_result, reason = PairResult(), f"no worker completed the pair within {max_seconds:.0f} s"
         with anyio.move_on_after(max_seconds):
             pair_result, reason = await self._run_job(self._make_job(list(terms_by_match_id.values())))
-        if self._problem is not None:
+        if self._fatal_error is not None:
             return
         for text in pair_result.notices:
             self._on_notice(text)
-        record_lines = dict(zip(terms_by_match_id, pair_result.records, strict=False))
+        record_lines = dict(zip(terms_by_match_id, pair_result.record_lines, strict=False))
         for match, pairing in pairings:
             match_terms = terms_by_match_id[match]
             record = make_void_record(match_terms, reason)
@@ -213,11 +213,11 @@ class ClusterRunner:
     def _make_job(self, matches: Sequence[MatchTerms]) -> PairJob:
         game, players = matches[0].game, matches[0].players
         return PairJob(
-            matches=tuple(map(encode_terms, matches)),
-            games=tuple(CATALOGUE.list_file_game_specs()),
-            rules=CATALOGUE.get_rules_digest(game),
-            bots=(self._bots[players.maxie], self._bots[players.minnie]),
-            folder=self._folder,
+            encoded_terms=tuple(map(encode_terms, matches)),
+            game_specs=tuple(CATALOGUE.list_file_game_specs()),
+            rules_digest=CATALOGUE.get_rules_digest(game),
+            bots=(self._bot_plans[players.maxie], self._bot_plans[players.minnie]),
+            bot_folder=self._bot_folder,
             restart_policy=self._restart_policy,
         )
 
@@ -231,10 +231,10 @@ class ClusterRunner:
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)
         try:
             pair_result: PairResult = await future.result()
-        except BotNotStarted as refused:
-            self._problem = refused
+        except BotNotStarted as error:
+            self._fatal_error = error
             self._changed.set()
-            return PairResult(), str(refused)
+            return PairResult(), str(error)
         except CancelledError as error:
             # Only the client itself cancels the future, when the client loses its scheduler.
             self._stop_with_error(error)
@@ -245,7 +245,7 @@ class ClusterRunner:
         return pair_result, "the worker was stopped before the match"
 
 
-def take_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
+def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
     """Mark the next match of the schedule, and the other match of its pair, as started. Return them with their ids.
 
     The list has one match if the other one of the pair is already played, and no match if none can start.
@@ -276,9 +276,9 @@ def parse_worker_record(record_line: str, terms: MatchTerms) -> Record:
         "rules": CATALOGUE.get_rules_digest(terms.game),
     }
     for name, value in expected.items():
-        if (fault := getattr(record, name)) != value:
+        if (actual := getattr(record, name)) != value:
             raise BadRecord(
-                f"the record says {fault!r:.80} for `{name}`, but the match was planned with {value!r:.80}"
+                f"the record says {actual!r:.80} for `{name}`, but the match was planned with {value!r:.80}"
             )
     opening = tuple(move.move for move in record.moves if move.opening)
     if record.moves and list(opening) != list(terms.opening):

@@ -23,7 +23,7 @@ from arena.ladder.plan import BotPlan
 from arena.ladder.runner import (
     MatchHost,
     make_forfeit_record,
-    play_with_time_limit,
+    play_match_with_time_limit,
     report_match_to_pool,
     reserve_connections,
 )
@@ -41,15 +41,15 @@ _SERVER_START_LOCK = Lock()
 class PairJob:
     """Job of a worker: the remaining matches of one pair, which is two matches of the same bots with swapped seats."""
 
-    matches: tuple[str, ...]
+    encoded_terms: tuple[str, ...]
     """Terms of the remaining matches, written by `match.terms.encode_terms`, in the order in which the matches are played."""
     bots: tuple[BotPlan, ...]
-    folder: str
+    bot_folder: str
     """Folder of the bots' files; if it does not exist on the worker, the worker's current folder is used."""
     restart_policy: RestartPolicy
-    games: tuple[str, ...] = ()
+    game_specs: tuple[str, ...] = ()
     """Custom games that the ladder has loaded, as `FILE.py:Class`."""
-    rules: str = ""
+    rules_digest: str = ""
     """Digest of the rules by which the ladder plays the game; a worker with other rules fails. Empty for a built-in game."""
 
 
@@ -57,7 +57,7 @@ class PairJob:
 class PairResult:
     """Result of a `PairJob`: records of the played matches, and messages about the bots."""
 
-    records: list[str] = field(default_factory=list)
+    record_lines: list[str] = field(default_factory=list)
     """Records of the played matches, one line each, in the order of `PairJob.matches`."""
     notices: list[str] = field(default_factory=list)
     """Messages about crashes and other problems of the bots, for the user of the ladder."""
@@ -65,13 +65,13 @@ class PairResult:
 
 def play_pair(job: PairJob) -> PairResult:
     """Play the matches of a job one after another. Raises BotNotStarted if a game or a bot cannot be loaded."""
-    folder = Path(job.folder)
+    folder = Path(job.bot_folder)
     try:
-        games = [_resolve_game_file(spec) for spec in job.games]
+        games = [_resolve_game_file(spec) for spec in job.game_specs]
         for spec in games:
             CATALOGUE.register_game(spec)
-        matches = [decode_terms(text) for text in job.matches]
-        mismatch = find_rules_mismatch_reason(matches[0].game, job.rules)
+        matches = [decode_terms(text) for text in job.encoded_terms]
+        mismatch = find_rules_mismatch_reason(matches[0].game, job.rules_digest)
     except GameError as error:
         raise BotNotStarted(f"a worker of the cluster cannot play the match: {error}") from None
     if mismatch is not None:
@@ -89,7 +89,7 @@ def _resolve_game_file(spec: str) -> str:
 
 
 async def _play_job_on_own_server(
-    job: PairJob, matches: Sequence[MatchTerms], games: Sequence[str], folder: Path | None
+    job: PairJob, match_terms: Sequence[MatchTerms], game_specs: Sequence[str], bot_folder: Path | None
 ) -> PairResult:
     pair_result = PairResult()
     async with AsyncExitStack() as stack:
@@ -102,15 +102,15 @@ async def _play_job_on_own_server(
             open_bot_processes(
                 host,
                 job.bots,
-                folder=folder,
+                folder=bot_folder,
                 restart_policy=job.restart_policy,
-                games=games,
+                game_specs=game_specs,
                 on_notice=pair_result.notices.append,
             )
         )
         await processes.wait_until_connected()
-        for terms in matches:
-            pair_result.records.append(format_record_line(await _play_match(terms, host, processes)))
+        for terms in match_terms:
+            pair_result.record_lines.append(format_record_line(await _play_match(terms, host, processes)))
     return pair_result
 
 
@@ -129,7 +129,7 @@ async def _play_match(terms: MatchTerms, host: MatchHost, pool: BotPool) -> Reco
             break
         await pool.wait_for_bot_change()
     if len(bots) == 2:
-        record = await play_with_time_limit(terms, host)
+        record = await play_match_with_time_limit(terms, host)
         report_match_to_pool(record, pool, terms.players)
     else:
         for name in names:

@@ -29,12 +29,12 @@ Small games have few openings. So each search that finds no new one halves the n
 class RandomOpenings:
     """Random openings (first moves, which the referee plays) of `plies` moves, or fewer if every further move ends the game."""
 
-    def __init__(self, games: Sequence[AnyGame], plies: int, seed: int) -> None:
+    def __init__(self, games: Sequence[AnyGame], ply_count: int, seed: int) -> None:
         self._games = games
-        self._plies = plies
+        self._ply_count = ply_count
         self._seed = seed
         self._openings: list[list[Opening]] = [[] for _ in games]
-        self._texts: list[set[str]] = [set() for _ in games]
+        self._used_openings: list[set[str]] = [set() for _ in games]
         self._max_attempts = [MAX_OPENING_ATTEMPTS for _ in games]
 
     def get_opening(self, round: int, start_position_index: int) -> Opening:
@@ -51,12 +51,12 @@ class RandomOpenings:
         opening: Opening = ()
         for attempt in range(self._max_attempts[start_position_index]):
             salt = f"{self._seed}/{round}/{start_position_index}/{attempt}"
-            opening = make_random_opening(self._games[start_position_index], self._plies, salt)
-            if repr(opening) not in self._texts[start_position_index]:
+            opening = make_random_opening(self._games[start_position_index], self._ply_count, salt)
+            if repr(opening) not in self._used_openings[start_position_index]:
                 break
         else:
             self._max_attempts[start_position_index] = max(1, self._max_attempts[start_position_index] // 2)
-        self._texts[start_position_index].add(repr(opening))
+        self._used_openings[start_position_index].add(repr(opening))
         return opening
 
 
@@ -64,12 +64,14 @@ class ListedOpenings:
     """Openings (first moves, which the referee plays) from a list, one per round. After the last one, the list starts over."""
 
     def __init__(self, openings: Sequence[Sequence[Opening]] = ()) -> None:
-        self.listed = openings
+        self.openings_by_start_position = openings
         """For each start position, its openings in the order of the rounds. An empty list means no openings."""
 
     def get_opening(self, round: int, start_position_index: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start_position_index`."""
-        openings = self.listed[start_position_index] if self.listed else [()]
+        openings = (
+            self.openings_by_start_position[start_position_index] if self.openings_by_start_position else [()]
+        )
         return openings[round % len(openings)]
 
 

@@ -26,18 +26,18 @@ ASSUMED_MAX_PLIES = 1000
 class EventTerms:
     """Settings that all matches of an event share, such as game, maps and time control."""
 
-    event: str
-    starts: Sequence[AnyGame]
+    event_name: str
+    start_positions: Sequence[AnyGame]
     """Start positions, each given by a game with its setup, such as Riskless on one map.
 
     `MatchPair.start` is an index into this sequence.
     """
     time_control: TimeControl
     margin_ms: int
-    ready_ms: int
+    ready_timeout_ms: int
     openings: Openings = field(default_factory=ListedOpenings)
     adjudication: Adjudication | None = None
-    odds: Mapping[str, str] = field(default_factory=dict)
+    time_control_by_bot: Mapping[str, str] = field(default_factory=dict)
     """Time control of each bot that does not use `time_control`, by the bot's name in the plan."""
 
     def make_match_terms(
@@ -56,13 +56,16 @@ class EventTerms:
         """
         return MatchTerms(
             match=match_id,
-            event=self.event,
-            game=self.starts[pairing.pair.start],
+            event=self.event_name,
+            game=self.start_positions[pairing.pair.start],
             players=players or Players(pairing.maxie, pairing.minnie),
             time_control=self.time_control,
-            time_odds=TimeOdds(self.odds.get(pairing.maxie, ""), self.odds.get(pairing.minnie, "")),
+            time_odds=TimeOdds(
+                self.time_control_by_bot.get(pairing.maxie, ""),
+                self.time_control_by_bot.get(pairing.minnie, ""),
+            ),
             margin_ms=self.margin_ms,
-            ready_ms=self.ready_ms,
+            ready_ms=self.ready_timeout_ms,
             thread_limits=thread_limits,
             opening=self.openings.get_opening(pairing.pair.round, pairing.pair.start),
             adjudication=self.adjudication,

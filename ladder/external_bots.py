@@ -44,7 +44,7 @@ class ExternalBotSettings:
     port: int
     min_bots: int
     """Number of bots for which the ladder waits. More bots may connect."""
-    wait_seconds: float = 60
+    max_wait_seconds: float = 60
     """Maximum number of seconds to wait for the bots."""
 
 
@@ -57,7 +57,7 @@ class ExternalBot:
     is_playing: bool = False
     """True from the start of a match until the match is over."""
     _away_since: float | None = None
-    _silent_matches: int = 0
+    _matches_without_move: int = 0
 
     @property
     def is_free(self) -> bool:
@@ -66,8 +66,8 @@ class ExternalBot:
 
     def record_match(self, *, made_move: bool) -> None:
         """Record whether the bot made a move in its last match."""
-        self._silent_matches = 0 if made_move else self._silent_matches + 1
-        self.has_dropped_out = self.has_dropped_out or self._silent_matches >= MAX_MATCHES_WITHOUT_MOVE
+        self._matches_without_move = 0 if made_move else self._matches_without_move + 1
+        self.has_dropped_out = self.has_dropped_out or self._matches_without_move >= MAX_MATCHES_WITHOUT_MOVE
 
     def record_presence(self, now_seconds: float, *, is_present: bool) -> None:
         """Record whether the bot is present (connected and accepting matches) at time `now_seconds` (monotonic, in seconds)."""
@@ -173,15 +173,15 @@ async def wait_for_external_bots(
     """
     connected: set[str] = set()
     start_time = clock.now()
-    with anyio.move_on_after(settings.wait_seconds):
+    with anyio.move_on_after(settings.max_wait_seconds):
         while not _are_enough_bots_connected(connected, settings, expected_names):
             with anyio.move_on_after(MISSING_BOTS_NOTICE_SECONDS) as notice_timeout:
                 connected = await _wait_until_bots_change(host, game, connected)
             waited_seconds = round(clock.now() - start_time)
-            if notice_timeout.cancelled_caught and waited_seconds < settings.wait_seconds:
+            if notice_timeout.cancelled_caught and waited_seconds < settings.max_wait_seconds:
                 missing_text = _describe_missing_bots(connected, settings, expected_names, waited_seconds)
-                on_notice(f"{missing_text}; waiting up to {settings.wait_seconds:g} s")
-    with anyio.move_on_after(settings.wait_seconds):
+                on_notice(f"{missing_text}; waiting up to {settings.max_wait_seconds:g} s")
+    with anyio.move_on_after(settings.max_wait_seconds):
         while (
             not expected_names
             and _are_enough_bots_connected(connected, settings, expected_names)
@@ -194,7 +194,7 @@ async def wait_for_external_bots(
     missing_text = (
         ""
         if _are_enough_bots_connected(connected, settings, expected_names)
-        else _describe_missing_bots(connected, settings, expected_names, settings.wait_seconds)
+        else _describe_missing_bots(connected, settings, expected_names, settings.max_wait_seconds)
     )
     if len(connected) < MIN_EXTERNAL_BOTS:
         advice = (

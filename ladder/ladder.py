@@ -51,27 +51,27 @@ class Ladder:
     """A ladder, or a match of two bots: its plan, its schedule, and the matches played so far."""
 
     plan: LadderPlan
-    starts: Sequence[AnyGame]
+    start_positions: Sequence[AnyGame]
     """Start positions of the matches, each as a game whose matches begin there, such as Riskless on one map."""
     record_file: Path | None = None
     """File to which finished matches are appended, one per line; None to name the file after the start of the event."""
-    kind: str = "ladder"
+    event_kind: str = "ladder"
     """Kind of the event: `match` for `arena match` (two bots), otherwise `ladder`."""
     openings: Openings = field(default_factory=ListedOpenings)
-    test: Sprt | None = None
+    sprt: Sprt | None = None
     """Sequential test of two bots, which ends the event as soon as it is decided; None to play all matches."""
     usable_cores: Sequence[int] = field(default_factory=list_usable_cores)
     """Numbers of the CPU cores that this process may use."""
     restart_policy: RestartPolicy = field(default_factory=RestartPolicy)
     """Limits for the bots' processes, such as the number of restarts."""
-    is_named: bool = True
+    is_named_by_user: bool = True
     """True if the user named the event. If False, the ladder may resume the latest unnamed event in the store."""
     schedule: Schedule | None = None
-    """Schedule of the matches; None before `begin_event`."""
-    played: list[tuple[Pairing, Record]] = field(default_factory=list)
+    """Schedule of the matches; None before `build_schedule`."""
+    played_matches: list[tuple[Pairing, Record]] = field(default_factory=list)
     """Finished matches without the void ones, in the order in which they finished."""
-    resumed_count: int = 0
-    """Number of matches in `played` that an earlier run of the ladder played."""
+    resumed_match_count: int = 0
+    """Number of matches in `played_matches` that an earlier run of the ladder played."""
     other_events_line_count: int = 0
     """Number of lines in the record file that belong to other events."""
     is_stopped: bool = False
@@ -79,11 +79,11 @@ class Ladder:
 
     def __post_init__(self) -> None:
         if self.plan.bots:
-            self.begin_event(uuid.uuid4())
+            self.build_schedule(uuid.uuid4())
 
     def set_event_name(self, event_name: str) -> None:
-        """Set the name of the event: the user's, or a name chosen by the store if `is_named` is False."""
-        self.plan = replace(self.plan, event=event_name)
+        """Set the name of the event: the user's, or a name chosen by the store if `is_named_by_user` is False."""
+        self.plan = replace(self.plan, event_name=event_name)
 
     def choose_record_file(self, started_at: str) -> Path:
         """Return `record_file`. If it is None, set it first, to a file that is named after the start of the event.
@@ -96,7 +96,7 @@ class Ladder:
             folder = Path(os.environ.get(RECORDS_FOLDER_VARIABLE, ""))
             folder.mkdir(parents=True, exist_ok=True)
             start_time = datetime.fromisoformat(started_at).astimezone()
-            self.record_file = folder / f"{self.kind}-{start_time:%Y%m%d-%H%M%S}.jsonl"
+            self.record_file = folder / f"{self.event_kind}-{start_time:%Y%m%d-%H%M%S}.jsonl"
         return self.record_file
 
     def set_other_events_line_count(self, line_count: int) -> None:
@@ -106,7 +106,7 @@ class Ladder:
         """Set the bots of a ladder whose plan names none. Must be called before the first match."""
         self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in bot_names))
 
-    def begin_event(
+    def build_schedule(
         self, event_uid: UUID, finished_records: Mapping[str, Record] | None = None
     ) -> list[Record]:
         """Create the schedule of the matches that are not in `finished_records`.
@@ -117,41 +117,43 @@ class Ladder:
         finished_records  finished matches by id, in the order in which they finished
         """
         plan = self.plan
-        format = make_format(plan.format, self.bots, plan.rounds, len(self.starts), plan.seed)
+        format = make_format(plan.format, self.bot_names, plan.rounds, len(self.start_positions), plan.seed)
         self.schedule = Schedule(event_uid.hex, format)
         counted_matches, void_records = self.schedule.restore_results(finished_records or {})
-        self.played = [
+        self.played_matches = [
             (pairing, replace_connection_names(pairing, record)) for pairing, record in counted_matches
         ]
-        self.resumed_count = len(self.played)
+        self.resumed_match_count = len(self.played_matches)
         return void_records
 
     def add_match(self, pairing: Pairing, record: Record) -> None:
-        self.played.append((pairing, record))
+        self.played_matches.append((pairing, record))
 
     def mark_stopped_early(self) -> None:
         """Record that the ladder was stopped before its end."""
         self.is_stopped = True
 
     @property
-    def bots(self) -> list[str]:
+    def bot_names(self) -> list[str]:
         return [bot.name for bot in self.plan.bots]
 
     @property
     def records(self) -> list[Record]:
-        return [record for _, record in self.played]
+        return [record for _, record in self.played_matches]
 
     def make_standings_rows(self) -> list[StandingsRow]:
         """Return the rows of the table, one for each bot, ordered by the rules of the tournament format.
 
         In a match of two bots, Elo is computed from the scores of the pairs.
         """
-        rows = make_standings(self.bots, self.records)
+        rows = make_standings(self.bot_names, self.records)
         if self.schedule is not None and self.plan.format in FORMATS_WITHOUT_ELO:
             rows = rank_by_format(rows, self.schedule.format)
-        pairs = self.count_pair_scores() if self.kind == "match" else ()
+        pairs = self.count_pair_scores() if self.event_kind == "match" else ()
         return (
-            replace_elo_by_difference(rows, self.bots[0], estimate_elo_difference(pairs)) if pairs else rows
+            replace_elo_by_difference(rows, self.bot_names[0], estimate_elo_difference(pairs))
+            if pairs
+            else rows
         )
 
     def make_bracket(self) -> list[list[Encounter]]:
@@ -161,16 +163,18 @@ class Ladder:
 
     def count_pair_scores(self) -> PairCounts:
         """Return the numbers of pairs in which the first of two bots scored 0, ½, 1, 1½ and 2 points."""
-        return count_pair_scores(compute_pair_scores(self.bots[0], self.played))
+        return count_pair_scores(compute_pair_scores(self.bot_names[0], self.played_matches))
 
     def is_sprt_decided(self) -> bool:
         """Return True if the sequential test has decided between its two hypotheses, so that no further match is needed."""
-        return self.test is not None and self.test.decide(self.count_pair_scores()) is not Verdict.OPEN
+        return self.sprt is not None and self.sprt.decide(self.count_pair_scores()) is not Verdict.OPEN
 
     @property
     def thread_allocation(self) -> ThreadAllocation:
         """Allocation of the cores: number of search threads of each bot, and number of parallel matches."""
-        return ThreadAllocation(self.plan.bots, len(self.cores), self.plan.concurrency, self.total_matches)
+        return ThreadAllocation(
+            self.plan.bots, len(self.bot_cores), self.plan.concurrency, self.total_matches
+        )
 
     @property
     def concurrency(self) -> int:
@@ -178,16 +182,20 @@ class Ladder:
         return self.thread_allocation.concurrency
 
     @property
-    def cores(self) -> list[int]:
+    def bot_cores(self) -> list[int]:
         """Numbers of the cores on which the bots search: the usable cores.
 
         If the bots are pinned and there are more than two cores, one of them is left to the server.
         """
-        return choose_cores_for_bots(list(self.usable_cores)) if self.plan.pin else list(self.usable_cores)
+        return (
+            choose_cores_for_bots(list(self.usable_cores))
+            if self.plan.should_pin_bots
+            else list(self.usable_cores)
+        )
 
     @property
     def total_matches(self) -> int | None:
-        """Total number of matches; 0 before `begin_event`, None for an event without a fixed number of rounds."""
+        """Total number of matches; 0 before `build_schedule`, None for an event without a fixed number of rounds."""
         return self.schedule.total_matches if self.schedule is not None else 0
 
     def make_comparable_settings(self, *, includes_file_digests: bool = True) -> dict[str, Any]:
@@ -196,15 +204,15 @@ class Ladder:
         includes_file_digests  True to include a digest of each bot's file
         """
         plan = self.plan
-        files = _compute_file_digests(plan.bots, plan.folder or Path()) if includes_file_digests else {}
+        files = _compute_file_digests(plan.bots, plan.bot_folder or Path()) if includes_file_digests else {}
         return {
             "game": plan.game,
             "maps": [Path(name).name for name in plan.maps] if has_maps(plan.game) else [],
-            "setups": [_compute_short_json_digest(start.setup()) for start in self.starts],
+            "setups": [_compute_short_json_digest(start.setup()) for start in self.start_positions],
             # Without custom games the key is left out, so that events stored by older versions can be resumed.
             **(
                 {"rules": rules}
-                if any(rules := [CATALOGUE.get_rules_digest(start) for start in self.starts])
+                if any(rules := [CATALOGUE.get_rules_digest(start) for start in self.start_positions])
                 else {}
             ),
             "bots": {bot.name: bot.description for bot in plan.bots},

@@ -88,7 +88,7 @@ async def run_ladder(
     observer: ProgressObserver,
     *,
     database_url: str | None = None,
-    external: ExternalBotSettings | None = None,
+    external_bot_settings: ExternalBotSettings | None = None,
     scheduler_address: str | None = None,
     port: int = 0,
 ) -> None:
@@ -96,9 +96,9 @@ async def run_ladder(
 
     observer           receiver of the address, of finished matches and of problems
     database_url       URL of a store, in which an interrupted event is resumed; None for a temporary store
-    external           settings for bots that connect by themselves; None to start the bots of the plan
+    external_bot_settings           settings for bots that connect by themselves; None to start the bots of the plan
     scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
-    port               port of the web page on this machine, if `external` is None; 0 for any free port
+    port               port of the web page on this machine, if `external_bot_settings` is None; 0 for any free port
 
     After the first signal, further signals are ignored: the cleanup takes a few seconds at most.
 
@@ -110,40 +110,43 @@ async def run_ladder(
     """
     async with open_background_tasks() as tasks:
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
-        async with _open_server(ladder, external, database_url, port) as host:
+        async with _open_server(ladder, external_bot_settings, database_url, port) as host:
             try:
                 stored_ladder = await _claim_event(ladder, host, can_resume=database_url is not None)
                 with closing(RecordFile(ladder.choose_record_file(stored_ladder.started))) as file:
                     run = _LadderRun(ladder, observer, host, stored_ladder, file)
-                    await run.play_event(external, scheduler_address)
+                    await run.play_event(external_bot_settings, scheduler_address)
             except CannotResumeLadder:
-                if external is not None:
+                if external_bot_settings is not None:
                     observer.show_notice(
-                        f"the event cannot be resumed: waiting at {host.url} to tell {external.min_bots} bots so"
+                        f"the event cannot be resumed: waiting at {host.url} to tell {external_bot_settings.min_bots} bots so"
                     )
-                    await wait_for_bots_of_finished_event(host, ladder.plan.game, external)
+                    await wait_for_bots_of_finished_event(host, ladder.plan.game, external_bot_settings)
                 raise
 
 
 def _open_server(
     ladder: Ladder,
-    external: ExternalBotSettings | None,
+    external_bot_settings: ExternalBotSettings | None,
     database_url: str | None,
     port: int,
 ) -> AbstractAsyncContextManager[Host]:
     # The name is unique, because many events and a server may share a store.
-    name = f"{ladder.kind} {uuid.uuid4().hex[:12]}"
+    name = f"{ladder.event_kind} {uuid.uuid4().hex[:12]}"
 
     def find_event_progress(event_name: str) -> EventProgress | None:
-        return make_ladder_progress(ladder) if event_name == ladder.plan.event else None
+        return make_ladder_progress(ladder) if event_name == ladder.plan.event_name else None
 
     settings = make_private_host_settings(
-        host=LOOPBACK_ADDRESS if external is None else external.host,
-        port=port if external is None else external.port,
-        anyone=external is not None,
+        host=LOOPBACK_ADDRESS if external_bot_settings is None else external_bot_settings.host,
+        port=port if external_bot_settings is None else external_bot_settings.port,
+        anyone=external_bot_settings is not None,
         database=database_url,
         name=name,
-        grace_seconds=(RECONNECT_GRACE_MS if external is None else EXTERNAL_BOT_RECONNECT_GRACE_MS) / 1000,
+        grace_seconds=(
+            RECONNECT_GRACE_MS if external_bot_settings is None else EXTERNAL_BOT_RECONNECT_GRACE_MS
+        )
+        / 1000,
         adjudication=ladder.plan.adjudication,
     )
     return open_host(settings, will_restart=False, find_event_progress=find_event_progress)
@@ -155,12 +158,12 @@ async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> Store
     can_resume  True to store digests of the bots' files, with which a later run resumes the event only if the bots are
                 unchanged; False for a temporary store, from which no event is resumed
     """
-    default_name = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
-    name = ladder.plan.event if ladder.is_named else None
+    default_name = f"{ladder.event_kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    name = ladder.plan.event_name if ladder.is_named_by_user else None
     stored_ladder = await claim_ladder(
         host.engine,
         host.settings.server.name,
-        ladder.kind,
+        ladder.event_kind,
         name,
         default_name,
         ladder.make_comparable_settings(includes_file_digests=can_resume),
@@ -188,24 +191,26 @@ class _LadderRun:
         observer: ProgressObserver,
         host: Host,
         stored_ladder: StoredLadder,
-        file: RecordFile,
+        record_file: RecordFile,
     ) -> None:
         self._ladder = ladder
         self._observer = observer
         self._host = host
         self._stored_ladder = stored_ladder
-        self._file = file
+        self._record_file = record_file
         self._write_error: OSError | None = None
         """Error that occurred when a match's record was written; None if there was none. `_should_stop` raises it."""
 
-    async def play_event(self, external: ExternalBotSettings | None, scheduler_address: str | None) -> None:
+    async def play_event(
+        self, external_bot_settings: ExternalBotSettings | None, scheduler_address: str | None
+    ) -> None:
         """Play the ladder to its end.
 
-        external           settings for bots that connect by themselves; None to start the bots of the plan
+        external_bot_settings           settings for bots that connect by themselves; None to start the bots of the plan
         scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
         """
-        if external is not None:
-            await self._play_with_external_bots(external)
+        if external_bot_settings is not None:
+            await self._play_with_external_bots(external_bot_settings)
         else:
             schedule = self._resume_schedule()
             if not self._is_finished(schedule):
@@ -223,32 +228,37 @@ class _LadderRun:
         async with open_bot_processes(
             self._host,
             ladder.plan.bots,
-            process_count=ladder.thread_allocation.count_processes,
-            folder=ladder.plan.folder,
+            count_processes=ladder.thread_allocation.count_processes,
+            folder=ladder.plan.bot_folder,
             restart_policy=ladder.restart_policy,
-            games=CATALOGUE.list_file_game_specs(),
+            game_specs=CATALOGUE.list_file_game_specs(),
             on_notice=self._observer.show_notice,
         ) as processes:
             await processes.wait_until_connected()
             self._observer.show_address(self._ladder, self._host.url)
             pinning = CorePinning(
-                ladder.cores, ladder.thread_allocation.max_running_threads, processes.find_process_id
+                ladder.bot_cores, ladder.thread_allocation.max_running_threads, processes.find_process_id
             )
             await self._play_schedule(
-                schedule, processes, ladder.thread_allocation, pinning if ladder.plan.pin else None
+                schedule,
+                processes,
+                ladder.thread_allocation,
+                pinning if ladder.plan.should_pin_bots else None,
             )
 
-    async def _play_with_external_bots(self, external: ExternalBotSettings) -> None:
+    async def _play_with_external_bots(self, external_bot_settings: ExternalBotSettings) -> None:
         """Wait for bots that connect by themselves, and play the schedule."""
         host, stored_ladder = self._host, self._stored_ladder
         self._observer.show_address(self._ladder, host.url)
         earlier_bots = list(stored_ladder.plan.get("bots", ()))
-        awaited = ", ".join(earlier_bots) if earlier_bots else f"{external.min_bots} bots or more"
+        awaited = (
+            ", ".join(earlier_bots) if earlier_bots else f"{external_bot_settings.min_bots} bots or more"
+        )
         self._observer.show_notice(f"waiting for {awaited} at {host.url}")
         host.set_played_event(stored_ladder.event, None)
         try:
             bots = await wait_for_external_bots(
-                host, self._ladder.plan.game, external, earlier_bots, self._observer.show_notice
+                host, self._ladder.plan.game, external_bot_settings, earlier_bots, self._observer.show_notice
             )
         except TooFewBots:
             host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
@@ -263,7 +273,9 @@ class _LadderRun:
             )
         schedule = self._resume_schedule()
         async with bots.track_connections():
-            await self._play_schedule(schedule, bots, replace(self._ladder.thread_allocation, is_local=False))
+            await self._play_schedule(
+                schedule, bots, replace(self._ladder.thread_allocation, are_bots_local=False)
+            )
         host.send_final_ranks(
             stored_ladder.event,
             [FinalEventRank(row.bot, row.rank, row.points) for row in self._ladder.make_standings_rows()],
@@ -285,7 +297,7 @@ class _LadderRun:
                 on_void_match=self._record_void_match,
                 on_notice=self._observer.show_notice,
                 restart_policy=self._ladder.restart_policy,
-                seconds_left=self._make_seconds_left_function(),
+                compute_seconds_left=self._make_seconds_left_function(),
             )
             await runner.run(schedule, self._should_stop)
 
@@ -295,15 +307,17 @@ class _LadderRun:
         Matches that are in the store but not in the record file are appended to this file.
         """
         ladder, stored_ladder = self._ladder, self._stored_ladder
-        voids = ladder.begin_event(stored_ladder.uid, stored_ladder.records)
+        void_records = ladder.build_schedule(stored_ladder.uid, stored_ladder.records)
         if ladder.schedule is None:
-            raise ValueError(f"event {stored_ladder.event!r} has no schedule: begin_event() must make one")
+            raise ValueError(f"event {stored_ladder.event!r} has no schedule: build_schedule() must make one")
         # The process may have been killed between writing the store and the file.
-        ladder.set_other_events_line_count(self._file.append_missing_records([*voids, *ladder.records]))
-        if ladder.resumed_count:
+        ladder.set_other_events_line_count(
+            self._record_file.append_missing_records([*void_records, *ladder.records])
+        )
+        if ladder.resumed_match_count:
             total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.show_notice(
-                f"event {stored_ladder.event} resumes: {ladder.resumed_count}{total_text} matches were played before"
+                f"event {stored_ladder.event} resumes: {ladder.resumed_match_count}{total_text} matches were played before"
             )
         return ladder.schedule
 
@@ -313,20 +327,24 @@ class _LadderRun:
         return (
             not schedule
             or ladder.is_sprt_decided()
-            or self._stored_ladder.played_seconds >= ladder.plan.seconds
+            or self._stored_ladder.played_seconds >= ladder.plan.max_play_seconds
         )
 
     async def _play_schedule(
-        self, schedule: Schedule, bots: BotPool, threads: ThreadAllocation, pinning: CorePinning | None = None
+        self,
+        schedule: Schedule,
+        bots: BotPool,
+        thread_allocation: ThreadAllocation,
+        pinning: CorePinning | None = None,
     ) -> None:
         runner = MatchRunner(
             self._host,
             bots,
             self._make_event_terms(),
-            threads,
+            thread_allocation,
             self._record_match,
             on_void_match=self._record_void_match,
-            seconds_left=self._make_seconds_left_function(),
+            compute_seconds_left=self._make_seconds_left_function(),
             pinning=pinning,
         )
         await runner.run(schedule, self._should_stop)
@@ -338,18 +356,20 @@ class _LadderRun:
         return self._ladder.is_sprt_decided()
 
     def _make_seconds_left_function(self) -> Callable[[], float]:
-        end_time = MONOTONIC_CLOCK.now() + self._ladder.plan.seconds - self._stored_ladder.played_seconds
+        end_time = (
+            MONOTONIC_CLOCK.now() + self._ladder.plan.max_play_seconds - self._stored_ladder.played_seconds
+        )
         return lambda: end_time - MONOTONIC_CLOCK.now()
 
     def _make_event_terms(self) -> EventTerms:
         ladder = self._ladder
         return EventTerms(
-            event=ladder.plan.event,
-            starts=ladder.starts,
+            event_name=ladder.plan.event_name,
+            start_positions=ladder.start_positions,
             time_control=ladder.plan.time_control,
-            odds=list_bot_time_controls(ladder.plan.bots),
+            time_control_by_bot=list_bot_time_controls(ladder.plan.bots),
             margin_ms=ladder.plan.margin_ms,
-            ready_ms=BOT_READY_TIMEOUT_MS,
+            ready_timeout_ms=BOT_READY_TIMEOUT_MS,
             openings=ladder.openings,
             adjudication=ladder.plan.adjudication,
         )
@@ -359,9 +379,9 @@ class _LadderRun:
             self._ladder.add_match(pairing, record)
             self._observer.show_match(self._ladder, record)
 
-    def _record_void_match(self, pairing: Pairing, void: Record) -> None:
-        if self._append_to_record_file(void):
-            reason = void.result.detail
+    def _record_void_match(self, pairing: Pairing, record: Record) -> None:
+        if self._append_to_record_file(record):
+            reason = record.result.detail
             self._observer.show_notice(
                 f"{pairing.maxie} against {pairing.minnie} is void, and played again: {reason}"
             )
@@ -374,7 +394,7 @@ class _LadderRun:
         raises it instead.
         """
         try:
-            self._file.append_record(record)
+            self._record_file.append_record(record)
         except OSError as error:
             self._write_error = error
             return False

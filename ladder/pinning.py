@@ -34,16 +34,16 @@ class CorePinning:
     """Assignment of cores to the running matches of an event."""
 
     def __init__(
-        self, cores: Sequence[int], max_threads: int, find_process: Callable[[str], int | None]
+        self, cores: Sequence[int], max_running_threads: int, find_process_id: Callable[[str], int | None]
     ) -> None:
         """Prepare to pin bots to `cores`, given by their numbers.
 
-        max_threads   maximum total number of threads of the matches that run at the same time
-        find_process  function that returns the process id of the bot that is connected under a name; None if it has no process
+        max_running_threads   maximum total number of threads of the matches that run at the same time
+        find_process_id  function that returns the process id of the bot that is connected under a name; None if it has no process
         """
-        self._load = dict.fromkeys(cores, 0)
-        self._has_cores_for_each_bot = len(cores) >= 2 * max_threads
-        self._find_process = find_process
+        self._assignment_count_by_core = dict.fromkeys(cores, 0)
+        self._has_cores_for_each_bot = len(cores) >= 2 * max_running_threads
+        self._find_process_id = find_process_id
 
     @contextmanager
     def pin_to_cores(self, connection_names: Sequence[str], threads_per_bot: int) -> Iterator[None]:
@@ -61,20 +61,24 @@ class CorePinning:
         try:
             for group, cores in assignments:
                 for name in group:
-                    process = self._find_process(name)
-                    if process is not None:
-                        pin_process(process, cores)
+                    process_id = self._find_process_id(name)
+                    if process_id is not None:
+                        pin_process(process_id, cores)
             yield
         finally:
             for _, cores in assignments:
                 for core in cores:
-                    self._load[core] -= 1
+                    self._assignment_count_by_core[core] -= 1
 
     def _assign_cores(self, thread_count: int) -> frozenset[int]:
         """Assign and return the `thread_count` least loaded cores; of equally loaded ones, those with the lowest numbers."""
-        cores = frozenset(sorted(self._load, key=lambda core: (self._load[core], core))[:thread_count])
+        cores = frozenset(
+            sorted(
+                self._assignment_count_by_core, key=lambda core: (self._assignment_count_by_core[core], core)
+            )[:thread_count]
+        )
         for core in cores:
-            self._load[core] += 1
+            self._assignment_count_by_core[core] += 1
         return cores
 
 

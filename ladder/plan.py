@@ -83,7 +83,7 @@ class LadderPlan:
     """Plan of a ladder: its bots, game, maps, times and rules."""
 
     bots: tuple[BotPlan, ...]
-    event: str = "ladder"
+    event_name: str = "ladder"
     game: str = "riskless"
     maps: tuple[str, ...] = (DEFAULT_MAP,)
     time_control: TimeControl = field(default_factory=lambda: TimeControl.parse(DEFAULT_TIME_CONTROL))
@@ -91,21 +91,21 @@ class LadderPlan:
     format: str = "round-robin"
     """Name of the tournament format, one of `rating.formats.FORMATS`."""
     rounds: int | None = DEFAULT_ROUNDS
-    """Number of rounds; None to play until `seconds` have passed.
+    """Number of rounds; None to play until `max_play_seconds` have passed.
 
     In a round of a round-robin, every two bots play a pair of matches on each map.
     """
-    seconds: float = math.inf
+    max_play_seconds: float = math.inf
     """Seconds of play after which no more matches begin. The time between an interruption and a resumption does not count."""
     openings: int | Path | Literal["shipped"] = SHIPPED_OPENINGS
     """Openings: a number of random plies, a file, or `shipped`, the openings shipped with each map."""
     adjudication: Adjudication | None = DEFAULT_ADJUDICATION
     concurrency: int = 0
     """Maximum number of matches in parallel; 0 for as many as the cores allow."""
-    pin: bool = False
+    should_pin_bots: bool = False
     """True to pin the bots of each running match to cores of their own."""
     seed: int = 1
-    folder: Path | None = None
+    bot_folder: Path | None = None
     """Working folder of the bots: the folder of the ladder file, or None for the current folder."""
 
 
@@ -114,7 +114,7 @@ def list_bot_time_controls(bots: Iterable[BotPlan]) -> dict[str, str]:
     return {bot.name: str(bot.time_control) for bot in bots if bot.time_control is not None}
 
 
-def make_names_unique(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
+def make_bot_names_unique(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
     """Return the bots with distinct names: a second `greedy` becomes `greedy-2`."""
     plans_by_name: dict[str, BotPlan] = {}
     for plan in plans:
@@ -126,7 +126,7 @@ def make_names_unique(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
     return tuple(plans_by_name.values())
 
 
-def plan_engine_bot(engine: str) -> BotPlan:
+def make_engine_bot_plan(engine: str) -> BotPlan:
     """Return a bot with this spec, named after its engine or its file. Raises BadLadder for an invalid command line.
 
     A spec may have a prefix:
@@ -139,7 +139,7 @@ def plan_engine_bot(engine: str) -> BotPlan:
     if engine.startswith(CONTAINER_PREFIXES):
         return BotPlan(make_valid_bot_name(ContainerSpec.parse(engine).bot_name), engine)
     if engine.startswith(COMMAND_PREFIX):
-        return plan_command_bot(engine.removeprefix(COMMAND_PREFIX))
+        return make_command_bot_plan(engine.removeprefix(COMMAND_PREFIX))
     path, colon, options = engine.partition(":")
     base = Path(path).stem if path.endswith(".py") else path
     name = (
@@ -150,7 +150,7 @@ def plan_engine_bot(engine: str) -> BotPlan:
     return BotPlan(make_valid_bot_name(name), engine, threads=_parse_thread_count(options))
 
 
-def plan_command_bot(command_line: str) -> BotPlan:
+def make_command_bot_plan(command_line: str) -> BotPlan:
     """Return a bot with the command line `command_line`, whose program connects to the server by itself.
 
     Raises BadLadder for an invalid command line.

@@ -23,10 +23,10 @@ from arena.ladder.plan import (
     LadderPlan,
     check_event_name,
     check_ladder_format,
-    make_names_unique,
+    make_bot_names_unique,
+    make_engine_bot_plan,
     make_valid_bot_name,
     parse_openings,
-    plan_engine_bot,
 )
 from arena.protocol.adjudication import NO_ADJUDICATION, Adjudication
 from arena.protocol.timecontrol import TimeControl, parse_duration
@@ -53,7 +53,7 @@ class BotTable(Struct, frozen=True, kw_only=True):
 class LadderTable(Struct, frozen=True, kw_only=True):
     """Keys of a ladder file (TOML)."""
 
-    event: str = LadderPlan.event
+    event: str = LadderPlan.event_name
     game: Text = LadderPlan.game
     maps: Annotated[tuple[Text, ...], Meta(min_length=1)] = LadderPlan.maps
     time_control: str = DEFAULT_TIME_CONTROL
@@ -65,7 +65,7 @@ class LadderTable(Struct, frozen=True, kw_only=True):
     openings: int | Text = SHIPPED_OPENINGS
     adjudicate: dict[str, Any] | str | None = None
     concurrency: Annotated[int, Meta(ge=0, le=1024)] = LadderPlan.concurrency
-    pin: bool = LadderPlan.pin
+    pin: bool = LadderPlan.should_pin_bots
     seed: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] = LadderPlan.seed
     bots: tuple[BotTable, ...] = ()
 
@@ -82,8 +82,8 @@ def read_ladder_file(path: Path) -> LadderPlan:
 def _make_plan(file: TomlFile, table: LadderTable, folder: Path) -> LadderPlan:
     default_rounds = DEFAULT_ROUNDS if table.for_ is None else None
     return LadderPlan(
-        bots=_plan_bots(file, table.bots),
-        event=file.parse_value_at(["event"], check_event_name, table.event),
+        bots=_make_bot_plans(file, table.bots),
+        event_name=file.parse_value_at(["event"], check_event_name, table.event),
         # Files of games, maps and openings are found relative to the ladder's file.
         game=str(folder / table.game) if is_file_spec(table.game) else table.game,
         maps=tuple(
@@ -94,15 +94,17 @@ def _make_plan(file: TomlFile, table: LadderTable, folder: Path) -> LadderPlan:
         margin_ms=table.margin,
         format=file.parse_value_at(["format"], check_ladder_format, table.format),
         rounds=table.rounds or default_rounds,
-        seconds=file.parse_value_at(["for"], parse_duration, "ever" if table.for_ is None else table.for_),
+        max_play_seconds=file.parse_value_at(
+            ["for"], parse_duration, "ever" if table.for_ is None else table.for_
+        ),
         openings=file.parse_value_at(
             ["openings"], lambda text: parse_openings(text, folder), str(table.openings)
         ),
         adjudication=_parse_adjudication(file, table.adjudicate),
         concurrency=table.concurrency,
-        pin=table.pin,
+        should_pin_bots=table.pin,
         seed=table.seed,
-        folder=folder,
+        bot_folder=folder,
     )
 
 
@@ -124,7 +126,7 @@ def _parse_adjudication(file: TomlFile, rules: dict[str, Any] | str | None) -> A
     return None
 
 
-def _plan_bots(file: TomlFile, tables: Sequence[BotTable]) -> tuple[BotPlan, ...]:
+def _make_bot_plans(file: TomlFile, tables: Sequence[BotTable]) -> tuple[BotPlan, ...]:
     if len(tables) < 2:
         raise file.make_error_at(
             ["bots"], f"a ladder needs at least two bots, not {len(tables)}: add a [[bots]] table for each"
@@ -138,10 +140,10 @@ def _plan_bots(file: TomlFile, tables: Sequence[BotTable]) -> tuple[BotPlan, ...
                 ["bots", index, "name"], f"must be unique, but {table.name!r} occurs twice"
             )
         names.add(table.name)
-    return make_names_unique(_plan_bot(file, table, index) for index, table in enumerate(tables))
+    return make_bot_names_unique(_make_bot_plan(file, table, index) for index, table in enumerate(tables))
 
 
-def _plan_bot(file: TomlFile, table: BotTable, index: int) -> BotPlan:
+def _make_bot_plan(file: TomlFile, table: BotTable, index: int) -> BotPlan:
     if sum(map(bool, (table.engine, table.program, table.command, table.image or table.submit))) != 1:
         raise file.make_error_at(
             ["bots", index], "a bot must have exactly one of engine, exec, command, image and submit"
@@ -153,7 +155,7 @@ def _plan_bot(file: TomlFile, table: BotTable, index: int) -> BotPlan:
     if table.command:
         plan = BotPlan(make_valid_bot_name(Path(table.command[0]).name), None, table.command)
     else:
-        plan = file.parse_value_at(["bots", index], plan_engine_bot, _make_engine_spec(table))
+        plan = file.parse_value_at(["bots", index], make_engine_bot_plan, _make_engine_spec(table))
     return replace(
         plan,
         name=table.name or plan.name,

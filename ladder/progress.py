@@ -8,7 +8,7 @@ from arena.rating.pentanomial import PairCounts
 from arena.rating.sprt import Sprt
 from arena.server.web.event_progress import EventProgress, SprtProgress, UnplayedMatch
 
-MAX_LISTED_DUE_MATCHES = 30
+MAX_LISTED_UNPLAYED_MATCHES = 30
 """Maximum number of matches not yet begun that the web page lists."""
 
 
@@ -20,20 +20,20 @@ def make_ladder_progress(ladder: Ladder) -> EventProgress:
     plan = ladder.plan
     maps = list(plan.maps) if has_maps(plan.game) else []
     next_pairings = (
-        ladder.schedule.list_startable_pairings()[:MAX_LISTED_DUE_MATCHES]
+        ladder.schedule.list_startable_pairings()[:MAX_LISTED_UNPLAYED_MATCHES]
         if ladder.schedule is not None
         else []
     )
     return EventProgress(
-        event=plan.event,
-        kind=ladder.kind,
+        event=plan.event_name,
+        kind=ladder.event_kind,
         game=plan.game,
         maps=maps,
         format=plan.format,
         rounds=plan.rounds,
         time_control=str(plan.time_control),
         bots={bot.name: bot.description for bot in plan.bots},
-        played=len(ladder.played),
+        played=len(ladder.played_matches),
         matches=ladder.total_matches,
         due=[
             UnplayedMatch(
@@ -44,18 +44,18 @@ def make_ladder_progress(ladder: Ladder) -> EventProgress:
             )
             for pairing in next_pairings
         ],
-        sprt=None if ladder.test is None else _make_sprt_progress(ladder.test, ladder.count_pair_scores()),
+        sprt=None if ladder.sprt is None else _make_sprt_progress(ladder.sprt, ladder.count_pair_scores()),
     )
 
 
-def _make_sprt_progress(test: Sprt, pairs: PairCounts) -> SprtProgress:
+def _make_sprt_progress(sprt: Sprt, pairs: PairCounts) -> SprtProgress:
     return SprtProgress(
-        elo0=test.elo0,
-        elo1=test.elo1,
-        model=test.model,
-        llr=test.compute_llr(pairs),
-        lower=test.lower_llr_bound,
-        upper=test.upper_llr_bound,
-        verdict=test.decide(pairs).value,
+        elo0=sprt.elo0,
+        elo1=sprt.elo1,
+        model=sprt.model,
+        llr=sprt.compute_llr(pairs),
+        lower=sprt.lower_llr_bound,
+        upper=sprt.upper_llr_bound,
+        verdict=sprt.decide(pairs).value,
         pairs=sum(pairs),
     )

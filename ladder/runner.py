@@ -74,11 +74,11 @@ class MatchRunner:
         host: MatchHost,
         bots: BotPool,
         terms: EventTerms,
-        threads: ThreadAllocation,
+        thread_allocation: ThreadAllocation,
         on_result: Callable[[Pairing, Record], None],
         *,
         on_void_match: Callable[[Pairing, Record], None] = lambda _pairing, _record: None,
-        seconds_left: Callable[[], float] = lambda: math.inf,
+        compute_seconds_left: Callable[[], float] = lambda: math.inf,
         pinning: CorePinning | None = None,
     ) -> None:
         """Create a runner.
@@ -86,22 +86,24 @@ class MatchRunner:
         host           server that plays and stores the matches
         bots           bots of the event
         terms          terms shared by all matches
-        threads        allocation of threads to the bots and matches
+        thread_allocation        allocation of threads to the bots and matches
         on_result      called once for each match that is over and will not be played again
         on_void_match  called for each void match that will be played again
-        seconds_left   returns the seconds left for the event; at 0, no further match begins
+        compute_seconds_left   returns the seconds left for the event; at 0, no further match begins
         pinning        assignment of cores to the matches in play; None to pin no bots
         """
         self._host = host
         self._bots = bots
         self._terms = terms
-        self._threads = replace(threads, get_reported_search_threads=bots.get_reported_search_threads)
+        self._thread_allocation = replace(
+            thread_allocation, get_reported_search_threads=bots.get_reported_search_threads
+        )
         self._on_result = on_result
         self._on_void_match = on_void_match
-        self._seconds_left = seconds_left
+        self._compute_seconds_left = compute_seconds_left
         self._pinning = pinning
         self._running_match_count = 0
-        self._load = 0
+        self._running_load = 0
         self._delayed_pairing: Pairing | None = None
         """Earliest match that could not start because too few threads were free; None if there is none."""
         self._overtaking_count = 0
@@ -114,7 +116,7 @@ class MatchRunner:
         """
         async with open_background_tasks() as tasks:
             while not should_stop():
-                seconds = self._seconds_left()
+                seconds = self._compute_seconds_left()
                 if not self._running_match_count and (seconds <= 0 or not schedule):
                     break
                 self._bots.raise_if_bot_not_started()
@@ -130,11 +132,11 @@ class MatchRunner:
         for pairing in schedule.list_startable_pairings():
             # A bot that dropped out forfeits, and its opponent must be connected to win.
             bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.has_dropped_out(bot)]
-            match_load = self._threads.compute_match_load(pairing.maxie, pairing.minnie)
+            match_load = self._thread_allocation.compute_match_load(pairing.maxie, pairing.minnie)
             if (
                 len(bots) == 2
                 and self._running_match_count
-                and self._load + match_load > self._threads.max_total_load
+                and self._running_load + match_load > self._thread_allocation.max_total_load
             ):
                 self._delayed_pairing = self._delayed_pairing or pairing
                 if self._overtaking_count >= MAX_OVERTAKING_MATCHES:
@@ -149,7 +151,7 @@ class MatchRunner:
             if len(bots) == 2:
                 self._count_overtaking(pairing)
                 self._running_match_count += 1
-                self._load += match_load
+                self._running_load += match_load
                 terms = self._terms.make_match_terms(
                     match, pairing, self._make_thread_limits(pairing), Players(*names)
                 )
@@ -174,15 +176,15 @@ class MatchRunner:
             self._overtaking_count += 1
 
     def _make_thread_limits(self, pairing: Pairing) -> SearchThreadLimits:
-        return self._threads.make_thread_limits(pairing.maxie, pairing.minnie)
+        return self._thread_allocation.make_thread_limits(pairing.maxie, pairing.minnie)
 
     async def _play_match(
         self, schedule: Schedule, pairing: Pairing, terms: MatchTerms, match_load: int
     ) -> None:
         with self._pin_to_cores(terms):
-            record = await play_with_time_limit(terms, self._host)
+            record = await play_match_with_time_limit(terms, self._host)
         self._running_match_count -= 1
-        self._load -= match_load
+        self._running_load -= match_load
         self._record_result(schedule, pairing, record)
         report_match_to_pool(record, self._bots, Players(pairing.maxie, pairing.minnie))
 
@@ -215,7 +217,7 @@ def reserve_connections(pool: BotPool, bots: Sequence[str]) -> list[str] | None:
     return connection_names
 
 
-async def play_with_time_limit(terms: MatchTerms, host: MatchHost) -> Record:
+async def play_match_with_time_limit(terms: MatchTerms, host: MatchHost) -> Record:
     """Play a match, and return its record. A match that exceeds its time limit is stopped, and is void."""
     max_seconds = compute_max_match_seconds(terms) + event_terms.MATCH_TIME_LIMIT_MARGIN_SECONDS
     void_record = make_void_record(terms, f"the match was not over after {max_seconds:.0f} s")

@@ -25,7 +25,7 @@ class ThreadAllocation:
     """Number of parallel matches set by the user; 0 if the cores determine it."""
     total_matches: int | None = None
     """Total number of matches; None if unknown."""
-    is_local: bool = True
+    are_bots_local: bool = True
     """True if the bots run on these cores. If False, they run on other machines and choose their threads."""
     get_reported_search_threads: Callable[[str], int] = lambda _bot: 0
     """Function that returns the number of threads that the bot with a given name reported; 0 if it reported none."""
@@ -62,10 +62,10 @@ class ThreadAllocation:
     def max_running_threads(self) -> int:
         """Maximum number of threads of all running matches together."""
         if self.total_matches is None:
-            return max(self.max_total_load, self._load_of_heaviest_match)
+            return max(self.max_total_load, self._max_match_load)
         return max(
-            self._load_of_heaviest_match,
-            min(self.max_total_load, self.total_matches * self._load_of_heaviest_match),
+            self._max_match_load,
+            min(self.max_total_load, self.total_matches * self._max_match_load),
         )
 
     def count_processes(self, bot: BotPlan) -> int:
@@ -98,7 +98,7 @@ class ThreadAllocation:
 
     def make_thread_limits(self, maxie: str, minnie: str) -> SearchThreadLimits:
         """Return the maximum number of search threads of each bot in a match."""
-        if not self.is_local:
+        if not self.are_bots_local:
             return SearchThreadLimits()
         if self.fixed_concurrency:
             share = max(1, self.core_count // self.concurrency)
@@ -109,7 +109,7 @@ class ThreadAllocation:
         return SearchThreadLimits(*(self._get_configured_threads(name) or share for name in (maxie, minnie)))
 
     @property
-    def _load_of_heaviest_match(self) -> int:
+    def _max_match_load(self) -> int:
         return 1 if self.fixed_concurrency else self.max_threads_per_match
 
     def _count_threads_by_plan(self, bot: BotPlan) -> int:

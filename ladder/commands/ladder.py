@@ -32,7 +32,7 @@ from arena.ladder.commands.options import (
     OpeningsOption,
     PinOption,
     apply_given_options,
-    plan_engine_bots,
+    make_engine_bot_plans,
 )
 from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
@@ -162,7 +162,7 @@ def ladder_command(
         context, external, host, 8765 if port is None else port, wait, is_roster_empty=not (engines or file)
     )
     try:
-        plan = read_ladder_file(file) if file else LadderPlan(plan_engine_bots(DEFAULT_ENGINES))
+        plan = read_ladder_file(file) if file else LadderPlan(make_engine_bot_plans(DEFAULT_ENGINES))
         if file and not is_option_given(context, "game"):
             CATALOGUE.register_game(plan.game)
     except BadLadder as error:
@@ -172,7 +172,7 @@ def ladder_command(
     if engines:
         if len(engines) < 2:
             raise UsageError("a ladder needs at least two bots; give --bot once for each")
-        plan = dataclasses.replace(plan, bots=plan_engine_bots(engines))
+        plan = dataclasses.replace(plan, bots=make_engine_bot_plans(engines))
     overrides: dict[str, Any] = {
         "game": game,
         "map": map,
@@ -193,14 +193,20 @@ def ladder_command(
     )
     if external_bots is not None:
         plan = dataclasses.replace(plan, bots=())
-    if cluster is not None and (external or plan.pin):
+    if cluster is not None and (external or plan.should_pin_bots):
         raise UsageError(
             f"--cluster cannot be combined with {'--external' if external else '--pin'}: the cluster's workers start the bots"
         )
     reports = ReportFiles(json, html, csv)
     report_results(
         play_plan(
-            plan, "ladder", record, db, external=external_bots, scheduler_address=cluster, port=port or 0
+            plan,
+            "ladder",
+            record,
+            db,
+            external_bot_settings=external_bots,
+            scheduler_address=cluster,
+            port=port or 0,
         ),
         [],
         {},

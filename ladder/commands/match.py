@@ -30,7 +30,7 @@ from arena.ladder.commands.options import (
     OpeningsOption,
     PinOption,
     apply_given_options,
-    plan_engine_bots,
+    make_engine_bot_plans,
 )
 from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
@@ -126,18 +126,19 @@ def match_command(
         "pin": pin,
     }
     plan = apply_given_options(
-        LadderPlan(_apply_names_and_time_control(plan_engine_bots([a, b]), name_a, name_b, tc_b)), options
+        LadderPlan(_apply_names_and_time_control(make_engine_bot_plans([a, b]), name_a, name_b, tc_b)),
+        options,
     )
     first, second = (bot.name for bot in plan.bots)
     reports = ReportFiles(json, html, csv)
 
-    ladder_run = play_plan(plan, "match", record, db, format_status=_format_progress_line, sprt=test)
-    pairs = ladder_run.count_pair_scores()
+    ladder = play_plan(plan, "match", record, db, format_status=_format_progress_line, sprt=test)
+    pairs = ladder.count_pair_scores()
     elo = estimate_elo_difference(pairs)
-    crashes = describe_crashes(ladder_run)
+    crashes = describe_crashes(ladder)
     report = {"pairs": pairs, "difference": elo, "sprt": _make_sprt_report(test, pairs, crashes)}
     report_results(
-        ladder_run,
+        ladder,
         _describe_findings(first, second, pairs, elo, test, crashes),
         report,
         reports,
@@ -169,11 +170,11 @@ def _apply_names_and_time_control(
 
 def _format_progress_line(ladder: Ladder) -> str:
     """Return the result of the finished pairs of matches in one line; empty before the first pair has finished."""
-    pairs, test = ladder.count_pair_scores(), ladder.test
+    pairs, test = ladder.count_pair_scores(), ladder.sprt
     elo = estimate_elo_difference(pairs)
     if elo is None:
         return ""
-    first, second = ladder.bots
+    first, second = ladder.bot_names
     line = f"{_format_pairs(pairs)}: {_format_elo(first, second, elo)}"
     return (
         line

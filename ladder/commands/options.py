@@ -17,9 +17,9 @@ from arena.ladder.plan import (
     LadderPlan,
     check_event_name,
     check_ladder_format,
-    make_names_unique,
+    make_bot_names_unique,
+    make_engine_bot_plan,
     parse_openings,
-    plan_engine_bot,
 )
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.timecontrol import TimeControl, parse_duration
@@ -60,10 +60,10 @@ CsvOption = Annotated[
 ]
 
 
-def plan_engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
+def make_engine_bot_plans(engines: Sequence[str]) -> tuple[BotPlan, ...]:
     """Return a bot for each engine spec, with distinct names. Raises UsageError for an invalid spec."""
     try:
-        return make_names_unique(plan_engine_bot(engine) for engine in engines)
+        return make_bot_names_unique(make_engine_bot_plan(engine) for engine in engines)
     except BadLadder as error:
         raise UsageError(str(error)) from None
 
@@ -80,7 +80,7 @@ def apply_given_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderP
                 changes[field] = parse(options[name])
             except ValueError as error:
                 raise UsageError(f"--{name.strip('_')}: {error}") from None
-    if "seconds" in changes:
+    if "max_play_seconds" in changes:
         changes["rounds"] = options.get("rounds")
     changed_plan = dataclasses.replace(plan, **changes)
     if options.get("map") is not None:
@@ -100,17 +100,17 @@ PLAN_FIELD_BY_OPTION = {
     "rounds": "rounds",
     "concurrency": "concurrency",
     "seed": "seed",
-    "pin": "pin",
+    "pin": "should_pin_bots",
     "margin": "margin_ms",
 }
 """For each option that needs no parsing, by its name: the field of LadderPlan that it sets."""
 
 OPTION_PARSERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "map": ("maps", _parse_map_list),
-    "for_": ("seconds", parse_duration),
+    "for_": ("max_play_seconds", parse_duration),
     "openings": ("openings", parse_openings),
     "format": ("format", check_ladder_format),
-    "event": ("event", check_event_name),
+    "event": ("event_name", check_event_name),
     "adjudicate": ("adjudication", Adjudication.parse),
     "tc": ("time_control", TimeControl.parse),
 }

@@ -46,7 +46,7 @@ def play_plan(
     event_kind: str,
     record_file: Path | None,
     database_url: str | None,
-    external: ExternalBotSettings | None = None,
+    external_bot_settings: ExternalBotSettings | None = None,
     scheduler_address: str | None = None,
     port: int = 0,
     format_status: Callable[[Ladder], str] = lambda _: "",
@@ -57,13 +57,13 @@ def play_plan(
     event_kind         `ladder` or `match`
     record_file        file to which finished matches are appended; None for a file named after the start of the event
     database_url       URL of a store, in which an interrupted event is resumed; None for a temporary store
-    external           settings for bots that connect by themselves; None to start the bots of the plan
+    external_bot_settings           settings for bots that connect by themselves; None to start the bots of the plan
     scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
-    port               port of the web page on this machine, if `external` is None; 0 for any free port
+    port               port of the web page on this machine, if `external_bot_settings` is None; 0 for any free port
     format_status      function that returns the result so far in one line, for the progress display
     sprt               sequential test of two bots, which ends the match when it is decided; None to play all matches
     """
-    if plan.pin and not can_pin_processes():
+    if plan.should_pin_bots and not can_pin_processes():
         raise UsageError("--pin works only on Linux: this system cannot pin processes to cores")
     plan = replace(plan, game=register_game(plan.game))
     maps = plan.maps if has_maps(plan.game) else plan.maps[:1]
@@ -79,7 +79,7 @@ def play_plan(
             event_kind,
             _make_openings(plan, maps, games),
             sprt,
-            is_named=plan.event != LadderPlan.event,
+            is_named_by_user=plan.event_name != LadderPlan.event_name,
         )
     except (GameError, MapError, BadOpenings) as error:
         raise UsageError(str(error)) from None
@@ -94,17 +94,17 @@ def play_plan(
                         ladder,
                         display,
                         database_url=database_url,
-                        external=external,
+                        external_bot_settings=external_bot_settings,
                         scheduler_address=scheduler_address,
                         port=port,
                     ),
                     backend_options={"use_uvloop": sys.platform != "win32"},
                 )
-        except BotNotStarted as refused:
-            raise UsageError(str(refused)) from None
+        except BotNotStarted as error:
+            raise UsageError(str(error)) from None
         except CannotResumeLadder as error:
             raise CommandError(
-                f"{error}; {COMPOSE_NEW_EVENT_HINT}" if external is not None else str(error)
+                f"{error}; {COMPOSE_NEW_EVENT_HINT}" if external_bot_settings is not None else str(error)
             ) from None
         except (CannotListen, ClusterUnavailable, StoreError, TooFewBots) as error:
             raise CommandError(str(error)) from None
@@ -124,7 +124,7 @@ def _check_engines(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
         if bot.engine is None:
             continue
         try:
-            require_valid_spec(bot.engine, plan.folder or Path())
+            require_valid_spec(bot.engine, plan.bot_folder or Path())
         except BadSpec as error:
             raise UsageError(f"bot {bot.name} cannot play: {error}") from None
         for game in games:

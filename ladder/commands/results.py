@@ -27,11 +27,11 @@ def make_summary_fields(ladder: Ladder) -> dict[str, object]:
     """Return the fields of the `--json` output that describe the ladder as a whole."""
     bracket = ladder.make_bracket()
     return {
-        "event": ladder.plan.event,
+        "event": ladder.plan.event_name,
         "record": str(ladder.record_file),
         "time_control": str(ladder.plan.time_control),
         "matches": ladder.total_matches,
-        "played": len(ladder.played),
+        "played": len(ladder.played_matches),
         "void": sum(map(is_void, ladder.records)),
         "draws": count_draws(ladder.records),
         **({"champion": find_champion(ladder), "bracket": bracket} if bracket else {}),
@@ -80,7 +80,7 @@ def report_results(
             {
                 **make_summary_fields(ladder),
                 "table": rows,
-                "breakdown": make_result_breakdown(ladder.bots, ladder.played),
+                "breakdown": make_result_breakdown(ladder.bot_names, ladder.played_matches),
                 "given_away": blunders,
                 **({"cpu_ms": used} if (used := compute_mean_cpu_ms_by_bot(ladder.records)) else {}),
                 **extra_fields,
@@ -91,7 +91,8 @@ def report_results(
         write_text(render_report(ladder, findings), report_files.html)
     if report_files.csv is not None:
         write_text(
-            format_standings_csv(rows, {column.name: column.cells for column in columns}), report_files.csv
+            format_standings_csv(rows, {column.csv_name: column.cell_by_bot for column in columns}),
+            report_files.csv,
         )
     if ladder.is_stopped:
         raise typer.Exit(INTERRUPTED_EXIT_CODE)
@@ -99,7 +100,7 @@ def report_results(
 
 def _print_record_path(ladder: Ladder) -> None:
     """Print how many matches were played, and the path of the file with their records."""
-    count = len(ladder.played)
+    count = len(ladder.played_matches)
     if ladder.is_stopped and not ladder.records:
         err.print("stopped before a match ended: no match is recorded")
         return

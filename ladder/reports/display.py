@@ -37,7 +37,7 @@ class ProgressDisplay:
         self._console = console
         self._format_status = format_status
         self._last_status = ""
-        self._last_draw = 0.0
+        self._last_draw_time = 0.0
         self._live: Live | None = None
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -48,7 +48,7 @@ class ProgressDisplay:
             TimeRemainingColumn(),
             console=console,
         )
-        self._task = self._bar.add_task("matches", total=ladder.total_matches)
+        self._bar_task_id = self._bar.add_task("matches", total=ladder.total_matches)
         self._rows: list[StandingsRow] = []
 
     def attach_live(self, live: Live) -> None:
@@ -63,22 +63,25 @@ class ProgressDisplay:
             .replace("//0.0.0.0:", "//localhost:")
             .replace("//[::]:", "//localhost:")
         )
-        self._print_line(f"watch it at {page_url}/event/{quote(ladder.plan.event, safe='')}")
+        self._print_line(f"watch it at {page_url}/event/{quote(ladder.plan.event_name, safe='')}")
 
     def show_match(self, ladder: Ladder, record: Record) -> None:
         # The total is updated too, since it is unknown until external bots have connected.
-        self._bar.update(self._task, completed=len(ladder.played), total=ladder.total_matches)
+        self._bar.update(self._bar_task_id, completed=len(ladder.played_matches), total=ladder.total_matches)
         if self._live is None:
             total_text = f"/{ladder.total_matches}" if ladder.total_matches is not None else ""
-            self._print_line(f"{len(ladder.played)}{total_text} {format_match_line(record)}")
+            self._print_line(f"{len(ladder.played_matches)}{total_text} {format_match_line(record)}")
             status = self._format_status(ladder)
             if status != self._last_status:
                 self._last_status = status
                 self._print_line(status)
             return
         now = MONOTONIC_CLOCK.now()
-        if now - self._last_draw >= REDRAW_INTERVAL_SECONDS or len(ladder.played) == ladder.total_matches:
-            self._last_draw = now
+        if (
+            now - self._last_draw_time >= REDRAW_INTERVAL_SECONDS
+            or len(ladder.played_matches) == ladder.total_matches
+        ):
+            self._last_draw_time = now
             self._rows = ladder.make_standings_rows()
             self._last_status = self._format_status(ladder)
             self._live.update(self.render())

@@ -72,11 +72,11 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
     rows = ladder.make_standings_rows()
     bots = [row.bot for row in rows]
     colour = assign_bot_colours(bots)
-    breakdown = make_result_breakdown(bots, ladder.played)
+    breakdown = make_result_breakdown(bots, ladder.played_matches)
     columns = make_extra_columns(ladder.records, ())
     records = [record for record in ladder.records if not is_void(record)]
     body = [
-        f"<h1>{escape(ladder.plan.event)}</h1>",
+        f"<h1>{escape(ladder.plan.event_name)}</h1>",
         f"<p>{len(records)} matches of {escape(ladder.plan.game)}, {escape(describe_time_controls(ladder))}</p>",
         *(f"<p><strong>{escape(finding)}</strong></p>" for finding in findings),
         f"<p>{escape(describe_draws(count_draws(ladder.records)))}</p>",
@@ -110,7 +110,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
         _render_settings(ladder),
     ]
     head = (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(ladder.plan.event)}</title>'
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(ladder.plan.event_name)}</title>'
         '<meta name="viewport" content="width=device-width">'
     )
     return f"{head}<style>{REPORT_CSS}</style>{''.join(body)}<script>{REPORT_SCRIPT}</script></html>\n"
@@ -183,7 +183,7 @@ def _render_decisive_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
         return []
     first, second = bots[:2]
     pairs: defaultdict[int, list[tuple[Pairing, Record]]] = defaultdict(list)
-    for pairing, record in ladder.played:
+    for pairing, record in ladder.played_matches:
         if {pairing.maxie, pairing.minnie} == {first, second} and not is_void(record):
             pairs[pairing.pair.number].append((pairing, record))
     scores_and_records = [
@@ -266,19 +266,26 @@ def _render_losses_on_solved_maps(blunders: Sequence[BlunderReport], colour_by_b
         return ""
     headings = ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match")
     lines = (
-        (b.bot, b.matches, b.moves, b.lost_wins, b.lost_draws, f"{b.blunders_per_match:.2f}")
-        for b in blunders
+        (
+            report.bot,
+            report.matches,
+            report.moves,
+            report.lost_wins,
+            report.lost_draws,
+            f"{report.blunders_per_match:.2f}",
+        )
+        for report in blunders
     )
     return _render_table(headings, lines, colour_by_bot)
 
 
 def _render_head_to_heads(head_to_heads: Sequence[HeadToHead], colour_by_bot: Mapping[str, str]) -> str:
     """Return an HTML table with the results of the pairs of matches between each two bots; "" if no pair is complete."""
-    comparable = [each for each in head_to_heads if each.superiority is not None]
+    comparable = [duel for duel in head_to_heads if duel.superiority is not None]
     if not comparable:
         return ""
     headings = ("bot", "against", "0", "½", "1", "1½", "2", "likelihood of superiority")
-    lines = ((d.bot, d.opponent, *d.pairs, f"{d.superiority:.1%}") for d in comparable)
+    lines = ((duel.bot, duel.opponent, *duel.pairs, f"{duel.superiority:.1%}") for duel in comparable)
     return (
         "<p>Pairs of matches by the points of the first bot, and the likelihood that it is the stronger one.</p>"
         + _render_table(headings, lines, colour_by_bot)

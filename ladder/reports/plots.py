@@ -9,12 +9,12 @@ from html import escape
 from arena.charts import GRID, INK, PlotArea, render_dot, render_line, render_text_element
 from arena.rating.standings import StandingsRow
 
-WIDTH, LEFT, RIGHT = 360, 46, 20
+PLOT_WIDTH, PLOT_LEFT_MARGIN, PLOT_RIGHT_MARGIN = 360, 46, 20
 """Width of a plot, and its left and right margin, in SVG units.
 
 Letters are 12 units high. 360 units are the width of a phone, without scaling.
 """
-PLOT_AREA_HEIGHT_PX = 150
+PLOT_AREA_HEIGHT = 150
 """Height of the plotting area of a plot by ply, in SVG units."""
 
 MAX_SHOWN_BOT_NAME_LENGTH = 24
@@ -54,7 +54,7 @@ def _count_axis_steps(low: float, high: float, step: float) -> int:
 
 
 def _render_plot(height: float, label: str, svg_elements: Sequence[str]) -> str:
-    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">{"".join(svg_elements)}</svg>'
+    return f'<svg viewBox="0 0 {PLOT_WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">{"".join(svg_elements)}</svg>'
 
 
 def render_ratings_plot(rows: Sequence[StandingsRow], colour_by_bot: Mapping[str, str]) -> str:
@@ -65,15 +65,17 @@ def render_ratings_plot(rows: Sequence[StandingsRow], colour_by_bot: Mapping[str
     rated = [row for row in rows if row.games]
     if not rated:
         return ""
-    marks = choose_axis_ticks(
-        min(r.elo - r.elo_error for r in rated), max(r.elo + r.elo_error for r in rated)
+    ticks = choose_axis_ticks(
+        min(row.elo - row.elo_error for row in rated), max(row.elo + row.elo_error for row in rated)
     )
     bottom = 34 * len(rated) + 6
-    area = PlotArea(LEFT, WIDTH - RIGHT, 0, bottom, (marks[0], marks[-1]), (0, 1))
-    elements = [render_line(area.get_svg_x(mark), 0, area.get_svg_x(mark), bottom, GRID) for mark in marks]
+    area = PlotArea(
+        PLOT_LEFT_MARGIN, PLOT_WIDTH - PLOT_RIGHT_MARGIN, 0, bottom, (ticks[0], ticks[-1]), (0, 1)
+    )
+    elements = [render_line(area.get_svg_x(tick), 0, area.get_svg_x(tick), bottom, GRID) for tick in ticks]
     elements += [
-        render_text_element(area.get_svg_x(mark), bottom + 15, f"{mark:+z.0f}", anchor="middle")
-        for mark in marks
+        render_text_element(area.get_svg_x(tick), bottom + 15, f"{tick:+z.0f}", anchor="middle")
+        for tick in ticks
     ]
     for index, row in enumerate(rated):
         y, bot_colour = 34 * index + 24, colour_by_bot[row.bot]
@@ -91,7 +93,10 @@ def render_ratings_plot(rows: Sequence[StandingsRow], colour_by_bot: Mapping[str
         ]
     elements.append(
         render_text_element(
-            WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", anchor="end"
+            PLOT_WIDTH - PLOT_RIGHT_MARGIN,
+            bottom + 32,
+            "Elo, relative to the average of the bots",
+            anchor="end",
         )
     )
     return _render_plot(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", elements)
@@ -111,13 +116,20 @@ def render_plot_by_ply(
         return ""
     value_ticks = choose_axis_ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
     ply_ticks = choose_axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
-    top, bottom = 22, 22 + PLOT_AREA_HEIGHT_PX
-    area = PlotArea(LEFT, WIDTH - RIGHT, top, bottom, (0, ply_ticks[-1]), (0, value_ticks[-1]))
+    top, bottom = 22, 22 + PLOT_AREA_HEIGHT
+    area = PlotArea(
+        PLOT_LEFT_MARGIN,
+        PLOT_WIDTH - PLOT_RIGHT_MARGIN,
+        top,
+        bottom,
+        (0, ply_ticks[-1]),
+        (0, value_ticks[-1]),
+    )
     elements = [
-        *area.render_value_axis({mark: f"{mark:g}" for mark in value_ticks}, 5),
+        *area.render_value_axis({tick: f"{tick:g}" for tick in value_ticks}, 5),
         *area.render_x_labels(ply_ticks, 16),
-        render_line(LEFT, top, LEFT, bottom, INK),
-        render_line(LEFT, bottom, area.right, bottom, INK),
+        render_line(PLOT_LEFT_MARGIN, top, PLOT_LEFT_MARGIN, bottom, INK),
+        render_line(PLOT_LEFT_MARGIN, bottom, area.right, bottom, INK),
         render_text_element(2, 12, unit),
         render_text_element(area.right, bottom + 32, "ply", anchor="end"),
     ]

@@ -30,11 +30,11 @@ class ExtraColumn:
 
     heading: str
     legend: str
-    cells: Mapping[str, str]
+    cell_by_bot: Mapping[str, str]
     """Text of each bot's cell; a bot without one gets a dash."""
 
     @property
-    def name(self) -> str:
+    def csv_name(self) -> str:
         """Name of the column in CSV."""
         return self.heading.lower().replace(" ", "_")
 
@@ -53,7 +53,7 @@ def make_extra_columns(records: Sequence[Record], blunders: Sequence[BlunderRepo
             {bot: f"{ms:.1f}" for bot, ms in compute_mean_cpu_ms_by_bot(records).items()},
         ),
     ]
-    return [column for column in columns if column.cells]
+    return [column for column in columns if column.cell_by_bot]
 
 
 def make_standings_columns(
@@ -73,7 +73,7 @@ def make_standings_columns(
             for heading, name in FORFEIT_FIELD_BY_COLUMN.items()
         },
         **_format_tournament_cells(rows),
-        **{column.heading: [column.cells.get(row.bot, "-") for row in rows] for column in columns},
+        **{column.heading: [column.cell_by_bot.get(row.bot, "-") for row in rows] for column in columns},
     }
 
 

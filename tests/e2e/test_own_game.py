@@ -137,7 +137,7 @@ def job(**changes: object) -> PairJob:
 def test_a_worker_of_a_cluster_plays_it() -> None:
     done = play_pair(job())
     assert not done.notices
-    assert [parse_record_line(line).game for line in done.records] == ["connect4", "connect4"]
+    assert [parse_record_line(line).game for line in done.record_lines] == ["connect4", "connect4"]
 
 
 def test_a_worker_with_other_rules_or_without_the_file_refuses() -> None:

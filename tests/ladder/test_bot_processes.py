@@ -42,7 +42,7 @@ async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest
         async with open_bot_processes(
             host,
             [bot("a", mode)],
-            process_count=lambda _bot: 2,
+            count_processes=lambda _bot: 2,
             folder=ROOT,
             restart_policy=restart_policy,
             on_notice=pytest.fail,

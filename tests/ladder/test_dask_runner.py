@@ -27,13 +27,13 @@ from arena.ladder.dask_runner import (
     ClusterUnavailable,
     open_cluster,
     parse_worker_record,
-    take_next_pair,
+    start_next_pair,
 )
 from arena.ladder.event_openings import RandomOpenings
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.ladder import Ladder
 from arena.ladder.ladder_run import run_ladder
-from arena.ladder.plan import BotPlan, LadderPlan, plan_engine_bot
+from arena.ladder.plan import BotPlan, LadderPlan, make_engine_bot_plan
 from arena.match.replay import verify_record
 from arena.protocol import record as records
 from arena.protocol.codes import EndReason
@@ -194,12 +194,12 @@ def ladder(record: Path, *bots: BotPlan, rounds: int = 2, folder: Path = ROOT) -
     starts = [game_of()]
     plan = LadderPlan(
         bots,
-        event="test",
+        event_name="test",
         game="tictactoe",
         time_control=TimeControl(120_000),
         rounds=rounds,
         openings=2,
-        folder=folder,
+        bot_folder=folder,
     )
     return Ladder(plan, starts, record, openings=RandomOpenings(starts, 2, 1), restart_policy=QUICK)
 
@@ -213,7 +213,7 @@ def matches_by_place(played: Ladder) -> dict[tuple[int, int], object]:
             record.result.winner,
             record.result.reason,
         )
-        for pairing, record in played.played
+        for pairing, record in played.played_matches
     }
 
 
@@ -244,8 +244,8 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     assert all_gone(mark), processes_of(mark)
 
     assert matches_by_place(there) == matches_by_place(here)
-    assert make_standings(there.bots, there.records) == make_standings(here.bots, here.records)
-    assert len(there.played) == there.total_matches == 12
+    assert make_standings(there.bot_names, there.records) == make_standings(here.bot_names, here.records)
+    assert len(there.played_matches) == there.total_matches == 12
     written = list(records.read_records(tmp_path / "there.jsonl"))
     for each in written:
         verify_record(each)
@@ -287,18 +287,18 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
                 except ClusterUnavailable as lost:
                     problem = lost
     assert str(problem).startswith("the Dask scheduler has gone: ")
-    assert 1 <= len(stopped.played) < 12  # of the last pair, one match may have come too late
+    assert 1 <= len(stopped.played_matches) < 12  # of the last pair, one match may have come too late
     assert {record.result.reason for record in stopped.records} <= {EndReason.LINE, EndReason.BOARD_FULL}
 
     again = ladder(tmp_path / "record.jsonl", *bots, rounds=6)
     with anyio.fail_after(500):
         await run_ladder(again, RecordingObserver(), database_url=url)
-    assert (again.resumed_count, len(again.played)) == (len(stopped.played), 12)
+    assert (again.resumed_match_count, len(again.played_matches)) == (len(stopped.played_matches), 12)
 
 
 async def test_a_json_lines_program_has_its_own_time_control(shared: Cluster, tmp_path: Path) -> None:
     (tmp_path / "first.py").write_text(FIRST_LEGAL)
-    program = plan_engine_bot(f"exec:{sys.executable} first.py")
+    program = make_engine_bot_plan(f"exec:{sys.executable} first.py")
     odds = replace(program, name="lines", time_control=TimeControl.parse("900+30"))
     watch = RecordingObserver()
     finished_ladder = ladder(tmp_path / "record.jsonl", odds, bot("a"), rounds=1, folder=tmp_path)
@@ -354,7 +354,7 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(
 ) -> None:
     monkeypatch.setattr("arena.ladder.dask_runner.MAX_SECONDS_WITHOUT_WORKER", 0.1)
     games = [game_of()]
-    terms = EventTerms("test", games, TimeControl(5000), margin_ms=100, ready_ms=5000)
+    terms = EventTerms("test", games, TimeControl(5000), margin_ms=100, ready_timeout_ms=5000)
     async with cluster(tmp_path, workers=0) as made:
         with anyio.fail_after(500):
             async with open_cluster(made.address, 500) as client:
@@ -380,7 +380,7 @@ def test_pairs_are_resumed_as_a_whole_or_by_their_missing_match() -> None:
         return Schedule("1", make_format("round-robin", ["a", "b", "c"], 2, 1, 1))
 
     taken, all_of_it = [], schedule()
-    while pair := take_next_pair(all_of_it):
+    while pair := start_next_pair(all_of_it):
         assert [each.leg for _, each in pair] == [0, 1]
         assert len({each.pair for _, each in pair}) == 1
         taken += pair
@@ -390,7 +390,7 @@ def test_pairs_are_resumed_as_a_whole_or_by_their_missing_match() -> None:
     half.restore_results(
         {taken[0][0]: record(taken[0][0], maxie=taken[0][1].maxie, minnie=taken[0][1].minnie)}
     )
-    lonely = next(pair for pair in iter(lambda: take_next_pair(half), []) if len(pair) == 1)
+    lonely = next(pair for pair in iter(lambda: start_next_pair(half), []) if len(pair) == 1)
     assert lonely == [taken[1]]
 
 

@@ -92,9 +92,9 @@ def test_built_in_openings_are_played_in_an_order_by_the_seed() -> None:
     maps = ["m2", "path4", "ring:5", "m1"]
     games = [make_game_on_map("riskless", name) for name in maps]
     orders = [load_shipped_openings(maps, games, seed) for seed in (1, 2, 1)]
-    assert orders[0].listed == orders[2].listed
+    assert orders[0].openings_by_start_position == orders[2].openings_by_start_position
     for start, brings in enumerate([True, False, False, True]):
-        one, other = (orders[number].listed[start] for number in (0, 1))
+        one, other = (orders[number].openings_by_start_position[start] for number in (0, 1))
         assert (one != other) is brings
         assert sorted(map(repr, one)) == sorted(map(repr, other))
         assert (one == [()]) is not brings

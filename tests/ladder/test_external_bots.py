@@ -263,7 +263,9 @@ async def test_a_bot_that_takes_no_more_matches_forfeits_the_rest(
             runner = MatchRunner(
                 host,
                 bots,
-                EventTerms("test", (game_of(),), TimeControl(120_000), margin_ms=100, ready_ms=120_000),
+                EventTerms(
+                    "test", (game_of(),), TimeControl(120_000), margin_ms=100, ready_timeout_ms=120_000
+                ),
                 ThreadAllocation([bot("a"), bot("b")], core_count=2),
                 lambda _pairing, record: records.append(record),
             )

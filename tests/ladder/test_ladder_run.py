@@ -72,13 +72,13 @@ def ladder(
 ) -> Ladder:
     plan = LadderPlan(
         bots,
-        event="test",
+        event_name="test",
         game="tictactoe",
         time_control=TimeControl(120_000),
         rounds=rounds,
         concurrency=concurrency,
         format=format,
-        folder=ROOT,
+        bot_folder=ROOT,
     )
     return Ladder(plan, [game_of()], record, restart_policy=QUICK)
 
@@ -89,11 +89,11 @@ class ShortLadder(Ladder):
     enough = 0
 
     def is_sprt_decided(self) -> bool:
-        return len(self.played) >= self.enough
+        return len(self.played_matches) >= self.enough
 
 
 def short_ladder(enough: int, made: Ladder) -> Ladder:
-    short = ShortLadder(made.plan, made.starts, made.record_file, restart_policy=made.restart_policy)
+    short = ShortLadder(made.plan, made.start_positions, made.record_file, restart_policy=made.restart_policy)
     short.enough = enough
     return short
 
@@ -112,7 +112,7 @@ async def test_every_match_is_in_the_file_before_it_is_reported_and_the_page_has
     )
     with anyio.fail_after(500):
         await run_ladder(finished_ladder, watch)
-    assert watch.on_file == list(range(1, len(finished_ladder.played) + 1))
+    assert watch.on_file == list(range(1, len(finished_ladder.played_matches) + 1))
     async with open_store(f"sqlite:///{watch.copy}") as engine:
         await add_new_matches_to_aggregates(engine)
         table = await load_event_table(engine, "test")
@@ -198,7 +198,7 @@ async def test_an_event_that_is_over_is_only_reported_again(tmp_path: Path) -> N
         finished_ladder = ladder(file, bot("a"), bot("b"))
         with anyio.fail_after(500):
             await run_ladder(finished_ladder, RecordingObserver(), database_url=f"sqlite:///{database}")
-        tables.append(make_standings(finished_ladder.bots, finished_ladder.records))
+        tables.append(make_standings(finished_ladder.bot_names, finished_ladder.records))
     assert tables[0] == tables[1]
     written = [record.match for record in records.read_records(file)]
     assert len(written) == len(set(written)) == 2
@@ -223,13 +223,19 @@ async def test_a_stopped_event_is_resumed(tmp_path: Path) -> None:
     again = ladder(tmp_path / "2.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
         await run_ladder(again, watch, database_url=url)
-    assert 5 <= again.resumed_count < 18
-    assert watch.notices == [f"event test resumes: {again.resumed_count} of 18 matches were played before"]
+    assert 5 <= again.resumed_match_count < 18
+    assert watch.notices == [
+        f"event test resumes: {again.resumed_match_count} of 18 matches were played before"
+    ]
     unbroken = ladder(tmp_path / "3.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
         await run_ladder(unbroken, RecordingObserver())
-    assert {pairing for pairing, _ in again.played} == {pairing for pairing, _ in unbroken.played}
-    assert make_standings(again.bots, again.records) == make_standings(unbroken.bots, unbroken.records)
+    assert {pairing for pairing, _ in again.played_matches} == {
+        pairing for pairing, _ in unbroken.played_matches
+    }
+    assert make_standings(again.bot_names, again.records) == make_standings(
+        unbroken.bot_names, unbroken.records
+    )
     kept = in_store(tmp_path / "arena.db")
     assert len(kept) == 18
     assert None not in kept.values()
@@ -263,7 +269,7 @@ async def test_enough_stops_it(tmp_path: Path) -> None:
     finished_ladder = short_ladder(3, whole)
     with anyio.fail_after(500):
         await run_ladder(finished_ladder, RecordingObserver())
-    assert len(finished_ladder.played) == 3
+    assert len(finished_ladder.played_matches) == 3
     assert not finished_ladder.is_stopped
 
 

@@ -95,7 +95,7 @@ def loads(cores: int, most: int, matches: list[int]) -> list[int]:
     with ExitStack() as stack:
         for number, threads in enumerate(matches):
             stack.enter_context(pinning.pin_to_cores((f"a{number}", f"b{number}"), threads))
-        return list(pinning._load.values())
+        return list(pinning._assignment_count_by_core.values())
 
 
 @given(st.integers(1, 16), st.lists(st.integers(1, 4), min_size=1, max_size=8))
@@ -118,7 +118,7 @@ def test_cores_are_given_back(cores: int, most: int, threads: int) -> None:
         pinning.pin_to_cores(("c", "d"), threads),
     ):
         raise RuntimeError("the match is void")
-    assert set(pinning._load.values()) == {0}
+    assert set(pinning._assignment_count_by_core.values()) == {0}
 
 
 @pytest.mark.slow
@@ -141,7 +141,7 @@ async def test_bots_that_play_are_on_the_cores_of_their_match(host: Host) -> Non
 @pytest.mark.slow
 async def test_a_ladder_of_pinned_bots(tmp_path: Path) -> None:
     finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=2)
-    finished_ladder.plan = replace(finished_ladder.plan, pin=True)
+    finished_ladder.plan = replace(finished_ladder.plan, should_pin_bots=True)
     with anyio.fail_after(500):
         await run_ladder(finished_ladder, RecordingObserver())
     finished = list(records.read_records(tmp_path / "record.jsonl"))

@@ -15,10 +15,10 @@ from arena.ladder.plan import (
     BotPlan,
     LadderPlan,
     check_event_name,
-    make_names_unique,
+    make_bot_names_unique,
+    make_command_bot_plan,
+    make_engine_bot_plan,
     parse_openings,
-    plan_command_bot,
-    plan_engine_bot,
 )
 
 
@@ -34,12 +34,12 @@ from arena.ladder.plan import (
     ],
 )
 def test_a_bot_is_named_after_its_engine(engine: str, name: str) -> None:
-    assert plan_engine_bot(engine) == BotPlan(name, engine)
+    assert make_engine_bot_plan(engine) == BotPlan(name, engine)
 
 
 @given(st.lists(st.sampled_from(["a", "b", "a-2", "a-3", "b-2"]), max_size=12))
 def test_names_differ_and_nobody_is_renamed_without_need(names: list[str]) -> None:
-    unique = [bot.name for bot in make_names_unique(BotPlan(name) for name in names)]
+    unique = [bot.name for bot in make_bot_names_unique(BotPlan(name) for name in names)]
     assert len(set(unique)) == len(unique) == len(names)
     assert all(after == before for before, after in zip(names[:1], unique[:1], strict=True))
     assert all(
@@ -49,7 +49,7 @@ def test_names_differ_and_nobody_is_renamed_without_need(names: list[str]) -> No
 
 @given(st.text(min_size=1, max_size=120).filter(lambda engine: not engine.startswith(COMMAND_PREFIX)))
 def test_every_engine_gets_a_name_that_the_protocol_allows(engine: str) -> None:
-    assert_allowed(plan_engine_bot(engine).name)
+    assert_allowed(make_engine_bot_plan(engine).name)
 
 
 @given(st.text(max_size=120))
@@ -60,16 +60,16 @@ def test_every_command_has_a_name_that_the_protocol_allows_or_is_refused(line: s
         words = []
     if not words:
         with pytest.raises(BadLadder):
-            plan_engine_bot(f"{COMMAND_PREFIX}{line}")
+            make_engine_bot_plan(f"{COMMAND_PREFIX}{line}")
         return
-    plan = plan_engine_bot(f"{COMMAND_PREFIX}{line}")
+    plan = make_engine_bot_plan(f"{COMMAND_PREFIX}{line}")
     assert_allowed(plan.name)
     assert list(plan.command) == words
 
 
 @pytest.mark.parametrize("line", ["''", "'#'", "a#b", "a\x00b", f"{'x' * 60} {'y' * 60}.py", "'  '"])
 def test_a_command_of_any_name_is_given_one_that_is_allowed(line: str) -> None:
-    assert_allowed(plan_command_bot(line).name)
+    assert_allowed(make_command_bot_plan(line).name)
 
 
 def assert_allowed(name: str) -> None:
@@ -80,8 +80,8 @@ def assert_allowed(name: str) -> None:
 
 
 def test_an_engine_that_says_its_threads_is_planned_with_them() -> None:
-    assert plan_engine_bot("jamboree:threads=2,depth=3").threads == 2
-    assert plan_engine_bot("jamboree:threads=many").threads == 0
+    assert make_engine_bot_plan("jamboree:threads=2,depth=3").threads == 2
+    assert make_engine_bot_plan("jamboree:threads=many").threads == 0
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_an_engine_that_says_its_threads_is_planned_with_them() -> None:
     ],
 )
 def test_a_bot_asks_for_the_threads_of_its_engine(engine: str, asked: list[int]) -> None:
-    assert [plan_engine_bot(engine).count_required_threads(cores) for cores in (1, 2, 8, 16)] == asked
+    assert [make_engine_bot_plan(engine).count_required_threads(cores) for cores in (1, 2, 8, 16)] == asked
 
 
 @pytest.mark.parametrize(
@@ -112,13 +112,13 @@ def test_a_bot_asks_for_the_threads_of_its_engine(engine: str, asked: list[int])
 def test_programs_are_named_by_their_files(
     spec: str, name: str, engine: str | None, command: tuple[str, ...]
 ) -> None:
-    assert plan_engine_bot(spec) == BotPlan(name, engine, command)
+    assert make_engine_bot_plan(spec) == BotPlan(name, engine, command)
 
 
 @pytest.mark.parametrize("spec", ["command:", "command:  ", "command:'open"])
 def test_a_command_that_is_none_is_refused(spec: str) -> None:
     with pytest.raises(BadLadder):
-        plan_engine_bot(spec)
+        make_engine_bot_plan(spec)
 
 
 def test_threads_of_the_ladder_override_those_of_the_engine() -> None:
@@ -129,7 +129,7 @@ def test_threads_of_the_ladder_override_those_of_the_engine() -> None:
 
 def test_an_error_begins_with_its_place() -> None:
     plan = LadderPlan(bots=())
-    assert apply_given_options(plan, {"for_": "ever"}).seconds == math.inf
+    assert apply_given_options(plan, {"for_": "ever"}).max_play_seconds == math.inf
     with pytest.raises(
         UsageError, match=r"^--for: the time must be a duration such as 30s, 10m, 2h, or ever, not '10'$"
     ):

@@ -27,9 +27,9 @@ def test_the_example() -> None:
             BotPlan("four-plies", "alphabeta:depth=4", threads=1),
             BotPlan("mine", None, ("arena", "bot", "random")),
         ),
-        event="example",
+        event_name="example",
         maps=("italy", "path4"),
-        folder=EXAMPLE.parent,
+        bot_folder=EXAMPLE.parent,
     )
 
 
@@ -43,11 +43,11 @@ def test_the_example_writes_the_defaults(tmp_path: Path) -> None:
         "rounds",
         "openings",
         "concurrency",
-        "pin",
+        "should_pin_bots",
         "seed",
     ):
         assert getattr(written, key) == getattr(bare, key), key
-    assert bare == LadderPlan(bots=bare.bots, folder=tmp_path)
+    assert bare == LadderPlan(bots=bare.bots, bot_folder=tmp_path)
 
 
 def test_rules_of_adjudication(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_every_key(tmp_path: Path) -> None:
     )
     assert plan == LadderPlan(
         bots=(BotPlan("greedy", "greedy"), BotPlan("random", "random")),
-        event="spring",
+        event_name="spring",
         game="tictactoe",
         maps=(str(tmp_path / "mine.toml"), "ring:6"),
         time_control=TimeControl(10_000, 100),
@@ -82,16 +82,16 @@ def test_every_key(tmp_path: Path) -> None:
         rounds=7,
         concurrency=3,
         seed=-4,
-        folder=tmp_path,
+        bot_folder=tmp_path,
     )
 
 
 def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
     plan = read_plan(tmp_path, f'format = "swiss"\nfor = "10m"\nopenings = 4\n{TWO}threads = 2')
-    assert (plan.format, plan.rounds, plan.seconds, plan.openings) == ("swiss", None, 600, 4)
+    assert (plan.format, plan.rounds, plan.max_play_seconds, plan.openings) == ("swiss", None, 600, 4)
     assert [each.threads for each in plan.bots] == [0, 2]
     listed = read_plan(tmp_path, f'rounds = 3\nfor = "ever"\nopenings = "first.txt"\n{TWO}')
-    assert (listed.rounds, listed.seconds, listed.openings) == (3, math.inf, tmp_path / "first.txt")
+    assert (listed.rounds, listed.max_play_seconds, listed.openings) == (3, math.inf, tmp_path / "first.txt")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan
-from arena.ladder.progress import MAX_LISTED_DUE_MATCHES, make_ladder_progress
+from arena.ladder.progress import MAX_LISTED_UNPLAYED_MATCHES, make_ladder_progress
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.protocol.values import Seat
@@ -21,9 +21,12 @@ A, B, C = BotPlan("a", "greedy"), BotPlan("b", "random"), BotPlan("c")
 
 def ladder(*bots: BotPlan, rounds: int | None = 2, test: Sprt | None = None) -> Ladder:
     ladder = Ladder(
-        LadderPlan(bots, event="test", game="tictactoe", rounds=rounds), [game_of()], Path("none"), test=test
+        LadderPlan(bots, event_name="test", game="tictactoe", rounds=rounds),
+        [game_of()],
+        Path("none"),
+        sprt=test,
     )
-    ladder.begin_event(uuid.UUID(int=1))
+    ladder.build_schedule(uuid.UUID(int=1))
     return ladder
 
 
@@ -47,7 +50,7 @@ def test_a_new_ladder_has_everything_before_it() -> None:
 
 def test_the_list_of_due_matches_is_bounded() -> None:
     bots = [BotPlan(f"bot {number}") for number in range(12)]
-    assert len(make_ladder_progress(ladder(*bots)).due) == MAX_LISTED_DUE_MATCHES
+    assert len(make_ladder_progress(ladder(*bots)).due) == MAX_LISTED_UNPLAYED_MATCHES
 
 
 @pytest.mark.parametrize("rounds", [1, None])

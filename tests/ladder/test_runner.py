@@ -63,7 +63,7 @@ class StuckHost(RecordingHost):
         raise AssertionError
 
 
-TERMS = EventTerms("test", (game_of(),), TimeControl(120_000), margin_ms=100, ready_ms=120_000)
+TERMS = EventTerms("test", (game_of(),), TimeControl(120_000), margin_ms=100, ready_timeout_ms=120_000)
 
 
 async def run(
@@ -78,13 +78,13 @@ async def run(
     """Play a round-robin of these bots. Return its matches, and the notices about the bots."""
     matches: list[tuple[Pairing, Record]] = []
     noticed: list[str] = []
-    pairs = make_round_robin([each.name for each in bots], rounds, len(terms.starts), 0)
+    pairs = make_round_robin([each.name for each in bots], rounds, len(terms.start_positions), 0)
     refused = None
     server = host.host if isinstance(host, RecordingHost) else host
     async with open_bot_processes(
         server,
         bots,
-        process_count=lambda _bot: process_count,
+        count_processes=lambda _bot: process_count,
         folder=ROOT,
         restart_policy=QUICK,
         on_notice=noticed.append,
@@ -96,7 +96,8 @@ async def run(
                 runner = MatchRunner(host, fleet, terms, threads, lambda *each: matches.append(each))
                 await runner.run(
                     Schedule(
-                        "1", RoundRobinFormat([each.name for each in bots], rounds, len(terms.starts), 0)
+                        "1",
+                        RoundRobinFormat([each.name for each in bots], rounds, len(terms.start_positions), 0),
                     )
                 )
         except BotNotStarted as error:
@@ -140,7 +141,7 @@ async def test_each_pair_has_its_start(host: Host) -> None:
     played, _ = await run(watched, [bot("a"), bot("b")], terms=terms)
     by_id = {each.match: each for each in watched.terms}
     for pairing, record in played:
-        assert by_id[record.match].game is terms.starts[pairing.pair.start]
+        assert by_id[record.match].game is terms.start_positions[pairing.pair.start]
     assert Counter(pairing.pair.start for pairing, _ in played) == {0: 2, 1: 2}
 
 
@@ -157,7 +158,7 @@ async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:
 
 async def test_a_frozen_bot_is_replaced(host: Host, tmp_path: Path) -> None:
     # With a wide margin, no delay of a busy machine makes a loss on time void.
-    terms = EventTerms("test", (game_of(),), TimeControl(400, per_move=True), 10_000, ready_ms=10_000)
+    terms = EventTerms("test", (game_of(),), TimeControl(400, per_move=True), 10_000, ready_timeout_ms=10_000)
     bots = [bot("a"), bot("b", "freeze-once", tmp_path / "once")]
     played, noticed = await run(host, bots, rounds=2, terms=terms)
     reasons = Counter(record.result.reason for _, record in played)

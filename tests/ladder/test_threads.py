@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import BotPlan, LadderPlan, plan_engine_bot
+from arena.ladder.plan import BotPlan, LadderPlan, make_engine_bot_plan
 from arena.ladder.plan_file import read_ladder_file
 from arena.ladder.runner import MAX_OVERTAKING_MATCHES, MatchRunner
 from arena.ladder.threads import ThreadAllocation
@@ -108,7 +108,7 @@ async def play(ladder: Ladder, reported: ReportedThreads | None = None) -> FakeH
     threads = ladder.thread_allocation
     bots = FakeBotPool({bot.name: threads.count_processes(bot) for bot in ladder.plan.bots}, reported or {})
     table = FakeHost()
-    terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
+    terms = EventTerms("test", ladder.start_positions, TimeControl(5000), 100, 5000)
     runner = MatchRunner(table, bots, terms, threads, ladder.add_match)
     assert ladder.schedule is not None
     with anyio.fail_after(500):
@@ -168,7 +168,7 @@ async def test_running_matches_never_need_more_cores_than_there_are(
     )
     ladder = ladder_of(LadderPlan(bots, rounds=2, concurrency=by_hand), cores)
     table = await play(ladder)
-    assert len(ladder.played) == ladder.total_matches
+    assert len(ladder.played_matches) == ladder.total_matches
     for some in table.together:
         if by_hand:
             assert len(some) <= by_hand
@@ -182,8 +182,8 @@ async def test_running_matches_never_need_more_cores_than_there_are(
 
 async def test_a_heavy_match_is_not_overtaken_for_ever() -> None:
     bots = (
-        *(plan_engine_bot(name) for name in ("random", "greedy", "minimax", "alphabeta")),
-        plan_engine_bot("jamboree"),
+        *(make_engine_bot_plan(name) for name in ("random", "greedy", "minimax", "alphabeta")),
+        make_engine_bot_plan("jamboree"),
     )
     ladder = ladder_of(LadderPlan(bots, rounds=10), 2)
     table = await play(ladder)
@@ -195,7 +195,11 @@ async def test_a_heavy_match_is_not_overtaken_for_ever() -> None:
 
 
 async def test_a_programs_own_threads_count_if_the_plan_has_none() -> None:
-    bots = (BotPlan("mine", None, ("mine",)), BotPlan("other", None, ("other",)), plan_engine_bot("random"))
+    bots = (
+        BotPlan("mine", None, ("mine",)),
+        BotPlan("other", None, ("other",)),
+        make_engine_bot_plan("random"),
+    )
     ladder = ladder_of(LadderPlan(bots, rounds=2), 4)
     table = await play(ladder, {"mine": 4})
     for terms in table.begun:
@@ -218,7 +222,7 @@ async def test_a_programs_own_threads_count_if_the_plan_has_none() -> None:
 def test_number_of_parallel_matches_of_two_engines(
     engines: tuple[str, ...], cores: int, matches: int | None, expected: tuple[int, int, list[int]]
 ) -> None:
-    bots = [plan_engine_bot(engine) for engine in engines]
+    bots = [make_engine_bot_plan(engine) for engine in engines]
     threads = ThreadAllocation(bots, cores, total_matches=matches)
     assert (
         threads.concurrency,
@@ -228,11 +232,11 @@ def test_number_of_parallel_matches_of_two_engines(
 
 
 def test_left_over_cores_go_to_engines_that_use_them() -> None:
-    bots = [plan_engine_bot("one.py"), plan_engine_bot("two.py")]
+    bots = [make_engine_bot_plan("one.py"), make_engine_bot_plan("two.py")]
     few = ThreadAllocation(bots, 16, total_matches=2)
     assert few.make_thread_limits("one", "two") == SearchThreadLimits(8, 8)
     by_hand = ThreadAllocation(
-        [plan_engine_bot("jamboree"), plan_engine_bot("alphabeta")], 16, fixed_concurrency=4
+        [make_engine_bot_plan("jamboree"), make_engine_bot_plan("alphabeta")], 16, fixed_concurrency=4
     )
     assert by_hand.make_thread_limits("jamboree", "alphabeta") == SearchThreadLimits(4, 4)
 
@@ -240,7 +244,7 @@ def test_left_over_cores_go_to_engines_that_use_them() -> None:
 def test_bots_of_other_machines_get_no_thread_limit() -> None:
     reported = {"far": 32, "near": 1}.__getitem__
     threads = ThreadAllocation(
-        [BotPlan("far"), BotPlan("near")], 2, is_local=False, get_reported_search_threads=reported
+        [BotPlan("far"), BotPlan("near")], 2, are_bots_local=False, get_reported_search_threads=reported
     )
     assert threads.make_thread_limits("far", "near") == SearchThreadLimits()
     assert threads.compute_match_load("far", "near") == 32

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import LadderPlan, plan_engine_bot
+from arena.ladder.plan import LadderPlan, make_engine_bot_plan
 from arena.ladder.reports.display import open_display
 from arena.protocol.codes import EndReason
 from arena.rating.standings import make_standings
@@ -14,13 +14,13 @@ from tests.server.matches import game_of, record
 
 
 def ladder() -> Ladder:
-    plan = LadderPlan((plan_engine_bot("anna"), plan_engine_bot("[bert]")), rounds=1)
+    plan = LadderPlan((make_engine_bot_plan("anna"), make_engine_bot_plan("[bert]")), rounds=1)
     return Ladder(plan, [game_of()], Path("unused.jsonl"))
 
 
 def play(played: Ladder, console: Console) -> None:
     with open_display(played, console, lambda _ladder: "") as display:
-        for pairing in make_round_robin(played.bots, 1, 1, 0)[0].matches():
+        for pairing in make_round_robin(played.bot_names, 1, 1, 0)[0].matches():
             finished = record(minnie="[bert]", moves=range(3), winner="maxie", reason=EndReason.LINE)
             played.add_match(pairing, finished)
             display.show_match(played, finished)
@@ -44,4 +44,4 @@ def test_progress_on_a_terminal_is_a_table_and_a_bar(monkeypatch: pytest.MonkeyP
     text = file.getvalue()
     assert "2/2" in text
     assert "bot [bert] crashed" in text
-    assert f"{make_standings(finished_ladder.bots, finished_ladder.records)[0].elo:+.0f}" in text
+    assert f"{make_standings(finished_ladder.bot_names, finished_ladder.records)[0].elo:+.0f}" in text

@@ -2,7 +2,7 @@ from html.parser import HTMLParser
 from uuid import UUID
 
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import LadderPlan, make_names_unique, plan_engine_bot
+from arena.ladder.plan import LadderPlan, make_bot_names_unique, make_engine_bot_plan
 from arena.ladder.reports.html_report import find_upsets, render_report
 from arena.protocol.codes import EndReason
 from arena.rating.standings import make_standings
@@ -33,14 +33,14 @@ class Reader(HTMLParser):
 
 def ladder() -> Ladder:
     plan = LadderPlan(
-        make_names_unique((plan_engine_bot("anna"), plan_engine_bot(EVIL))),
-        event="<spring>",
+        make_bot_names_unique((make_engine_bot_plan("anna"), make_engine_bot_plan(EVIL))),
+        event_name="<spring>",
         game="tictactoe",
     )
     ladder = Ladder(plan, [game_of()])
-    ladder.begin_event(UUID(int=1))
+    ladder.build_schedule(UUID(int=1))
     for number, pairing in enumerate(
-        each for pair in make_round_robin(ladder.bots, 3, 1, 0) for each in pair.matches()
+        each for pair in make_round_robin(ladder.bot_names, 3, 1, 0) for each in pair.matches()
     ):
         won = "maxie" if (pairing.maxie == "anna") != (number == 5) else "minnie"
         finished = record(
@@ -51,7 +51,7 @@ def ladder() -> Ladder:
             winner=won,  # type: ignore[arg-type]
             reason=EndReason.LINE,
         )
-        ladder.played.append((pairing, finished))
+        ladder.played_matches.append((pairing, finished))
     return ladder
 
 
@@ -72,13 +72,13 @@ def test_the_page_is_valid_and_loads_no_other_file() -> None:
 
 def test_a_surprise_is_a_win_of_the_weaker_bot() -> None:
     finished_ladder = ladder()
-    rows = make_standings(finished_ladder.bots, finished_ladder.records)
+    rows = make_standings(finished_ladder.bot_names, finished_ladder.records)
     assert [each.match for each in find_upsets(rows, finished_ladder.records)] == ["5"]
 
 
 def test_a_ladder_without_matches_has_a_page_too() -> None:
     finished_ladder = ladder()
-    finished_ladder.played.clear()
+    finished_ladder.played_matches.clear()
     reader = Reader()
     reader.feed(render_report(finished_ladder, ()))
     assert reader.open == []

@@ -5,7 +5,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import LadderPlan, plan_engine_bot
+from arena.ladder.plan import LadderPlan, make_engine_bot_plan
 from arena.ladder.reports.result_lines import make_draws_warning
 from arena.maps.game_on_map import MAPS_WITH_FEW_DRAWS
 from arena.protocol.codes import EndReason
@@ -16,10 +16,12 @@ from tests.server.matches import game_of, record
 def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
     """Return an event on a map, or of tic-tac-toe without a map."""
     game = "riskless" if map else "tictactoe"
-    plan = LadderPlan((plan_engine_bot("anna"), plan_engine_bot("bert")), game=game, maps=(map or "m2",))
+    plan = LadderPlan(
+        (make_engine_bot_plan("anna"), make_engine_bot_plan("bert")), game=game, maps=(map or "m2",)
+    )
     ladder = Ladder(plan, [game_of(game)])
-    ladder.begin_event(UUID(int=1))
-    pairings = [each for pair in make_round_robin(ladder.bots, matches, 1, 0) for each in pair.matches()]
+    ladder.build_schedule(UUID(int=1))
+    pairings = [each for pair in make_round_robin(ladder.bot_names, matches, 1, 0) for each in pair.matches()]
     for number, pairing in enumerate(pairings[:matches]):
         winner, reason = (None, EndReason.PLY_LIMIT) if number < drawn else ("maxie", EndReason.LINE)
         drawn_or_won = record(

@@ -59,6 +59,6 @@ def test_cpu_time_is_the_mean_of_the_moves_for_which_it_was_measured() -> None:
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:4]]
     assert [cells[row][-1] for row in (0, 2, 3)] == ["CPU ms", "30.0", "-"]
     assert lines[-1] == CPU_LEGEND
-    columns = {each.name: each.cells for each in make_extra_columns(records, [])}
+    columns = {each.csv_name: each.cell_by_bot for each in make_extra_columns(records, [])}
     told = list(csv.DictReader(io.StringIO(format_standings_csv(ROWS, columns))))
     assert [each["cpu_ms"] for each in told] == ["30.0", ""]
