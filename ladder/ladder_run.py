@@ -49,7 +49,7 @@ from arena.server.store.ladders import (
     StoredLadder,
     claim_ladder,
     finish_ladder,
-    store_bots_of_event,
+    store_bots_in_plan,
 )
 from arena.server.web.event_progress import EventProgress
 
@@ -268,7 +268,7 @@ class _LadderRun:
         if bots.missing_bots_text:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
         if not earlier_bots:
-            await store_bots_of_event(
+            await store_bots_in_plan(
                 host.engine, stored_ladder.event, host.settings.server.name, bots.bot_names
             )
         schedule = self._resume_schedule()

@@ -25,7 +25,7 @@ from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.formats import FORMATS
 
-MAX_BOT_NAME_LENGTH = 56
+MAX_NAME_LENGTH = 56
 """Maximum length of a bot's name. The protocol allows 64; the rest is for the suffix of a further process, such as `#2`."""
 
 MAX_EVENT_NAME_LENGTH = 100
@@ -169,7 +169,7 @@ def make_command_bot_plan(command_line: str) -> BotPlan:
 def make_valid_bot_name(raw_name: str) -> str:
     """Return `raw_name`, changed as little as necessary to be valid for a bot in a ladder."""
     printable_name = "".join(char if char.isprintable() and char != "#" else "?" for char in raw_name)
-    return printable_name[:MAX_BOT_NAME_LENGTH].strip() or "?"
+    return printable_name[:MAX_NAME_LENGTH].strip() or "?"
 
 
 def _choose_name_for_command(command: Sequence[str]) -> str:

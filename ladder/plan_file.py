@@ -16,7 +16,7 @@ from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.plan import (
     DEFAULT_ROUNDS,
     DEFAULT_TIME_CONTROL,
-    MAX_BOT_NAME_LENGTH,
+    MAX_NAME_LENGTH,
     MAX_SEARCH_THREADS,
     BadLadder,
     BotPlan,
@@ -150,7 +150,7 @@ def _make_bot_plan(file: TomlFile, table: BotTable, index: int) -> BotPlan:
         )
     if table.name is not None and table.name != make_valid_bot_name(table.name):
         raise file.make_error_at(
-            ["bots", index, "name"], f"must be 1 to {MAX_BOT_NAME_LENGTH} printable characters without #"
+            ["bots", index, "name"], f"must be 1 to {MAX_NAME_LENGTH} printable characters without #"
         )
     if table.command:
         plan = BotPlan(make_valid_bot_name(Path(table.command[0]).name), None, table.command)

@@ -75,7 +75,7 @@ from arena.server.store.directives import load_directives_and_banned_names
 from arena.server.store.finished_matches import load_record_line
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import DEFAULT_LEASE_SECONDS, LeaseLost
-from arena.server.store.pruning import remove_old_data
+from arena.server.store.pruning import apply_retention
 from arena.server.store.requests import SendRequest
 from arena.server.web.event_progress import FindProgress
 from arena.server.web.page_messages import ServerInfo
@@ -299,7 +299,7 @@ class Host:
             self._records.put_nowait(closed_match.record)
 
     async def _remove_old_data(self) -> None:
-        await remove_old_data(self.engine, self.settings.store.retention)
+        await apply_retention(self.engine, self.settings.store.retention)
 
     async def _report_finished_records(self) -> None:
         """Call `on_record` with the record of each finished match, until cancelled. Return at once if `on_record` is None."""
@@ -479,7 +479,7 @@ async def open_host(
                 open_journal(
                     engine,
                     settings.server.name,
-                    wait_for_lease=is_standby,
+                    is_standby=is_standby,
                     lease_seconds=STANDBY_LEASE_SECONDS if is_standby else DEFAULT_LEASE_SECONDS,
                     clock=clock,
                     observe_commit_seconds=metrics.journal_seconds.observe,

@@ -175,7 +175,7 @@ async def open_leader(
             )
         )
         tasks = await stack.enter_async_context(open_background_tasks())
-        shell, fencing_token = host.shell, host.journal.lease.number
+        shell, fencing_token = host.shell, host.journal.lease.fencing_token
         link = CoreLink(bus, settings.server.name, fencing_token, shell, clock=clock)
         add_edge_count_metric(host.metrics, link)
 

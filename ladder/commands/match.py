@@ -37,7 +37,7 @@ from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import (
-    MAX_BOT_NAME_LENGTH,
+    MAX_NAME_LENGTH,
     BotPlan,
     LadderPlan,
     make_valid_bot_name,
@@ -155,7 +155,7 @@ def _apply_names_and_time_control(
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
         if name and name != make_valid_bot_name(name):
             raise UsageError(
-                f"{option}: {name!r:.80} is not a valid name: write 1 to {MAX_BOT_NAME_LENGTH} printable characters without #"
+                f"{option}: {name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters without #"
             )
     time_control_b = parse_time_control_option(tc_b, "--tc-b") if tc_b else None
     bot_a, bot_b = bots

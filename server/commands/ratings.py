@@ -20,8 +20,8 @@ from arena.console import (
 )
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
+from arena.server.store.aggregates.rating_verification import RatingsMismatch, VerifiedRatings, verify_ratings
 from arena.server.store.aggregates.ratings import RatingRow, compute_activity_cutoff_time, load_rating_rows
-from arena.server.store.aggregates.recompute import RecomputedRatings, RecomputeMismatch, recompute_ratings
 from arena.server.store.database import Engine
 
 JUSTIFICATION_BY_COLUMN: dict[str, Justify] = {
@@ -63,7 +63,7 @@ def ratings(
             show_default=False,
         ),
     ] = "",
-    recompute_all: Annotated[
+    verifies_ratings: Annotated[
         bool,
         typer.Option(
             "--recompute",
@@ -90,28 +90,28 @@ def ratings(
     if map_ and not tc:
         raise UsageError("--map: give --tc too, because a rating on a map is for one time control")
 
-    async def load_ratings(engine: Engine) -> tuple[list[RatingRow], RecomputedRatings | None]:
+    async def load_ratings(engine: Engine) -> tuple[list[RatingRow], VerifiedRatings | None]:
         await add_new_matches_to_aggregates(engine)
         try:
-            recomputed = await recompute_ratings(engine) if recompute_all else None
-        except RecomputeMismatch as error:
+            verified = await verify_ratings(engine) if verifies_ratings else None
+        except RatingsMismatch as error:
             raise CommandError(
                 f"the stored ratings could not be reproduced from the journal: {error}"
             ) from None
         return await load_rating_rows(
             engine, name, map_, tc, since=None if all_ else compute_activity_cutoff_time()
-        ), recomputed
+        ), verified
 
-    rows, recomputed = run_on_store(db, load_ratings)
+    rows, verified = run_on_store(db, load_ratings)
     print_ratings(rows, json)
-    if recomputed is not None:
+    if verified is not None:
         imported = (
-            f"; {recomputed.imported_count} were imported and have no journal: their records were replayed"
-            if recomputed.imported_count
+            f"; {verified.imported_count} were imported and have no journal: their records were replayed"
+            if verified.imported_count
             else ""
         )
         err.print(
-            f"recomputed from {recomputed.match_count} matches of the journal, with the same result{imported}"
+            f"recomputed from {verified.match_count} matches of the journal, with the same result{imported}"
         )
 
 

@@ -79,7 +79,9 @@ def rotate(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
 
     Example: arena token rotate my-bot
     """
-    run_on_store(db, lambda engine: tokens.rotate_token(engine, name, deliver=partial(_print_token, name)))
+    run_on_store(
+        db, lambda engine: tokens.rotate_token(engine, name, before_commit=partial(_print_token, name))
+    )
 
 
 def revoke(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:

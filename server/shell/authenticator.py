@@ -267,7 +267,7 @@ class Authenticator:
         role: Role = hello.role
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
-            if not verify_secret(hello.session, account.session):
+            if not verify_secret(hello.session, account.session_hash):
                 self._refuse_blocked_address(address)
             role, guest = self._check_token_and_get_role(request, account)
             owner = hello.name if hello.name in self._issued_token_hashes else account.owner
@@ -281,7 +281,7 @@ class Authenticator:
             role=role,
             guest=guest,
             local=self._is_on_server_machine(hello.name, address),
-            stored_session=account.session,
+            stored_session=account.session_hash,
             ratings=account.ratings,
         )
 
@@ -303,7 +303,7 @@ class Authenticator:
             why = f"the token of {name!r} was revoked: ask the host for a new one"
             self._count_failed_login(request)
             raise RequestRefused(ErrorCode.BAD_TOKEN, why)
-        elif not account.token:
+        elif not account.token_hash:
             if self._admits_anyone and not token:
                 return "bot", False
             if self._admits_guests and not token and is_guest_name(name):
@@ -311,7 +311,7 @@ class Authenticator:
             hint = "leave the token empty here" if self._admits_anyone else "ask the host for a token"
             self._count_failed_login(request)
             raise RequestRefused(ErrorCode.BAD_TOKEN, f"the name {name!r} has no token: {hint}")
-        elif hmac.compare_digest(account.token, tokens.hash_token(token)):
+        elif hmac.compare_digest(account.token_hash, tokens.hash_token(token)):
             return account.role, False
         self._count_failed_login(request)
         raise RequestRefused(

@@ -42,7 +42,8 @@ class RatingUpdater:
         """
         stored_seasons = await load_seasons(self._engine)
         seasons = {
-            season.game: stored_seasons.get_season_number(season.game) for season in stored_seasons.closed
+            season.game: stored_seasons.get_season_number(season.game)
+            for season in stored_seasons.closed_seasons
         }
         if not self._has_loaded_seasons:  # bots connect with ratings of the running season
             self._has_loaded_seasons, self._seasons = True, seasons

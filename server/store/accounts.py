@@ -10,7 +10,7 @@ from msgspec import Struct
 from arena.protocol.values import Role
 from arena.rating.glicko import GlickoRating
 from arena.server.store import database
-from arena.server.store.aggregates.seasons import select_running_season_number
+from arena.server.store.aggregates.seasons import select_current_season_number
 from arena.server.store.database import Engine
 from arena.server.store.schema import sessions, standings, tokens
 
@@ -18,11 +18,11 @@ from arena.server.store.schema import sessions, standings, tokens
 class StoredAccount(Struct):
     """Token, session and ratings stored for a name. A field has its default if nothing is stored for it."""
 
-    token: str = ""
+    token_hash: str = ""
     """SHA-256 of the token, in hexadecimal; empty if the name has no token."""
     role: Role = "bot"
     is_revoked: bool = False
-    session: bytes = b""
+    session_hash: bytes = b""
     """SHA-256 of the session's secret; empty if the name has no session on this server."""
     ratings: dict[str, GlickoRating] = {}
     """Ratings in the current season, by game."""
@@ -44,10 +44,10 @@ async def load_accounts(
             for row in await connection.execute(_SELECT_ACCOUNTS, {"names": chunk, "server": server_name}):
                 account = accounts[row.name]
                 if row.kind == "token":
-                    account.token, account.role, account.owner = row.hash_or_game, row.role, row.owner
+                    account.token_hash, account.role, account.owner = row.hash_or_game, row.role, row.owner
                     account.is_revoked = row.revoked_or_rating != 0
                 elif row.kind == "session":
-                    account.session = bytes.fromhex(row.hash_or_game)
+                    account.session_hash = bytes.fromhex(row.hash_or_game)
                 else:
                     account.ratings[row.hash_or_game] = GlickoRating(row.revoked_or_rating, row.deviation)
     return accounts
@@ -88,6 +88,6 @@ _SELECT_ACCOUNTS = sa.union_all(
     ).where(
         standings.c.bot.in_(_NAMES),
         standings.c.time_control == "",
-        standings.c.season == select_running_season_number(standings.c.game),
+        standings.c.season == select_current_season_number(standings.c.game),
     ),
 )

@@ -58,7 +58,7 @@ async def create_backup(url: str, backup_file: Path) -> StoreCounts:
     async with open_engine(url) as engine:
         with create_file_atomically(backup_file) as part:
             sqlite.create_private_file(part)
-            async with open_engine(f"sqlite:///{part}", shown_name=str(backup_file)) as copy:
+            async with open_engine(f"sqlite:///{part}", display_name=str(backup_file)) as copy:
                 if engine.dialect.name == "sqlite":
                     await _copy_sqlite(engine, copy)
                 else:
@@ -84,12 +84,12 @@ async def _copy_sqlite(source_engine: Engine, target_engine: Engine) -> None:
             code = sqlite.get_error_code(error)
             if code == sqlite3.SQLITE_FULL:
                 raise StoreError(
-                    f"cannot write {database.get_shown_name(target_engine)}: {REASON_BY_SQLITE_ERROR_CODE[code]}"
+                    f"cannot write {database.get_display_name(target_engine)}: {REASON_BY_SQLITE_ERROR_CODE[code]}"
                 ) from None
             if code == sqlite3.SQLITE_IOERR:  # such as a quota or a limit of the file's size
                 source_name = source_engine.url.database
                 raise StoreError(
-                    f"cannot copy {source_name} to {database.get_shown_name(target_engine)}: {REASON_BY_SQLITE_ERROR_CODE[code]}"
+                    f"cannot copy {source_name} to {database.get_display_name(target_engine)}: {REASON_BY_SQLITE_ERROR_CODE[code]}"
                 ) from None
             raise
 
@@ -180,7 +180,7 @@ async def _copy_into_new_file(source: Engine, file: Path, url: str) -> StoreCoun
     source: engine of the checked backup
     url: URL of the new store in error messages
     """
-    async with open_engine(f"sqlite:///{file}", shown_name=url) as engine:
+    async with open_engine(f"sqlite:///{file}", display_name=url) as engine:
         counts = await _copy_into_empty_store(source, engine)
         await _disable_write_ahead_log(engine)
         return counts
@@ -217,7 +217,7 @@ async def _open_checked_copy(backup_file: Path) -> AsyncIterator[Engine]:
         copied_file = Path(folder) / backup_file.name
         shutil.copyfile(backup_file, copied_file)
         await checkpoint()  # raises if Ctrl-C was pressed during the copying, before SQLite uses the copy
-        async with open_engine(f"sqlite:///{copied_file}", shown_name=str(backup_file)) as engine:
+        async with open_engine(f"sqlite:///{copied_file}", display_name=str(backup_file)) as engine:
             await _require_store(engine)
             await _require_intact_store(engine)
             await database.create_or_migrate_store(engine)
@@ -254,7 +254,7 @@ def _find_log_with_data(database_file: Path, suffix: str) -> Path | None:
 async def _require_store(engine: Engine) -> None:
     async with database.convert_database_errors(engine), engine.connect() as connection:
         if await connection.run_sync(migrations.read_schema_version) is None:
-            name = database.get_shown_name(engine)
+            name = database.get_display_name(engine)
             raise StoreError(f"{name} is not a server's database: it has no tables; name another file")
 
 
@@ -263,7 +263,7 @@ async def _require_intact_store(engine: Engine) -> None:
     async with database.convert_database_errors(engine), engine.connect() as connection:
         [[fault]] = await _execute_interruptibly(connection, "PRAGMA integrity_check(1)")
         if fault != "ok":
-            name = database.get_shown_name(engine)
+            name = database.get_display_name(engine)
             raise StoreError(f"{name} is damaged: {fault.splitlines()[-1]}: restore another backup")
 
 

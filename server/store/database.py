@@ -55,30 +55,30 @@ MAX_SECONDS_PAST_QUERY_DEADLINE = 2.0
 class DatabaseTimeouts(NamedTuple):
     """Time limits for connections, commands and idle transactions in PostgreSQL, in seconds."""
 
-    command: float = 60
+    command_seconds: float = 60
     """Maximum time for one command, in seconds. Without this limit, callers would wait forever for a database that hangs."""
-    connect: float = 10
+    connect_seconds: float = 10
     """Maximum time for opening a connection, in seconds."""
-    idle: float = 10
+    idle_seconds: float = 10
     """Maximum pause between two statements of a transaction, in seconds.
 
     After a longer pause, PostgreSQL ends the connection, so that a standby can acquire the locks of a process that hangs.
     """
 
     @property
-    def idle_timeout_setting(self) -> str:
-        """Value of `idle` for PostgreSQL's setting `idle_in_transaction_session_timeout`, such as `10000ms`."""
-        return f"{round(1000 * self.idle)}ms"
+    def postgresql_idle_timeout(self) -> str:
+        """Value of `idle_seconds` for PostgreSQL's setting `idle_in_transaction_session_timeout`, such as `10000ms`."""
+        return f"{round(1000 * self.idle_seconds)}ms"
 
 
 DEFAULT_DATABASE_TIMEOUTS = DatabaseTimeouts()
 """Database time limits for every process, except the server processes of a cluster (its edges and cores)."""
-CORE_DATABASE_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
+CORE_DATABASE_TIMEOUTS = DatabaseTimeouts(command_seconds=10, connect_seconds=3, idle_seconds=1.5)
 """Database time limits for a core (a process of a cluster that runs matches).
 
 They are short, so that a standby core can take over the matches within seconds.
 """
-EDGE_DATABASE_TIMEOUTS = CORE_DATABASE_TIMEOUTS._replace(command=30)
+EDGE_DATABASE_TIMEOUTS = CORE_DATABASE_TIMEOUTS._replace(command_seconds=30)
 """Database time limits for an edge (a process of a cluster that holds connections of clients).
 
 The limit for a command is longer than a core's, because a change by an owner or an admin may have to wait for a slow
@@ -101,13 +101,13 @@ def make_engine(
     *,
     durable: bool = True,
     timeouts: DatabaseTimeouts = DEFAULT_DATABASE_TIMEOUTS,
-    shown_name: str = "",
+    display_name: str = "",
 ) -> Engine:
     """Return an engine for `sqlite:///FILE` or `postgresql://…`. No connection is opened yet.
 
     durable: False for a temporary SQLite file, which need not survive a power failure and so is faster
     timeouts: time limits for PostgreSQL
-    shown_name: name of a temporary SQLite file in error messages; empty for its URL
+    display_name: name of a temporary SQLite file in error messages; empty for its URL
 
     Raises StoreError for any other URL or an unsupported option in it, for an SQLite file in a folder that does not
     exist, and if the password file that ARENA_DB_PASSWORD_FILE names cannot be read.
@@ -122,7 +122,7 @@ def make_engine(
         ) from None
     backend = parsed.get_backend_name()
     if backend == "sqlite":
-        return _make_sqlite_engine(parsed, durable=durable, shown_name=shown_name)
+        return _make_sqlite_engine(parsed, durable=durable, display_name=display_name)
     if backend == "postgresql":
         return _make_postgresql_engine(parsed, timeouts)
     raise StoreError(f"unsupported kind of database {backend!r}: write sqlite:///arena.db or postgresql://…")
@@ -134,13 +134,13 @@ async def open_engine(
     *,
     durable: bool = True,
     timeouts: DatabaseTimeouts = DEFAULT_DATABASE_TIMEOUTS,
-    shown_name: str = "",
+    display_name: str = "",
 ) -> AsyncIterator[Engine]:
     """Open an engine for the block, as `make_engine` does, and close its connections, even if the task is cancelled.
 
     Each SQLite connection that stayed open would leave a thread running.
     """
-    engine = make_engine(url, durable=durable, timeouts=timeouts, shown_name=shown_name)
+    engine = make_engine(url, durable=durable, timeouts=timeouts, display_name=display_name)
     try:
         yield engine
     finally:
@@ -148,11 +148,11 @@ async def open_engine(
             await engine.dispose()
 
 
-def get_shown_name(engine: Engine) -> str:
+def get_display_name(engine: Engine) -> str:
     """Return the name of an engine's database in error messages, without a password."""
     # Leave out the name of the driver, which is not part of the URL that the host gave.
     url = engine.url.set(drivername=engine.url.get_backend_name())
-    return engine.get_execution_options().get("shown_name") or url.render_as_string(hide_password=True)
+    return engine.get_execution_options().get("display_name") or url.render_as_string(hide_password=True)
 
 
 def parse_sqlite_path(url: str) -> Path | None:
@@ -166,7 +166,7 @@ def parse_sqlite_path(url: str) -> Path | None:
     return Path(parsed.database)
 
 
-def _make_sqlite_engine(url: sa.URL, *, durable: bool, shown_name: str) -> Engine:
+def _make_sqlite_engine(url: sa.URL, *, durable: bool, display_name: str) -> Engine:
     if not url.database or url.database == ":memory:":
         raise StoreError(
             "the store cannot be in memory, because several connections share it: write sqlite:///arena.db"
@@ -179,7 +179,7 @@ def _make_sqlite_engine(url: sa.URL, *, durable: bool, shown_name: str) -> Engin
             raise StoreError(f"cannot create {file}: folder {file.parent} does not exist; create it first")
     except OSError as error:
         raise StoreError(f"cannot open {file}: {error.strerror}") from None
-    options = {"durable": durable, "shown_name": shown_name}
+    options = {"durable": durable, "display_name": display_name}
     engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), execution_options=options)
     sqlite_driver.set_pragmas_on_connect(engine.sync_engine)
 
@@ -248,11 +248,11 @@ def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
             # Detects connections that the database has closed, before they are used.
             pool_pre_ping=True,
             connect_args={
-                "command_timeout": timeouts.command,
-                "timeout": timeouts.connect,
+                "command_timeout": timeouts.command_seconds,
+                "timeout": timeouts.connect_seconds,
                 "server_settings": {
                     "application_name": format_database_session_name(identify_this_process()),
-                    "idle_in_transaction_session_timeout": timeouts.idle_timeout_setting,
+                    "idle_in_transaction_session_timeout": timeouts.postgresql_idle_timeout,
                 },
             },
         )
@@ -276,7 +276,7 @@ async def create_or_migrate_store(engine: Engine) -> None:
         async with open_exclusive_transaction(engine) as connection:
             if engine.dialect.name == "postgresql":
                 # The server does not run yet, so no standby waits, and a busy database may need more time.
-                longer_timeout = f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_DATABASE_TIMEOUTS.idle_timeout_setting}'"
+                longer_timeout = f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_DATABASE_TIMEOUTS.postgresql_idle_timeout}'"
                 await connection.exec_driver_sql(longer_timeout)
             await connection.run_sync(create_or_migrate_tables)
 
@@ -306,7 +306,7 @@ async def convert_database_errors(engine: Engine) -> AsyncIterator[None]:
         why = describe_database_error(error)
         if why is None:
             raise
-        raise StoreError(f"cannot use {get_shown_name(engine)}: {why}") from None
+        raise StoreError(f"cannot use {get_display_name(engine)}: {why}") from None
 
 
 async def run_periodically(
@@ -502,16 +502,16 @@ async def open_snapshot(engine: Engine) -> AsyncIterator[AsyncConnection]:
 
 
 @cache
-def make_upsert(dialect_name: str, table: sa.Table, added_columns: tuple[str, ...] = ()) -> sa.Insert:
+def make_upsert(dialect_name: str, table: sa.Table, summed_columns: tuple[str, ...] = ()) -> sa.Insert:
     """Return an INSERT statement that changes the existing row if there is one with the same primary key.
 
-    In an existing row, the statement adds the new values to the columns `added_columns`, and replaces the values of all other
+    In an existing row, the statement adds the new values to the columns `summed_columns`, and replaces the values of all other
     columns. Execute it with rows as parameters, each a dict from column name to value.
     """
     statement = make_insert(dialect_name, table)
     keys = [column.name for column in table.primary_key]
     changes = {
-        name: table.c[name] + value if name in added_columns else value
+        name: table.c[name] + value if name in summed_columns else value
         for name, value in statement.excluded.items()
         if name not in keys
     }

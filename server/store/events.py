@@ -108,8 +108,8 @@ async def list_events(engine: Engine) -> list[EventState]:
     return [parse_event_state(text) for text in (await database.fetch(engine, query)).scalars()]
 
 
-class EventEntriesPlan(Struct):
-    """Part of a stored `EventPlan` (`server.core.event_state`).
+class UnfinishedEventPlan(Struct):
+    """Part of the stored plan of an event (`server.core.event_state.EventPlan`).
 
     The plan's games (maps, time controls and openings) are left out, because decoding them takes long.
     """
@@ -124,10 +124,10 @@ class EventEntriesPlan(Struct):
     """Bots that may enter; empty if all bots may."""
 
 
-class EventEntries(Struct):
-    """Part of a stored `EventState`: the plan of the event without its games, and the bots that have entered."""
+class UnfinishedEvent(Struct):
+    """Event that is not over: its plan without the games, and its entries. Part of a stored `EventState`."""
 
-    plan: EventEntriesPlan
+    plan: UnfinishedEventPlan
     phase: EventPhase
     bots: tuple[str, ...]
     """Bots that have entered, including those that have withdrawn since."""
@@ -139,21 +139,21 @@ class EventEntries(Struct):
     """Name of the server that plays the event."""
 
 
-class _EventEntriesInPlan(Struct):
-    state: EventEntries
+class _UnfinishedEventInPlan(Struct):
+    state: UnfinishedEvent
 
 
-_decode_plan_with_entries = msgspec.json.Decoder(_EventEntriesInPlan).decode
+_decode_unfinished_event = msgspec.json.Decoder(_UnfinishedEventInPlan).decode
 
 
-async def load_unfinished_entries(engine: Engine) -> list[EventEntries]:
-    """Return the entries of each unfinished event of every server on the store, the earliest event first."""
+async def list_unfinished_events(engine: Engine) -> list[UnfinishedEvent]:
+    """Return the unfinished events of every server on the store, with their entries, the earliest event first."""
     table = ladders.c
     query = sa.select(table.server, table.plan).where(
         table.kind == HOSTED_EVENT_KIND, table.finished.is_(None)
     )
     rows = await database.fetch(engine, query.order_by(table.started))
-    return [replace(_decode_plan_with_entries(row.plan).state, server=row.server) for row in rows]
+    return [replace(_decode_unfinished_event(row.plan).state, server=row.server) for row in rows]
 
 
 MAX_RECENT_EVENTS = 500

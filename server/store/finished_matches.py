@@ -191,7 +191,7 @@ class FoundRecord(NamedTuple):
 
     line: str | None
     """Record as one line of JSON; None if it is not found."""
-    is_whole_id: bool
+    is_full_id: bool
     """False if only the beginning of the id was given. A later match may make this beginning ambiguous."""
 
 
@@ -204,13 +204,13 @@ async def find_record(engine: Engine, match_id: str) -> FoundRecord:
     """
     line = await load_record_line(engine, match_id)
     if line is not None or len(match_id) < MIN_MATCH_ID_PREFIX_LENGTH:
-        return FoundRecord(line, is_whole_id=True)
+        return FoundRecord(line, is_full_id=True)
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     query = query.where(
         matches.c.match >= match_id, matches.c.match < match_id + LAST_UNICODE_CHARACTER
     ).limit(2)
     rows = (await fetch(engine, query)).scalars().all()
-    return FoundRecord(unpack_record(rows[0]) if len(rows) == 1 else None, is_whole_id=False)
+    return FoundRecord(unpack_record(rows[0]) if len(rows) == 1 else None, is_full_id=False)
 
 
 async def load_match_summary(engine: Engine, match_id: str) -> MatchSummary | None:

@@ -14,14 +14,14 @@ from msgspec.structs import asdict
 
 from arena.server.store import database, names
 from arena.server.store.database import Engine
-from arena.server.store.owners import read_owner
+from arena.server.store.owners import read_owner_account
 from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import (
     StoredToken,
     TokenError,
     generate_token,
     hash_token,
-    read_bot_names,
+    read_names_with_token,
     require_valid_name,
 )
 
@@ -31,13 +31,13 @@ async def create_invitations(
     owners: list[str],
     max_bots: int,
     valid_seconds: float,
-    deliver: Callable[[dict[str, str]], None] = lambda _codes: None,
+    before_commit: Callable[[dict[str, str]], None] = lambda _codes: None,
 ) -> dict[str, str]:
     """Create an invitation for each owner, and return the invitation codes by owner.
 
     max_bots: maximum number of bots that an owner may have with the invitation, including earlier ones
     valid_seconds: time for which the invitations are valid
-    deliver: function that is called with the codes by owner before the invitations are committed; if it raises an
+    before_commit: function that is called with the codes by owner before the invitations are committed; if it raises an
         exception, no invitation is created
 
     Raises TokenError, and creates no invitation, if an owner is not a valid name.
@@ -53,7 +53,7 @@ async def create_invitations(
 
     def insert_and_deliver(connection: sa.Connection) -> None:
         connection.execute(sa.insert(invitations), rows)
-        deliver(codes)
+        before_commit(codes)
 
     await database.write(engine, insert_and_deliver)
     return codes
@@ -87,12 +87,12 @@ async def register_name_and_issue_token(engine: Engine, owner_name: str, name: s
 
 def _require_available_name(connection: sa.Connection, owner_name: str, name: str) -> None:
     """Raise TokenError if an owner may register no more names, or may not register `name`."""
-    account = read_owner(connection, owner_name)
-    if not account.until:
+    account = read_owner_account(connection, owner_name)
+    if not account.invitation_end_time:
         raise TokenError("this invitation is no longer open: ask the host for a new one")
-    if not account.left:
+    if not account.remaining_name_count:
         raise TokenError("all names of this invitation are taken: retire a bot, or ask the host for more")
-    known_names = read_bot_names(connection)
+    known_names = read_names_with_token(connection)
     why = names.find_name_unavailability_reason(name, known_names)
     if why is not None:
         raise TokenError(why)

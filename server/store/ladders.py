@@ -123,7 +123,7 @@ async def _stop_writes_of_server(engine: Engine, server_name: str, event_name: s
     write = partial(database.write, engine)
     try:
         lease = await acquire_lease(
-            write, server_name, valid_seconds=DEFAULT_LEASE_SECONDS, wait=False, clock=MONOTONIC_CLOCK
+            write, server_name, valid_seconds=DEFAULT_LEASE_SECONDS, is_standby=False, clock=MONOTONIC_CLOCK
         )
         await write(partial(release_lease, lease=lease))
     except (LeaseHeld, LeaseLost):
@@ -136,9 +136,7 @@ def _make_already_playing_error(event_name: str) -> CannotResumeLadder:
     )
 
 
-async def store_bots_of_event(
-    engine: Engine, event_name: str, server_name: str, bot_names: list[str]
-) -> None:
+async def store_bots_in_plan(engine: Engine, event_name: str, server_name: str, bot_names: list[str]) -> None:
     """Store `bot_names` in the plan of a ladder whose bots were not known before they connected.
 
     Raises StoreError if a server other than the one called `server_name` has claimed the ladder.

@@ -37,11 +37,11 @@ class Lease(NamedTuple):
     """Lease of this process on the name of a server."""
 
     name: str
-    number: int
-    """Fencing token. Each acquisition of the name gets the next higher one."""
+    fencing_token: int
+    """Number of this acquisition of the name. Each acquisition gets the next higher number."""
     valid_seconds: float = DEFAULT_LEASE_SECONDS
     """Time for which the lease is valid without renewal, in seconds."""
-    since: float = 0.0
+    acquisition_time: float = 0.0
     """Time at which this process acquired the name, by the database's clock, in seconds since 1970.
 
     The time differs for every holder, so it identifies this lease together with the token.
@@ -61,7 +61,7 @@ class LeaseHeld(StoreError):
             f" the name is free when that process stops, or {self.valid_seconds:.3g} s after it was killed on another machine"
         )
         self.name = name
-        self.renewal = row.number, row.renewed
+        self.last_renewal = row.number, row.renewed
         """Fencing token and time of the last renewal, in seconds since 1970. The pair changes with every renewal."""
         self.seconds_left = min(max(row.until - row.at, 0.0), self.valid_seconds)
         """Time until the lease expires, in seconds."""
@@ -87,7 +87,7 @@ async def acquire_lease(
     name: str,
     *,
     valid_seconds: float,
-    wait: bool,
+    is_standby: bool,
     clock: TimeSource,
 ) -> Lease:
     """Acquire the lease on a server's name. Wait while the previous holder may still be running.
@@ -95,7 +95,7 @@ async def acquire_lease(
     write: function that runs an operation in a transaction
     name: name of the server; empty for the server without a name
     valid_seconds: time for which the lease is valid without renewal
-    wait: True for a standby, which waits even for a running holder; False to raise LeaseHeld once the holder has
+    is_standby: True for a standby, which waits even for a running holder; False to raise LeaseHeld once the holder has
         renewed its lease, which shows within seconds that the holder is running
 
     The wait ends when the holder releases the name, is known to have ended, or lets its lease expire without renewal.
@@ -107,25 +107,25 @@ async def acquire_lease(
     first_refusal_time = clock.now()
     while True:
         # The database's clock may jump, so the time without a renewal is measured here.
-        expired_lease = (
-            first_refusal.renewal
+        expired_renewal = (
+            first_refusal.last_renewal
             if first_refusal is not None and clock.now() - first_refusal_time >= first_refusal.valid_seconds
             else None
         )
         try:
-            return await write(partial(try_to_acquire, expired_lease=expired_lease))
+            return await write(partial(try_to_acquire, expired_renewal=expired_renewal))
         except LeaseHeld as refusal:
             if first_refusal is None:
                 log.warning(
                     "%s; waiting %s",
                     refusal,
                     "to take over"
-                    if wait
+                    if is_standby
                     else f"{refusal.seconds_left:.0f} s for it to be renewed, or to run out",
                 )
-            elif refusal.renewal != first_refusal.renewal and not wait:
+            elif refusal.last_renewal != first_refusal.last_renewal and not is_standby:
                 raise
-            if first_refusal is None or refusal.renewal != first_refusal.renewal:
+            if first_refusal is None or refusal.last_renewal != first_refusal.last_renewal:
                 first_refusal, first_refusal_time = refusal, clock.now()
             check_time = clock.now()
             await clock.sleep(min(ACQUISITION_RETRY_PAUSE_SECONDS, refusal.seconds_left + 0.01))
@@ -143,12 +143,12 @@ def try_acquire_lease(
     *,
     name: str,
     process: ProcessIdentity,
-    expired_lease: tuple[int, float] | None = None,
+    expired_renewal: tuple[int, float] | None = None,
     valid_seconds: float = DEFAULT_LEASE_SECONDS,
 ) -> Lease:
     """Acquire the lease on a name for `process`, in the caller's transaction.
 
-    expired_lease: fencing token and renewal time of a lease that the caller knows to be expired, even if the times in the
+    expired_renewal: fencing token and renewal time of a lease that the caller knows to be expired, even if the times in the
         store do not say so
     valid_seconds: time for which the new lease is valid without renewal
 
@@ -173,11 +173,11 @@ def try_acquire_lease(
             make_insert(dialect, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **no_holder}
         )
     else:
-        _require_free_server_name(row, expired_lease)
+        _require_free_server_name(row, expired_renewal)
         if dialect == "postgresql" and row.until:
             _end_sessions_of_holder(connection, row)
     row = connection.execute(query.with_for_update(), named).one()
-    _require_free_server_name(row, expired_lease)
+    _require_free_server_name(row, expired_renewal)
     now = build_database_time_expression(dialect)
     values = {
         "number": row.number + 1,
@@ -193,8 +193,8 @@ def try_acquire_lease(
     # Waits for the end of a migration or a restore, whose result the next query sees.
     connection.execute(sa.update(servers).where(is_named).values(values))
     require_current_schema(connection)
-    since = connection.execute(sa.select(servers.c.since).where(is_named)).scalar_one()
-    return Lease(name, row.number + 1, valid_seconds, since)
+    acquisition_time = connection.execute(sa.select(servers.c.since).where(is_named)).scalar_one()
+    return Lease(name, row.number + 1, valid_seconds, acquisition_time)
 
 
 def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
@@ -203,7 +203,7 @@ def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
     If the outcome of the transaction is unknown, call the function again with the same lease. Raises LeaseLost if
     another process holds the name.
     """
-    new_lease = lease._replace(number=lease.number + 1)
+    new_lease = lease._replace(fencing_token=lease.fencing_token + 1)
     try:
         renew_lease(connection, new_lease)
     except LeaseLost:
@@ -211,7 +211,7 @@ def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
         _update_lease(
             connection,
             lease,
-            {"number": new_lease.number, "renewed": now, "until": now + lease.valid_seconds},
+            {"number": new_lease.fencing_token, "renewed": now, "until": now + lease.valid_seconds},
         )
     return new_lease
 
@@ -234,7 +234,7 @@ def require_held_lease(connection: sa.Connection, lease: Lease) -> None:
     """Raise LeaseLost unless the lease is held, and keep others from acquiring it until the end of the transaction."""
     if (
         connection.execute(
-            _SELECT_HELD_LEASE, {"server_name": lease.name, "fencing_token": lease.number}
+            _SELECT_HELD_LEASE, {"server_name": lease.name, "fencing_token": lease.fencing_token}
         ).first()
         is None
     ):
@@ -309,8 +309,8 @@ _SELECT_HELD_LEASE = (
 
 def _update_lease(connection: sa.Connection, lease: Lease, new_values: dict[str, Any]) -> None:
     """Set `new_values`, by column, in the row of `lease`. Raises LeaseLost if another process has acquired the lease."""
-    condition = (servers.c.name == lease.name) & (servers.c.number == lease.number)
-    condition &= servers.c.since == lease.since
+    condition = (servers.c.name == lease.name) & (servers.c.number == lease.fencing_token)
+    condition &= servers.c.since == lease.acquisition_time
     if connection.execute(sa.update(servers).where(condition).values(new_values)).rowcount != 1:
         raise LeaseLost(lease)
 
@@ -336,9 +336,9 @@ def _end_sessions_of_holder(connection: sa.Connection, server_row: sa.Row[Any]) 
         )
 
 
-def _require_free_server_name(server_row: sa.Row[Any], expired_lease: tuple[int, float] | None) -> None:
+def _require_free_server_name(server_row: sa.Row[Any], expired_renewal: tuple[int, float] | None) -> None:
     if (
-        (server_row.number, server_row.renewed) != expired_lease
+        (server_row.number, server_row.renewed) != expired_renewal
         and server_row.at < server_row.until
         and not has_ended(_read_holder_process(server_row))
     ):

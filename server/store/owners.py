@@ -16,7 +16,7 @@ from arena.server.store.errors import OperationRefused
 from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import StoredToken, list_tokens, make_token_from_row
 
-MAX_LISTED_REVOKED_NAMES = 20
+MAX_REVOKED_NAMES_PER_OWNER = 20
 """Number of revoked names after which an owner may not register more names. A revoked name stays taken forever."""
 
 
@@ -30,12 +30,12 @@ class OwnerAccount(Struct, frozen=True):
     owner: str
     bots: list[StoredToken]
     """Tokens of all the owner's bots, including revoked ones, in order of creation."""
-    left: int
+    remaining_name_count: int
     """Number of names that the owner may still register.
 
-    The number is 0 without an open invitation, and for an owner with MAX_LISTED_REVOKED_NAMES revoked names.
+    The number is 0 without an open invitation, and for an owner with MAX_REVOKED_NAMES_PER_OWNER revoked names.
     """
-    until: str
+    invitation_end_time: str
     """End time of the open invitation, in the format of `database.format_current_time`; empty if none is open."""
 
 
@@ -55,14 +55,14 @@ class OwnerSummary(Struct, frozen=True):
     """Reason for the ban that is in force against the owner; empty if the owner is not banned."""
 
 
-async def load_owner(engine: Engine, owner_name: str) -> OwnerAccount:
+async def load_owner_account(engine: Engine, owner_name: str) -> OwnerAccount:
     """Return the account of an owner. It has no bots and no invitation if the owner is unknown."""
     async with database.open_query_connection(engine) as connection:
-        return await connection.run_sync(read_owner, owner_name)
+        return await connection.run_sync(read_owner_account, owner_name)
 
 
-def read_owner(connection: sa.Connection, owner_name: str) -> OwnerAccount:
-    """Return the account of an owner, as `load_owner` does, in the caller's transaction."""
+def read_owner_account(connection: sa.Connection, owner_name: str) -> OwnerAccount:
+    """Return the account of an owner, as `load_owner_account` does, in the caller's transaction."""
     owner_query = sa.select(tokens).where(tokens.c.owner == owner_name, tokens.c.role == "bot")
     rows = connection.execute(owner_query.order_by(tokens.c.created, tokens.c.name))
     bots = [make_token_from_row(row) for row in rows]
@@ -71,7 +71,7 @@ def read_owner(connection: sa.Connection, owner_name: str) -> OwnerAccount:
     )
     revoked_count = sum(bot.revoked is not None for bot in bots)
     free_places = (
-        max(0, invited - (len(bots) - revoked_count)) if revoked_count < MAX_LISTED_REVOKED_NAMES else 0
+        max(0, invited - (len(bots) - revoked_count)) if revoked_count < MAX_REVOKED_NAMES_PER_OWNER else 0
     )
     return OwnerAccount(owner_name, bots, free_places, until)
 
@@ -121,8 +121,8 @@ def _read_open_invitations(
 
 async def require_owner(engine: Engine, owner_name: str) -> None:
     """Raise UnknownOwner unless `list_owners` lists the owner. The error message suggests a similar name."""
-    account = await load_owner(engine, owner_name)
-    if account.bots or account.until:
+    account = await load_owner_account(engine, owner_name)
+    if account.bots or account.invitation_end_time:
         return  # the list takes tens of ms for thousands of bots
     owners = [summary.owner for summary in await list_owners(engine)]
     if owner_name not in owners:

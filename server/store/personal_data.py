@@ -30,7 +30,7 @@ from arena.server.store.database import (
     write,
 )
 from arena.server.store.errors import OperationRefused
-from arena.server.store.events import load_unfinished_entries
+from arena.server.store.events import list_unfinished_events
 from arena.server.store.names import (
     DELETED_BOT_NAME_PREFIX,
     HIDDEN_BOT_NAME_PREFIX,
@@ -56,7 +56,7 @@ from arena.server.store.schema import (
     sessions,
     tokens,
 )
-from arena.server.store.tokens import TokenError, read_bot_names, require_valid_name
+from arena.server.store.tokens import TokenError, read_names_with_token, require_valid_name
 
 MATCHES_PER_TRANSACTION = 20
 """Maximum number of matches in which one transaction changes a name. Meanwhile, a running server may be unable to write."""
@@ -204,7 +204,7 @@ def _read_renamable_token_row(connection: sa.Connection, name: str, new_name: st
     require_valid_name(new_name)
     why = None
     if not new_name.startswith(HIDDEN_BOT_NAME_PREFIX):
-        other_names = [other for other in read_bot_names(connection) if other != name]
+        other_names = [other for other in read_names_with_token(connection) if other != name]
         why = find_name_unavailability_reason(new_name, other_names)
     is_own_name = target_row is None or (
         row is not None and target_row["revoked"] and target_row["owner"] == row["owner"]
@@ -290,13 +290,13 @@ def _is_plan_of_future_event(plan: dict[str, Any]) -> bool:
     return bool(plan.get("state", {}).get("phase") == "open")
 
 
-async def require_no_running_event(engine: Engine, bot_name: str) -> None:
+async def require_not_in_running_event(engine: Engine, bot_name: str) -> None:
     """Raise NameInEvent if the bot is in an event or a ladder that has begun and is not over. Its name must not change."""
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_not_entered_in_event, bot_name)
 
 
-async def check_rename_is_possible(engine: Engine, name: str, new_name: str) -> None:
+async def require_possible_rename(engine: Engine, name: str, new_name: str) -> None:
     """Check that a bot can be renamed once its matches in progress are over. These matches are not checked.
 
     Raises NameInEvent if the bot is in an event that has begun, and TokenError if there is no such bot or the new name
@@ -313,13 +313,12 @@ async def list_servers_with_entry(engine: Engine, bot_name: str) -> list[str]:
     Only events that have not begun are searched. An event names a bot that has entered, was invited, or was withdrawn
     by its owner or the host.
     """
-    unfinished_entries = await load_unfinished_entries(engine)
-    matching_entries = [
-        entry
-        for entry in unfinished_entries
-        if bot_name in (*entry.bots, *entry.excluded, *entry.plan.invited)
+    matching_events = [
+        event
+        for event in await list_unfinished_events(engine)
+        if bot_name in (*event.bots, *event.excluded, *event.plan.invited)
     ]
-    return sorted({entry.server for entry in matching_entries if entry.phase == "open"})
+    return sorted({event.server for event in matching_events if event.phase == "open"})
 
 
 def _make_player_condition(bot_name: str) -> sa.ColumnElement[bool]:

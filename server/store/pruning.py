@@ -102,7 +102,7 @@ async def prune_matches(engine: Engine, retention: Retention) -> int:
     return removed_count
 
 
-async def remove_old_data(engine: Engine, retention: Retention | None) -> None:
+async def apply_retention(engine: Engine, retention: Retention | None) -> None:
     """Remove expired personal data, and the finished matches that `retention` does not keep; None keeps all matches.
 
     If the archive folder is unavailable, the matches stay, and a warning is logged.

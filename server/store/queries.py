@@ -39,7 +39,7 @@ from arena.server.store.aggregates.event_tables import (
     load_event_scores,
 )
 from arena.server.store.aggregates.ratings import CrossScore, RatingCategorySummary, RatingRow
-from arena.server.store.aggregates.seasons import Season, load_seasons
+from arena.server.store.aggregates.seasons import ClosedSeason, load_seasons
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import MatchSummary, read_finished_matches_of_event
 from arena.server.store.ladders import StoredEventPlan, find_stored_event_plan
@@ -75,7 +75,7 @@ class RatingTables(Struct, frozen=True):
     """Events with at least one match, in any season, in descending order of name."""
     categories: list[RatingCategorySummary]
     """Combinations of game, map and time control that have ratings of their own, those with the most matches first."""
-    seasons: list[Season]
+    seasons: list[ClosedSeason]
     """Closed seasons, the latest first."""
 
 

@@ -41,7 +41,7 @@ async def make_hiding_renames(engine: Engine, owner_name: str) -> list[NameChang
     Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included if they have played.
     Raises TokenError if the owner has no bot.
     """
-    bots = (await owners.load_owner(engine, owner_name)).bots
+    bots = (await owners.load_owner_account(engine, owner_name)).bots
     if not bots:
         raise TokenError(f"{owner_name!r:.80} has no bots: `arena owner list` lists the owners that do")
     # Retired names without matches, such as the old names of renamed bots, have nothing left to hide.
@@ -61,7 +61,7 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
     is not available.
     """
     name, new_name = change.name, change.new_name
-    await personal_data.check_rename_is_possible(engine, name, new_name)
+    await personal_data.require_possible_rename(engine, name, new_name)
     is_banned = await find_ban(engine, "name", name) is not None
     count = await _run_while_bot_is_idle(
         engine,
@@ -84,7 +84,7 @@ async def forget_bot(engine: Engine, name: str) -> personal_data.ForgottenBot:
     Return the new name and the number of the bot's matches. Like `rename_bot`, this waits for the bot's matches in
     progress. Raises NameInUse if one of them does not end in time, or if the bot is in an event that has begun.
     """
-    await personal_data.require_no_running_event(engine, name)
+    await personal_data.require_not_in_running_event(engine, name)
     is_banned = await find_ban(engine, "name", name) is not None
     deleted = await _run_while_bot_is_idle(
         engine,

@@ -20,7 +20,7 @@ from arena.server.store import database, errors, names
 from arena.server.store.database import Engine
 from arena.server.store.schema import matches, sessions, standings, tokens
 
-MAX_BOT_NAME_LENGTH = 64
+MAX_NAME_LENGTH = 64
 """Maximum length of the name of a bot or an owner, in characters."""
 
 
@@ -46,14 +46,14 @@ class StoredToken(Struct, frozen=True):
 
 def is_valid_name(name: str) -> bool:
     """Return True if the name has 1 to 64 printable characters, and no space at either end."""
-    return 0 < len(name) <= MAX_BOT_NAME_LENGTH and name.isprintable() and name == name.strip()
+    return 0 < len(name) <= MAX_NAME_LENGTH and name.isprintable() and name == name.strip()
 
 
 def require_valid_name(name: str) -> None:
     """Raise TokenError unless `is_valid_name` accepts the name."""
     if not is_valid_name(name):
         raise TokenError(
-            f"{name!r:.80} is not a valid name: write 1 to {MAX_BOT_NAME_LENGTH} printable characters, without a space at either end"
+            f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters, without a space at either end"
         )
 
 
@@ -73,12 +73,12 @@ async def create_token(
     name: str,
     role: Role,
     owner_name: str = "",
-    deliver: Callable[[str], None] = lambda _token: None,
+    before_commit: Callable[[str], None] = lambda _token: None,
 ) -> str:
     """Create a token for a name that has none, or only a revoked one, and return the token.
 
     owner_name: owner of the bot; empty if the bot owns itself
-    deliver: function that is called with the token before it is committed; if it raises an exception, no token is created
+    before_commit: function that is called with the token before it is committed; if it raises an exception, no token is created
 
     Raises TokenError if `name` has a token already, is invalid or reserved, or looks like another name in the store,
     and if `owner_name` is not a valid name.
@@ -99,7 +99,7 @@ async def create_token(
         if why is not None:
             raise TokenError(why)
         connection.execute(database.make_upsert(connection.dialect.name, tokens), asdict(new_token))
-        deliver(token)
+        before_commit(token)
 
     await database.write(engine, check_and_insert_new_token)
     return token
@@ -109,12 +109,12 @@ async def rotate_token(
     engine: Engine,
     name: str,
     presented_token: StoredToken | None = None,
-    deliver: Callable[[str], None] = lambda _token: None,
+    before_commit: Callable[[str], None] = lambda _token: None,
 ) -> str:
     """Replace the token of a name, and return the new one.
 
     presented_token: token of one of the owner's bots, with which the owner asks for the change; None for the host
-    deliver: function that is called with the new token before it is committed; if it raises an exception, the old token
+    before_commit: function that is called with the new token before it is committed; if it raises an exception, the old token
         stays valid
 
     Raises TokenError if the name has no token, or a revoked one. With `presented_token`, raises TokenError too if the name
@@ -122,7 +122,7 @@ async def rotate_token(
     """
     token = generate_token()
     change = {"hash": hash_token(token), "rotated": database.format_current_time()}
-    await _change_token(engine, name, presented_token, change, lambda: deliver(token))
+    await _change_token(engine, name, presented_token, change, lambda: before_commit(token))
     return token
 
 
@@ -141,7 +141,7 @@ async def _change_token(
     name: str,
     presented_token: StoredToken | None,
     new_values: dict[str, str],
-    deliver: Callable[[], None] = lambda: None,
+    before_commit: Callable[[], None] = lambda: None,
 ) -> None:
     change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(new_values)
     if presented_token is not None:
@@ -155,7 +155,7 @@ async def _change_token(
                 raise TokenError(f"the token of {presented_token.name!r:.80} has changed: log in again")
         changed_rows = connection.execute(change).rowcount
         if changed_rows:
-            deliver()
+            before_commit()
         return changed_rows
 
     if not await database.write(engine, check_and_change_token):
@@ -175,7 +175,7 @@ async def find_token(engine: Engine, name: str) -> StoredToken | None:
     return make_token_from_row(row) if row is not None else None
 
 
-async def has_session_secret(engine: Engine, name: str, session_secret: str, match_id: str = "") -> bool:
+async def is_valid_session_secret(engine: Engine, name: str, session_secret: str, match_id: str = "") -> bool:
     """Return True if `session_secret` belongs to a stored session of this name, on any server.
 
     match_id: id of a match that must have begun during the session, on the session's server; empty to accept any session
@@ -194,7 +194,7 @@ async def list_tokens(engine: Engine) -> list[StoredToken]:
     return sorted(map(make_token_from_row, rows), key=lambda token: token.name)
 
 
-def read_bot_names(connection: sa.Connection) -> list[str]:
+def read_names_with_token(connection: sa.Connection) -> list[str]:
     """Return all names that have a token, even a revoked one, in the caller's transaction.
 
     The query returns all names as one value, because thousands of rows would block the event loop for several ms.

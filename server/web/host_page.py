@@ -31,7 +31,7 @@ from arena.server.store.directives import (
 from arena.server.store.owners import load_owner_names_by_bot, require_owner
 from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
-from arena.server.store.tokens import MAX_BOT_NAME_LENGTH, is_valid_name
+from arena.server.store.tokens import MAX_NAME_LENGTH, is_valid_name
 from arena.server.web.credentials import find_valid_token
 from arena.server.web.renames import RenameQueue, RenameWithState
 from arena.server.web.routes import MAX_LISTED_BOTS, BadRequest
@@ -164,7 +164,7 @@ class AdminPageHandler:
         else:
             changes = [NameChange(form["name"], form.get("to") or make_hidden_name())]
         for change in changes:
-            await personal_data.check_rename_is_possible(self._engine, change.name, change.new_name)
+            await personal_data.require_possible_rename(self._engine, change.name, change.new_name)
         return changes
 
     async def _load_state(self) -> AdminPageState:
@@ -229,5 +229,5 @@ def _require_valid_name(kind: str, name: str) -> None:
     """
     if not is_valid_name(name):
         raise BadRequest(
-            f"the name of {kind} must have 1 to {MAX_BOT_NAME_LENGTH} printable characters, without a space at either end"
+            f"the name of {kind} must have 1 to {MAX_NAME_LENGTH} printable characters, without a space at either end"
         )

@@ -22,11 +22,11 @@ from arena.server.store import tokens
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import MIN_MATCH_ID_PREFIX_LENGTH
 from arena.server.store.journal.reader import (
-    find_started_matches,
+    find_matches_by_id_prefix,
     load_events_of_match,
     unpack_events,
 )
-from arena.server.store.owners import load_owner
+from arena.server.store.owners import load_owner_account
 from arena.server.web.credentials import find_valid_token, parse_basic_credentials
 from arena.server.web.routes import NotFound
 
@@ -76,7 +76,7 @@ async def load_match_log(
     Raises LogNotFound if no match or more than one is found, or if the game of the match is not known.
     """
     try:
-        matches = await find_started_matches(engine, match_id, bot_name)
+        matches = await find_matches_by_id_prefix(engine, match_id, bot_name)
     except GameError as error:
         raise LogNotFound(f"the log of the match cannot be shown: {error}") from None
     if not matches:
@@ -140,7 +140,7 @@ class MatchLogHandler:
         needs_session = token is None and not (
             self._admits_anyone and not secret and await tokens.find_token(self._engine, name) is None
         )
-        if needs_session and not await tokens.has_session_secret(self._engine, name, secret):
+        if needs_session and not await tokens.is_valid_session_secret(self._engine, name, secret):
             line = (
                 f"this is neither the token of {name!r:.70} nor the secret of its session (`welcome.session`)"
             )
@@ -158,7 +158,7 @@ class MatchLogHandler:
             if log_for_owner is None:
                 raise
             log = log_for_owner
-        if needs_session and not await tokens.has_session_secret(self._engine, name, secret, log.match):
+        if needs_session and not await tokens.is_valid_session_secret(self._engine, name, secret, log.match):
             return responses.make_unauthorized_response(
                 f"that match began before this session of {name!r:.70}: give its token"
             )
@@ -166,7 +166,7 @@ class MatchLogHandler:
 
     async def _load_log_for_owner(self, match_id: str, owner_name: str) -> MatchLog | None:
         """Return the log of a match that one of the owner's bots played; None if there is no such match."""
-        names = {bot.name for bot in (await load_owner(self._engine, owner_name)).bots}
+        names = {bot.name for bot in (await load_owner_account(self._engine, owner_name)).bots}
         try:
             log = await load_match_log(self._engine, match_id, "", self._limiter)
         except LogNotFound:

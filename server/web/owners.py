@@ -20,7 +20,7 @@ from arena.server.store import database, events, invitations, requests, tokens
 from arena.server.store.database import Engine
 from arena.server.store.directives import find_ban
 from arena.server.store.errors import OperationRefused
-from arena.server.store.owners import load_owner
+from arena.server.store.owners import load_owner_account
 from arena.server.store.requests import SendRequest
 from arena.server.store.tokens import StoredToken, make_unknown_bot_error
 from arena.server.web.credentials import find_valid_token, parse_bearer_token
@@ -124,15 +124,13 @@ class OwnerPageHandler:
         token = await tokens.find_token(self._engine, bot_name)
         if token is None or (token.owner, token.role, token.revoked) != (owner_name, "bot", None):
             raise make_unknown_bot_error(owner_name, bot_name)
-        unfinished = await events.load_unfinished_entries(self._engine)
-        entries = next(
-            (event_entries for event_entries in unfinished if event_entries.plan.event == event_name), None
-        )
-        if entries is None:
+        unfinished_events = await events.list_unfinished_events(self._engine)
+        event = next((event for event in unfinished_events if event.plan.event == event_name), None)
+        if event is None:
             raise OperationRefused(f"no event {event_name!r:.70} is open or in progress")
         if (
-            entries.phase == "open"
-            and format_unix_time_as_utc(entries.plan.closing_time) <= database.format_current_time()
+            event.phase == "open"
+            and format_unix_time_as_utc(event.plan.closing_time) <= database.format_current_time()
         ):
             raise OperationRefused(f"the entries of {event_name} are closed: it is about to begin")
         request = (
@@ -140,7 +138,7 @@ class OwnerPageHandler:
             if action == "enter"
             else ChangeTournament(event_name, action, bot_name)
         )
-        answer = await self._send_request(entries.server, request)
+        answer = await self._send_request(event.server, request)
         if answer is None:
             raise TimeoutError
         if not answer.done:
@@ -164,16 +162,18 @@ class OwnerPageHandler:
         return ""
 
     async def _load_state(self, owner_name: str) -> OwnerPageState:
-        account = await load_owner(self._engine, owner_name)
+        account = await load_owner_account(self._engine, owner_name)
         bots = [OwnedBotRow(bot.name, bot.created, bot.rotated, bot.revoked) for bot in account.bots]
         names = {bot.name for bot in account.bots}
-        upcoming_events = [
+        owner_events = [
             OwnerEventEntry(
-                entry.plan.event,
-                entry.phase,
-                format_unix_time_as_utc(entry.plan.start_time),
-                [bot for bot in entry.bots if bot in names and bot not in entry.withdrawn],
+                event.plan.event,
+                event.phase,
+                format_unix_time_as_utc(event.plan.start_time),
+                [bot for bot in event.bots if bot in names and bot not in event.withdrawn],
             )
-            for entry in await events.load_unfinished_entries(self._engine)
+            for event in await events.list_unfinished_events(self._engine)
         ]
-        return OwnerPageState(owner_name, bots, account.left, account.until, upcoming_events)
+        return OwnerPageState(
+            owner_name, bots, account.remaining_name_count, account.invitation_end_time, owner_events
+        )

@@ -156,7 +156,9 @@ class InvariantMonitor:
 
     def record_commit(self, process: SimulatedProcess, changes: JournalChanges, lease: Lease) -> None:
         """Record and check the changes to matches that a server process has committed to the store under `lease`."""
-        self._check_fencing_token(process, lease.number - self.arena.journals[process].lease.number)
+        self._check_fencing_token(
+            process, lease.fencing_token - self.arena.journals[process].lease.fencing_token
+        )
         for row in changes.opened_matches:
             if row["match"] not in self.matches:
                 self.matches[row["match"]] = RecordedMatch(decode_terms(row["terms"]), self.arena.world.now)
@@ -185,7 +187,7 @@ class InvariantMonitor:
         if journal is None:
             return  # the process has not acquired the name yet
         current_token = self.arena.store.load_fencing_token(journal.lease.name)
-        held_token = journal.lease.number + fencing_token_increase
+        held_token = journal.lease.fencing_token + fencing_token_increase
         self.require_true(
             current_token == held_token,
             f"{process} wrote with fencing token {held_token}, although the store has {current_token}",

@@ -10,7 +10,7 @@ from arena.console import UsageError
 from arena.ladder.commands.options import apply_given_options
 from arena.ladder.plan import (
     COMMAND_PREFIX,
-    MAX_BOT_NAME_LENGTH,
+    MAX_NAME_LENGTH,
     BadLadder,
     BotPlan,
     LadderPlan,
@@ -73,7 +73,7 @@ def test_a_command_of_any_name_is_given_one_that_is_allowed(line: str) -> None:
 
 
 def assert_allowed(name: str) -> None:
-    assert 1 <= len(name) <= MAX_BOT_NAME_LENGTH
+    assert 1 <= len(name) <= MAX_NAME_LENGTH
     assert name.isprintable()
     assert name == name.strip()
     assert "#" not in name

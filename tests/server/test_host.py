@@ -193,12 +193,12 @@ async def test_changed_settings_are_applied_while_the_server_runs(
     removed = anyio.Event()
     wanted = Retention(days=90)
 
-    async def remove_old_data(_engine: Engine, retention: Retention | None) -> None:
+    async def apply_retention(_engine: Engine, retention: Retention | None) -> None:
         if retention == wanted:
             removed.set()
 
     monkeypatch.setattr(hosts, "PRUNING_INTERVAL_SECONDS", 0.01)
-    monkeypatch.setattr(hosts, "remove_old_data", remove_old_data)
+    monkeypatch.setattr(hosts, "apply_retention", apply_retention)
     settings = make_private_host_settings(limits=HostLimits())
     async with open_host(settings) as host, AsyncExitStack() as stack:
         await stack.enter_async_context(dial(host.url))

@@ -19,7 +19,7 @@ from arena.rating.glicko import GlickoRating
 from arena.rating.rater import CurrentRating, RatedOutcome, RatingCategory, RatingKey, RatingStep
 from arena.rating.standings import COLUMN_NAMES
 from arena.server.store import database
-from arena.server.store.aggregates.seasons import read_seasons, select_running_season_number
+from arena.server.store.aggregates.seasons import read_seasons, select_current_season_number
 from arena.server.store.database import Engine, make_upsert
 from arena.server.store.finished_matches import list_distinct_games
 from arena.server.store.schema import crosses as crosses_table
@@ -267,7 +267,7 @@ def add_rating_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> 
 def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, CurrentRating]) -> None:
     """Store base ratings: for each bot, its rating after the last match that is being removed from the store.
 
-    `recompute.recompute_ratings` starts from these ratings. The earlier base rating of a bot in a category is replaced.
+    `rating_verification.verify_ratings` starts from these ratings. The earlier base rating of a bot in a category is replaced.
     """
     rows = [
         category._asdict()
@@ -303,7 +303,7 @@ def _select_season_number(season: str) -> sa.ScalarSelect[int]:
     season: name of a closed season; empty for the current one
     """
     if not season:
-        return select_running_season_number(standings_table.c.game)
+        return select_current_season_number(standings_table.c.game)
     condition = (seasons_table.c.game == standings_table.c.game) & (seasons_table.c.name == season)
     return sa.select(seasons_table.c.number).where(condition).scalar_subquery()
 

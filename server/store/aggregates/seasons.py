@@ -17,7 +17,7 @@ from arena.server.store.database import Engine
 from arena.server.store.schema import seasons
 
 
-class Season(Struct, frozen=True):
+class ClosedSeason(Struct, frozen=True):
     """Closed season of a game. The store keeps the final ratings and tables of the season."""
 
     game: str
@@ -32,19 +32,19 @@ class SeasonHistory:
     `NAME in seasons` is True if any game has a closed season of this name.
     """
 
-    def __init__(self, closed: Sequence[Season]) -> None:
-        self.closed = closed
+    def __init__(self, closed_seasons: Sequence[ClosedSeason]) -> None:
+        self.closed_seasons = closed_seasons
 
     def __contains__(self, name: object) -> bool:
-        return any(season.name == name for season in self.closed)
+        return any(season.name == name for season in self.closed_seasons)
 
-    def list_latest_first(self) -> list[Season]:
+    def list_latest_first(self) -> list[ClosedSeason]:
         """Return the closed seasons of all games, the most recently closed one first."""
-        return sorted(self.closed, key=lambda season: season.closed, reverse=True)
+        return sorted(self.closed_seasons, key=lambda season: season.closed, reverse=True)
 
     def list_closed_season_names(self, game: str) -> list[str]:
         """Return the names of the closed seasons of a game, the earliest season first."""
-        return [season.name for season in self.closed if season.game == game]
+        return [season.name for season in self.closed_seasons if season.game == game]
 
     def get_season_number(self, game: str, season_name: str = "") -> int:
         """Return the number of a season of a game: 1 for the first season, 0 if the game has no season of this name.
@@ -59,7 +59,7 @@ class SeasonHistory:
 
 def read_seasons(connection: sa.Connection) -> SeasonHistory:
     """Return all closed seasons, read in the caller's transaction."""
-    return SeasonHistory([Season(*row) for row in connection.execute(_SELECT_CLOSED_SEASONS)])
+    return SeasonHistory([ClosedSeason(*row) for row in connection.execute(_SELECT_CLOSED_SEASONS)])
 
 
 async def load_seasons(engine: Engine) -> SeasonHistory:
@@ -68,7 +68,7 @@ async def load_seasons(engine: Engine) -> SeasonHistory:
         return await connection.run_sync(read_seasons)
 
 
-def select_running_season_number(game: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
+def select_current_season_number(game: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
     """Return an SQL expression for the number of a game's current season. `game` is the column that names the game."""
     latest = sa.select(sa.func.coalesce(sa.func.max(seasons.c.number), 0) + 1)
     return latest.where(seasons.c.game == game).scalar_subquery()

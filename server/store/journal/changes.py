@@ -61,7 +61,7 @@ class JournalChanges:
     """Rows of the table `ladders`, each with the state of an event (a tournament) that the server plays."""
     answers: list[dict[str, Any]] = field(default_factory=list)
     """Rows for the table `requests`: each has the number of a request, and the server's answer to it."""
-    has_only_journal_events: bool = True
+    has_only_match_events: bool = True
     """True if only the list `events` has rows to write. One SQL statement is enough for them."""
 
     def list_statements(self, arrival_sql: str, append_statements: Sequence[Statement]) -> list[Statement]:
@@ -98,7 +98,7 @@ def collect_journal_changes(effects: Iterable[DurableEffect], server_name: str) 
             events_json = encode_journal_row(effect.at, effect.event, effect.turn)
             changes.events.append((effect.match, effect.seq, events_json))
             continue
-        changes.has_only_journal_events = False
+        changes.has_only_match_events = False
         if type(effect) is OpenMatch:
             changes.opened_matches.append(_make_opened_match_row(effect, server_name))
         elif type(effect) is CloseMatch:

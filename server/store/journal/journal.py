@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 log = logging.getLogger("arena.journal")
 
-SECONDS_UNTIL_STORE_UNAVAILABLE = 3.0
+STORE_UNAVAILABLE_AFTER_SECONDS = 3.0
 """Seconds without an answer to a commit or a renewal of the lease after which the store counts as unavailable."""
 
 
@@ -160,7 +160,7 @@ class Journal:
             return str(LeaseLost(self.lease))
         now = self._clock.now_ns()
         seconds = (now - min(self._pending_since.values(), default=now)) / 1e9
-        if seconds >= SECONDS_UNTIL_STORE_UNAVAILABLE:
+        if seconds >= STORE_UNAVAILABLE_AFTER_SECONDS:
             return f"the store has not answered for {seconds:.0f} s"
         return self._last_error and f"the store fails: {self._last_error}"
 
@@ -214,7 +214,7 @@ class Journal:
         self._last_error = errors.describe_outage(error)
         return StoreUnavailable(self._last_error) if errors.is_transient_error(error) else error
 
-    async def release_server_name(self) -> None:
+    async def release_lease(self) -> None:
         """Release the server's name, so that another process can acquire it immediately. A failure is only logged."""
         try:
             await self._run_under_lease(lease.release_lease)
@@ -230,7 +230,7 @@ async def open_journal(
     engine: Engine,
     server_name: str = "",
     *,
-    wait_for_lease: bool = False,
+    is_standby: bool = False,
     lease_seconds: float = DEFAULT_LEASE_SECONDS,
     clock: TimeSource = MONOTONIC_CLOCK,
     observe_commit_seconds: Callable[[float], None] = lambda _seconds: None,
@@ -238,7 +238,7 @@ async def open_journal(
     """Acquire the lease on a server's name, and yield the journal that writes under it. Release the lease at the end.
 
     server_name: empty for the server without a name
-    wait_for_lease: True for a standby, which waits until the name is free or its lease has expired
+    is_standby: True for a standby, which waits until the name is free or its lease has expired
     lease_seconds: time for which the lease is valid without renewal; also the time to wait for PostgreSQL's answer
         before a transaction fails
     observe_commit_seconds: function that is called with the duration of each commit, in seconds
@@ -252,7 +252,7 @@ async def open_journal(
     )
     async with writers as writer:
         lease_held = await lease.acquire_lease(
-            writer.write, server_name, valid_seconds=lease_seconds, wait=wait_for_lease, clock=clock
+            writer.write, server_name, valid_seconds=lease_seconds, is_standby=is_standby, clock=clock
         )
         journal = Journal(engine, writer, lease_held, clock, observe_commit_seconds)
         renewal_task = asyncio.create_task(
@@ -268,6 +268,6 @@ async def open_journal(
                 renewal_task.cancel()
                 await asyncio.wait([renewal_task])
                 if not why:
-                    await journal.release_server_name()
+                    await journal.release_lease()
                 elif not journal.lease_lost.is_set():
                     log.warning("the lease is not released, and expires by itself: %s", why)

@@ -54,7 +54,7 @@ _REQUIRE_LEASE = number_parameters(f"{REQUIRE_LEASE} FOR SHARE")
 _APPEND_EVENTS = number_parameters(APPEND_EVENTS_UNDER_LEASE)
 
 
-class WriteConnection:
+class ReconnectingConnection:
     """Database connection for one transaction at a time. If it is closed, the next transaction opens a new one."""
 
     def __init__(self, engine: Engine, answer_timeout_seconds: float, clock: TimeSource) -> None:
@@ -81,7 +81,7 @@ class WriteConnection:
             async with self._lock:
                 try:
                     if self._connection is None or self._driver_connection.is_closed():
-                        await self._drop_write_connection()
+                        await self._drop_connection()
                         connection = self._connection = await self._engine.connect()
                         self._driver_connection = (await connection.get_raw_connection()).driver_connection
                         self._is_abandoned = False
@@ -95,13 +95,13 @@ class WriteConnection:
                 except BaseException as error:
                     is_closed = self._driver_connection is None or self._driver_connection.is_closed()
                     if is_closed or self._driver_connection.is_in_transaction():
-                        await self._drop_write_connection()
+                        await self._drop_connection()
                     if self._is_abandoned and isinstance(error, AttributeError):
                         # asyncpg uses attributes that `terminate` has set to None
                         raise ConnectionError("the connection to the database was closed") from error
                     raise
 
-    async def _drop_write_connection(self) -> None:
+    async def _drop_connection(self) -> None:
         connection, self._connection, self._driver_connection = self._connection, None, None
         if connection is not None:
             await connection.invalidate()
@@ -121,7 +121,7 @@ class WriteConnection:
         with anyio.CancelScope(shield=True):
             async with self._lock:
                 if self._connection is not None and self._driver_connection.is_closed():
-                    await self._drop_write_connection()
+                    await self._drop_connection()
                 elif self._connection is not None:
                     await self._connection.close()
 
@@ -134,7 +134,7 @@ class PostgresqlWriter:
 
     def __init__(self, engine: Engine, answer_timeout_seconds: float, clock: TimeSource) -> None:
         self._commits, self._others = (
-            WriteConnection(engine, answer_timeout_seconds, clock) for _ in range(2)
+            ReconnectingConnection(engine, answer_timeout_seconds, clock) for _ in range(2)
         )
 
     async def commit(self, changes: JournalChanges, lease: Lease) -> None:
@@ -143,7 +143,7 @@ class PostgresqlWriter:
         Raises LeaseLost if the lease is lost, and any database error.
         """
         async with self._commits.open_for_transaction() as (_, driver_connection):
-            if not changes.has_only_journal_events:
+            if not changes.has_only_match_events:
                 async with driver_connection.transaction():
                     await _require_lease(driver_connection, lease)
                     await _write_changes(driver_connection, changes, lease)
@@ -173,7 +173,7 @@ class PostgresqlWriter:
 
 
 async def _require_lease(driver_connection: Any, lease: Lease) -> None:
-    if await driver_connection.fetchval(_REQUIRE_LEASE.text, lease.name, lease.number) is None:
+    if await driver_connection.fetchval(_REQUIRE_LEASE.text, lease.name, lease.fencing_token) is None:
         raise LeaseLost(lease)
 
 
@@ -187,7 +187,7 @@ def _make_append_row(event_rows: Sequence[EventRow], lease: Lease) -> dict[str, 
     matches, numbers, events = zip(*event_rows, strict=True)
     return {
         "server": lease.name,
-        "number": lease.number,
+        "number": lease.fencing_token,
         "matches": matches,
         "numbers": numbers,
         "events": events,

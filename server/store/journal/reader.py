@@ -24,7 +24,7 @@ class StartedMatch(NamedTuple):
     """Compressed record, terms and events (`server.store.packing`); None until they are packed, after the end."""
 
 
-async def find_started_matches(
+async def find_matches_by_id_prefix(
     engine: Engine, match_id_prefix: str, player_name: str = ""
 ) -> list[StartedMatch]:
     """Return the first two matches whose ids begin with `match_id_prefix`, in order of id; fewer if there are not two.

@@ -172,8 +172,8 @@ class SqliteWriter:
             self._driver_connection.execute(sqlite.DISABLE_BUSY_WAIT)
 
     def _commit(self, changes: JournalChanges, lease: Lease) -> None:
-        events, fence = changes.events, (lease.name, lease.name, lease.number)
-        if changes.has_only_journal_events and 0 < len(events) <= MAX_ROWS_PER_STATEMENT:
+        events, fence = changes.events, (lease.name, lease.name, lease.fencing_token)
+        if changes.has_only_match_events and 0 < len(events) <= MAX_ROWS_PER_STATEMENT:
             values = (*chain.from_iterable(events), *fence)
             if self._driver_connection.execute(
                 make_append_events_statement(len(events)), values
@@ -196,7 +196,7 @@ class SqliteWriter:
             raise
 
     def _require_lease(self, lease: Lease) -> None:
-        parameters = {"server": lease.name, "number": lease.number}
+        parameters = {"server": lease.name, "number": lease.fencing_token}
         if self._driver_connection.execute(REQUIRE_LEASE, parameters).fetchone() is None:
             raise LeaseLost(lease)
 

@@ -135,8 +135,10 @@ def test_a_bot_with_its_session_returns_even_from_a_refused_address() -> None:
     token = auth.issue_token("anna")
     for guess in map(str, range(MAX_WRONG_TOKENS_PER_WINDOW)):
         refusal(auth, request("bert", guess))
-    known = StoredAccount(session=hash_secret("secret"))
-    assert auth.authenticate_client(request("anna", token, "secret"), known).stored_session == known.session
+    known = StoredAccount(session_hash=hash_secret("secret"))
+    assert (
+        auth.authenticate_client(request("anna", token, "secret"), known).stored_session == known.session_hash
+    )
     for session in ("another", ""):
         assert refusal(auth, request("anna", token, session), known).code is ErrorCode.RATE_LIMITED
     wrong = refusal(auth, request("anna", "wrong", "secret"), known)
@@ -323,7 +325,7 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
     bot = LobbyBot("anna")
     bot.begin_session("secret")
     bot.set_owner("ada")
-    accounts, shell = open_accounts(monkeypatch, anna=account("token", session=bot.session, owner="ada"))
+    accounts, shell = open_accounts(monkeypatch, anna=account("token", session_hash=bot.session, owner="ada"))
     auth = make_authenticator()
 
     def hello(client: int, token: str, session: str) -> ClientAdmitted | None:

@@ -35,11 +35,11 @@ async def test_one_query_reads_the_accounts_of_many_names(engine: AsyncEngine) -
             tokens.hash_token(opened), "bot", False, b"4", {"tictactoe": rated["anna"]}, "class"
         )
         bert = found.pop("bert")
-        assert (bert.is_revoked, bert.session, bert.ratings) == (True, b"", {"tictactoe": rated["bert"]})
-        assert found.pop("carl") == StoredAccount(session=b"2")
+        assert (bert.is_revoked, bert.session_hash, bert.ratings) == (True, b"", {"tictactoe": rated["bert"]})
+        assert found.pop("carl") == StoredAccount(session_hash=b"2")
         assert found.pop("dora") == StoredAccount()
         assert found.pop("eve") == StoredAccount(tokens.hash_token(watches), "spectator", owner="eve")
         assert found == {name: StoredAccount() for name in crowd[:100]}
         assert set(await load_accounts(engine, "north", crowd)) == set(crowd)
-        assert (await load_accounts(engine, "south", ["anna"]))["anna"].session == b""
+        assert (await load_accounts(engine, "south", ["anna"]))["anna"].session_hash == b""
         assert await load_accounts(engine, "north", []) == {}

@@ -19,8 +19,8 @@ from arena.protocol.record import (
 from arena.protocol.values import Players, Thinking
 from arena.server.store import archive, schema
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
+from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.aggregates.ratings import load_rating_rows
-from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.archive import ArchivedMatch, ImportResult, export_archive_lines, parse_archive_line
 from arena.server.store.database import open_store
 from testkit.stored import import_record_lines, load_records
@@ -57,7 +57,7 @@ async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, o
         for each in (engine, other):
             await add_new_matches_to_aggregates(each)
         assert await load_rating_rows(other) == await load_rating_rows(engine) != []
-        assert (await recompute_ratings(other)).imported_count == 3
+        assert (await verify_ratings(other)).imported_count == 3
 
 
 async def test_matches_of_one_event_are_exported_without_those_in_progress(

@@ -10,11 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.server.store import compaction, schema, tokens
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
-from arena.server.store.aggregates.recompute import recompute_ratings
+from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import open_store, redirect_writes
 from arena.server.store.finished_matches import load_record_line
-from arena.server.store.journal.reader import find_started_matches, load_events_of_match
+from arena.server.store.journal.reader import find_matches_by_id_prefix, load_events_of_match
 from arena.server.store.personal_data import forget_name, rename_in_store
 from arena.server.web.match_log import load_match_log
 from testkit.stored import load_records
@@ -33,7 +33,7 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
             (
                 await load_events_of_match(engine, match.match),
                 await load_record_line(engine, match.match),
-                [each.terms.match for each in await find_started_matches(engine, match.match)],
+                [each.terms.match for each in await find_matches_by_id_prefix(engine, match.match)],
                 await load_match_log(engine, match.match),
             )
             for match in matches
@@ -48,7 +48,7 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
         terms = (await connection.execute(sa.select(schema.matches.c.terms))).scalars().all()
         assert terms == [""] * len(kinds)
     assert await read_everything(engine) == before
-    assert (await recompute_ratings(engine)).imported_count == 0
+    assert (await verify_ratings(engine)).imported_count == 0
     assert await pack_finished_matches(engine) == 0
 
 

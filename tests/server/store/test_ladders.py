@@ -16,7 +16,7 @@ from arena.server.store.ladders import (
     claim_ladder,
     find_stored_event_plan,
     finish_ladder,
-    store_bots_of_event,
+    store_bots_in_plan,
 )
 from arena.server.store.lease import LeaseLost
 from arena.server.store.schema import servers
@@ -79,7 +79,7 @@ async def test_a_frozen_process_cannot_play_on_after_its_ladder_was_resumed(engi
         with pytest.raises(StoreError, match="event spring is now played by another process"):
             await finish_ladder(engine, "spring", "one")
         with pytest.raises(StoreError, match="event spring is now played by another process"):
-            await store_bots_of_event(engine, "spring", "one", ["c", "d"])
+            await store_bots_in_plan(engine, "spring", "one", ["c", "d"])
     stored = await find_stored_event_plan(engine, "spring")
     assert stored is not None
     assert (stored.plan, stored.finished) == (PLAN, None)
@@ -125,7 +125,7 @@ async def test_bots_that_connect_later_are_stored_in_the_plan(tmp_path: Path) ->
     plan = {"rounds": 2, "bots": {}}
     async with open_store(make_url(tmp_path)) as engine:
         await claim(engine, "spring", plan)
-        await store_bots_of_event(engine, "spring", "one", ["a", "b"])
+        await store_bots_in_plan(engine, "spring", "one", ["a", "b"])
         assert list((await claim(engine, "spring", plan)).plan["bots"]) == ["a", "b"]
 
 

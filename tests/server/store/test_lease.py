@@ -100,7 +100,7 @@ async def test_the_name_of_an_ended_process_is_acquired_at_once(engine: AsyncEng
     clock = HurriedClock()
     await take_lease(engine, process=replace(identify_this_process(), started="1"))
     async with open_journal(engine, clock=clock) as journal:
-        assert journal.lease.number == 2
+        assert journal.lease.fencing_token == 2
     assert ACQUISITION_RETRY_PAUSE_SECONDS not in clock.slept
 
 
@@ -114,7 +114,7 @@ async def test_a_lease_that_is_not_renewed_is_acquired_after_it_expires(engine: 
 
     clock.then = expire_leases_later
     async with open_journal(engine, clock=clock) as journal:
-        assert journal.lease.number == 2
+        assert journal.lease.fencing_token == 2
         assert len(clock.slept) >= wanted
 
 
@@ -127,8 +127,8 @@ async def test_a_lease_that_ends_far_ahead_after_a_clock_jump_is_acquired(
     async with engine.begin() as connection:
         jumped = {"until": schema.servers.c.until + 1e6, "renewed": schema.servers.c.renewed + 1e6}
         await connection.execute(sa.update(schema.servers).values(jumped))
-    async with open_journal(engine, clock=clock, wait_for_lease=wait) as journal:
-        assert journal.lease.number == old.number + 1
+    async with open_journal(engine, clock=clock, is_standby=wait) as journal:
+        assert journal.lease.fencing_token == old.fencing_token + 1
         assert (
             DEFAULT_LEASE_SECONDS
             <= clock.time
@@ -150,8 +150,8 @@ async def test_a_standby_waits_while_the_lease_is_renewed_and_then_takes_over(
                 await connection.execute(sa.update(schema.servers).values(until=0.0))
 
     clock.then = renew_for_a_while
-    async with open_journal(engine, "north", wait_for_lease=True, clock=clock, lease_seconds=2.4) as journal:
-        assert journal.lease[:3] == ("north", old.number + 1, 2.4)
+    async with open_journal(engine, "north", is_standby=True, clock=clock, lease_seconds=2.4) as journal:
+        assert journal.lease[:3] == ("north", old.fencing_token + 1, 2.4)
         assert len(clock.slept) >= checks
     assert clock.time >= checks * ACQUISITION_RETRY_PAUSE_SECONDS - 1
 
@@ -177,8 +177,8 @@ async def test_a_standby_acquires_a_released_name_at_once(engine: AsyncEngine) -
         tasks.start_soon(run_server)
         await leads.wait()
         clock.then = ask_to_stop
-        async with open_journal(engine, "north", wait_for_lease=True, clock=clock) as journal:
-            assert journal.lease.number == 2
+        async with open_journal(engine, "north", is_standby=True, clock=clock) as journal:
+            assert journal.lease.fencing_token == 2
             assert len((await journal.load_restart_state("test")).matches) == 1
             await journal.commit([make_append_event(2)])
 
@@ -273,7 +273,7 @@ async def test_a_late_commit_of_unknown_outcome_is_refused_after_load(
         await break_commit(journal, effects, monkeypatch)
         (found,) = (await journal.load_restart_state("test")).matches
         assert found.events == [(1, MatchOpened())]
-        assert journal.lease.number == before.number + 1
+        assert journal.lease.fencing_token == before.fencing_token + 1
         with pytest.raises(LeaseLost):
             await commit(collect_journal_changes(effects, before.name), before)
         # The same holds if the new token was stored, but its answer was lost.
@@ -283,7 +283,7 @@ async def test_a_late_commit_of_unknown_outcome_is_refused_after_load(
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (7, MatchOpened())]
         await journal.load_restart_state("test")
         assert (
-            journal.lease.number == before.number + 1
+            journal.lease.fencing_token == before.fencing_token + 1
         )  # no outcome is unknown any more, so no new token is needed
 
 
@@ -308,7 +308,7 @@ async def test_a_lost_answer_about_the_new_token_does_not_lose_the_lease(
         else:
             await journal.write(lambda each: each.execute(sa.update(schema.matches).values(event="changed")))
         assert not journal.lease_lost.is_set()
-        assert journal.lease.number > before.number
+        assert journal.lease.fencing_token > before.fencing_token
         await journal.load_restart_state("test")
         await journal.commit([make_append_event(2)])
 
@@ -385,7 +385,7 @@ async def test_a_frozen_holder_in_a_transaction_loses_its_name_when_the_lease_ex
                 await driver.prepare("SELECT 1")
             with anyio.fail_after(500):
                 new = await take_lease(engine, process=identify_this_process())
-            assert new.number == old.number + 1
+            assert new.fencing_token == old.fencing_token + 1
             with pytest.raises(sa.exc.DBAPIError):
                 await still.run_sync(lease.require_held_lease, old)
             await still.invalidate()
@@ -401,7 +401,7 @@ async def test_a_name_is_acquired_even_if_sessions_cannot_be_ended(
     async with open_store(postgresql_database) as engine:
         old = await take_lease(engine)
         await expire_leases(engine)
-        assert (await take_lease(engine)).number == old.number + 1
+        assert (await take_lease(engine)).fencing_token == old.fencing_token + 1
     assert "the database sessions of the previous process are not ended" in caplog.text
 
 
@@ -421,4 +421,4 @@ async def test_no_lease_on_a_store_that_was_migrated_since_it_was_opened(engine:
         await take_lease(engine)
     async with engine.begin() as connection:
         await connection.execute(schema.about.update().values(schema_version=SCHEMA_VERSION))
-    assert (await take_lease(engine)).number == 1
+    assert (await take_lease(engine)).fencing_token == 1

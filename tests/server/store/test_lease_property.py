@@ -105,7 +105,7 @@ class ServerWorld:
     async def stop(self, number: int) -> None:
         """Stop a process, which releases its name if it still holds it."""
         if self.runs:
-            await self.runs.pop(number % len(self.runs)).journal.release_server_name()
+            await self.runs.pop(number % len(self.runs)).journal.release_lease()
 
     async def kill(self, number: int) -> None:
         """Kill a process."""
@@ -144,7 +144,7 @@ class ServerWorld:
         self.time += 1
         at, number = self.time, run.open[match] + 1
         effects.append(make_append_event(number, at=at, match=match))
-        ended = record(match, winner="maxie" if run.journal.lease.number % 2 else "minnie")
+        ended = record(match, winner="maxie" if run.journal.lease.fencing_token % 2 else "minnie")
         if kind == "end":
             effects.append(make_close_match(ended))
         try:

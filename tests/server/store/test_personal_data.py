@@ -20,7 +20,7 @@ from arena.server.core.effects import SaveSession
 from arena.server.store import personal_data, tokens
 from arena.server.store.address_uses import AddressUse, store_address_uses
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
-from arena.server.store.aggregates.recompute import recompute_ratings
+from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.archive import export_archive_lines
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import write
@@ -139,7 +139,7 @@ async def test_a_deleted_name_leaves_no_trace_and_its_matches_stay(
         verify_record(each)
     await pack_finished_matches(engine)
     assert await load_exported_records(engine) == after
-    assert await recompute_ratings(engine) is not None
+    assert await verify_ratings(engine) is not None
     assert "lovelace" not in await read_store_as_text(engine)
     assert "deleted-" in await read_store_as_text(engine)
 
@@ -159,7 +159,7 @@ async def test_a_rename_changes_nothing_but_the_name(
     assert found[ADA].revoked is not None
     assert (found["wolf"].owner, found["wolf"].revoked) == ("byron", None)
     assert found["wolf"].hash == found[ADA].hash
-    assert await recompute_ratings(engine) is not None
+    assert await verify_ratings(engine) is not None
     with pytest.raises(TokenError, match=f"'{ADA}' is taken"):
         await rename_in_store(engine, "bert", ADA, moves_ban=True)
     assert await rename_in_store(engine, "wolf", ADA, moves_ban=True) == 6
@@ -200,7 +200,7 @@ async def test_a_repeatedly_interrupted_rename_is_resumed(
     left = 0
     assert step > 5
     assert ADA not in "".join(await read_rows_as_text(engine, "tokens"))
-    assert await recompute_ratings(engine) is not None
+    assert await verify_ratings(engine) is not None
 
 
 async def test_a_refused_rename_changes_nothing(engine: AsyncEngine) -> None:

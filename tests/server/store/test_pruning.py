@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store import pruning, schema
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
+from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.aggregates.ratings import load_rating_rows
-from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import format_current_time, open_store, redirect_writes
 from arena.server.store.directives import issue_directive
@@ -21,7 +21,7 @@ from arena.server.store.invitations import create_invitations
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.store.match_search import SearchFilter, search_matches
-from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, prune_matches, remove_old_data
+from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, apply_retention, prune_matches
 from arena.server.store.queries import load_event_table, load_rating_tables
 from testkit.stored import import_record_lines
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, store_match
@@ -75,12 +75,12 @@ async def test_the_oldest_matches_are_removed_and_ratings_and_tables_stay(
     ) == before
     shown = await search_matches(engine, SearchFilter(), 50)
     assert [each.match for each in shown.matches] == [each.match for each in matches[:4:-1]]
-    assert (await recompute_ratings(engine)).match_count == 3
+    assert (await verify_ratings(engine)).match_count == 3
     await store_match(engine, day(20), events(MAXIE_WINS))
     await add_new_matches_to_aggregates(engine)
-    assert (await recompute_ratings(engine)).match_count == 4
+    assert (await verify_ratings(engine)).match_count == 4
     assert await prune_matches(engine, Retention(max_matches=0)) == 4
-    assert (await recompute_ratings(engine)).match_count == 0
+    assert (await verify_ratings(engine)).match_count == 0
     async with engine.connect() as connection:
         for table in (schema.matches, schema.records, schema.events, schema.rating_steps):
             assert not (await connection.execute(sa.select(table))).all()
@@ -167,7 +167,7 @@ async def test_removed_matches_are_logged(engine: AsyncEngine, caplog: pytest.Lo
         await store_match(engine, day(1 + number), events(MAXIE_WINS))
     await add_new_matches_to_aggregates(engine)
     async with open_journal(engine) as journal:
-        await remove_old_data(journal.engine, Retention(max_matches=1))
+        await apply_retention(journal.engine, Retention(max_matches=1))
     async with engine.connect() as connection:
         assert len((await connection.execute(sa.select(schema.matches))).all()) == 1
     assert "2 finished matches were removed from the store" in caplog.text
@@ -182,7 +182,7 @@ async def test_an_unwritable_archive_is_logged_and_nothing_is_removed(
         await add_new_matches_to_aggregates(engine)
         async with open_journal(engine) as journal:
             retention = Retention(max_matches=0, archive=tmp_path / "file" / "old")
-            await remove_old_data(journal.engine, retention)
+            await apply_retention(journal.engine, retention)
         assert "finished matches stay in the store" in caplog.text
         async with engine.connect() as connection:
             assert len((await connection.execute(sa.select(schema.matches))).all()) == 1
@@ -194,7 +194,7 @@ async def test_bans_and_invitations_are_deleted_once_they_have_ended(engine: Asy
         if seconds <= 3600:
             await create_invitations(engine, [name], 1, seconds)
     async with open_journal(engine) as journal:
-        await remove_old_data(journal.engine, None)
+        await apply_retention(journal.engine, None)
     async with engine.connect() as connection:
         banned = (await connection.execute(sa.select(schema.directives.c.subject))).scalars().all()
         invited = (await connection.execute(sa.select(schema.invitations.c.owner))).scalars().all()

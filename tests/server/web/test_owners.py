@@ -270,7 +270,7 @@ async def test_an_owner_cannot_change_the_tokens_of_another_owner(host: Host) ->
             assert (status, text) == (409, f"owner 'ada' has no bot called '{name}'")
     status, text = await post(host, "token/create?name=bear", basic("tiger", secret))
     assert (status, text) == (409, "this invitation is no longer open: ask the host for a new one")
-    [bot] = (await owners.load_owner(host.engine, "ada")).bots
+    [bot] = (await owners.load_owner_account(host.engine, "ada")).bots
     assert bot.name == "tiger"
 
 
@@ -285,12 +285,12 @@ async def test_an_invitation_expires_and_the_larger_of_two_counts(host: Host) ->
 async def test_the_number_of_retired_names_is_limited(database: str) -> None:
     async with open_store(database) as engine:
         await invitations.create_invitations(engine, ["ada"], 1, 3600)
-        for number in range(owners.MAX_LISTED_REVOKED_NAMES):
+        for number in range(owners.MAX_REVOKED_NAMES_PER_OWNER):
             name = f"bot-{number + 100}"
             await invitations.register_name_and_issue_token(engine, "ada", name)
-            assert (await owners.load_owner(engine, "ada")).left == 0
+            assert (await owners.load_owner_account(engine, "ada")).remaining_name_count == 0
             await tokens.revoke_token(engine, name)
-        assert (await owners.load_owner(engine, "ada")).left == 0
+        assert (await owners.load_owner_account(engine, "ada")).remaining_name_count == 0
 
 
 async def test_two_servers_register_neither_too_many_nor_similar_names(database: str) -> None:

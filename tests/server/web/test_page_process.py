@@ -407,7 +407,7 @@ async def test_a_post_fails_long_before_a_database_command_times_out(
                 503,
                 "the server cannot reach its store: try again\n",
             )
-            assert monotonic() - start_time < database.DEFAULT_DATABASE_TIMEOUTS.command - 5
+            assert monotonic() - start_time < database.DEFAULT_DATABASE_TIMEOUTS.command_seconds - 5
         assert (await post_wrong_token(pages))[0] == 401
 
 

@@ -15,13 +15,13 @@ from arena.rating.glicko import GlickoRating
 from arena.rating.rater import Rater, RatingCategory, RatingStep, make_map_and_game_categories
 from arena.server.store.aggregates import match_counting
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
+from arena.server.store.aggregates.rating_verification import make_rating_step_from_row
 from arena.server.store.aggregates.ratings import (
     list_rating_categories,
     load_cross_scores,
     load_rating_rows,
     read_current_ratings,
 )
-from arena.server.store.aggregates.recompute import make_rating_step_from_row
 from arena.server.store.database import open_query_connection, open_store
 from arena.server.store.schema import rating_steps
 from tests.properties import seeds

@@ -13,13 +13,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.rating.rater import RatingCategory
 from arena.server.store.accounts import load_accounts
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
+from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.aggregates.ratings import (
     RatingRow,
     load_cross_scores,
     load_rating_rows,
     load_rating_rows_of_bot,
 )
-from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.season_closing import CannotCloseSeason, close_season
 from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.database import open_store, write
@@ -119,15 +119,15 @@ async def test_ratings_of_all_seasons_are_recomputed_also_after_matches_are_remo
     await close_current_season(engine, "spring")
     await store_random_matches(chance, range(9, 17), engine)
     await add_new_matches_to_aggregates(engine)
-    assert (await recompute_ratings(engine)).match_count == 16
+    assert (await verify_ratings(engine)).match_count == 16
     for kept in (12, 5, 0):
         before = await load_rating_rows(engine, season="spring"), await load_rating_rows(engine)
         await prune_matches(engine, Retention(max_matches=kept))
-        assert (await recompute_ratings(engine)).match_count == kept
+        assert (await verify_ratings(engine)).match_count == kept
         assert (await load_rating_rows(engine, season="spring"), await load_rating_rows(engine)) == before
     await store_random_matches(chance, range(17, 21), engine)
     await add_new_matches_to_aggregates(engine)
-    assert (await recompute_ratings(engine)).match_count == 4
+    assert (await verify_ratings(engine)).match_count == 4
 
 
 async def test_a_season_of_one_game_or_of_all_is_closed_under_a_new_name(engine: AsyncEngine) -> None:
@@ -229,7 +229,7 @@ async def test_a_kill_during_the_closing_leaves_the_season_open_or_closed(tmp_pa
     kinds = set()
     for file in files:
         async with open_store(f"sqlite:///{file}") as engine:
-            names = [each.name for each in (await load_seasons(engine)).closed]
+            names = [each.name for each in (await load_seasons(engine)).closed_seasons]
             kinds.add(len(names))
             await add_new_matches_to_aggregates(engine)
             assert names in ([], ["spring", "spring"])

@@ -34,7 +34,7 @@ from arena.server.store.database import (
     open_engine,
     open_store,
 )
-from arena.server.store.journal.journal import SECONDS_UNTIL_STORE_UNAVAILABLE, Journal, open_journal
+from arena.server.store.journal.journal import STORE_UNAVAILABLE_AFTER_SECONDS, Journal, open_journal
 from arena.server.store.journal.postgresql_writer import BLOCK_MATCH_COUNTING
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.sqlite_writer import WriterThread
@@ -123,9 +123,9 @@ async def test_an_unanswered_commit_is_reported_as_an_outage(tmp_path: Path) -> 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(journal.commit, [])
         await checkpoint()
-        passed = SECONDS_UNTIL_STORE_UNAVAILABLE - 0.01
+        passed = STORE_UNAVAILABLE_AFTER_SECONDS - 0.01
         assert journal.describe_outage() == ""
-        passed = SECONDS_UNTIL_STORE_UNAVAILABLE + 4
+        passed = STORE_UNAVAILABLE_AFTER_SECONDS + 4
         assert journal.describe_outage() == "the store has not answered for 7 s"
         writer.answer.set()
     assert journal.describe_outage() == ""

@@ -36,7 +36,7 @@ SLOW = "the store has not answered for 1 s"
 @pytest.fixture(autouse=True)
 def shorten_slow_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Report an unanswered commit as an outage after a second, not three."""
-    monkeypatch.setattr(journal_module, "SECONDS_UNTIL_STORE_UNAVAILABLE", 1.0)
+    monkeypatch.setattr(journal_module, "STORE_UNAVAILABLE_AFTER_SECONDS", 1.0)
 
 
 @asynccontextmanager

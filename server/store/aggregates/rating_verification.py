@@ -1,4 +1,4 @@
-"""Recompute the ratings from the journal, and compare them with the stored ones.
+"""Verify the stored ratings: recompute them from the journal, and compare.
 
 The journal holds the events of each match. A referee replays every rated match from its events. If the result
 differs from the stored record, the recomputation fails. Otherwise the result is counted in the recomputed ratings. An
@@ -46,12 +46,12 @@ from arena.server.store.schema import matches, rating_steps, records
 from arena.server.store.schema import standings as standings_table
 
 MATCHES_PER_QUERY = 100
-"""Number of matches that `recompute_ratings` reads in one query by default."""
+"""Number of matches that `verify_ratings` reads in one query by default."""
 RELATIVE_RATING_TOLERANCE = 1e-9
 """Relative difference up to which ratings count as equal, because floating-point results differ between machines."""
 
 
-class RecomputeMismatch(Exception):
+class RatingsMismatch(Exception):
     """Raised when a stored rating or record differs from the recomputed one, or cannot be read.
 
     The message is one line, which names the match or the bot, and the difference.
@@ -59,21 +59,21 @@ class RecomputeMismatch(Exception):
 
 
 @dataclass
-class RecomputedRatings:
-    """Result of a successful recomputation of the ratings: the number of matches that it covered."""
+class VerifiedRatings:
+    """Numbers of matches whose ratings were recomputed, and found equal to the stored ones."""
 
     match_count: int = 0
     imported_count: int = 0
     """Number of the recomputed matches that were imported, and so have no journal."""
 
 
-async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUERY) -> RecomputedRatings:
+async def verify_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUERY) -> VerifiedRatings:
     """Replay all matches that the ratings include, recompute the ratings, and compare them with the stored ones.
 
     The computation starts from the ratings that the bots had when matches were last removed from the store. It reads
-    `batch_size` matches per query, from a snapshot of the store. Raises RecomputeMismatch for the first difference.
+    `batch_size` matches per query, from a snapshot of the store. Raises RatingsMismatch for the first difference.
     """
-    recomputed = RecomputedRatings()
+    verified = VerifiedRatings()
     async with database.open_snapshot(engine) as connection:
         rater = Rater(await connection.run_sync(read_base_ratings))
         last_arrival = 0
@@ -84,8 +84,8 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
             seasons = {match: category.season for match, _, category in steps}
             for row in rows:
                 record = _replay_match(row, events_by_match.get(row.match))
-                recomputed.match_count += 1
-                recomputed.imported_count += row.match not in events_by_match
+                verified.match_count += 1
+                verified.imported_count += row.match not in events_by_match
                 columns = make_match_end_values(record)
                 season = seasons.get(row.match, 1)
                 for category in make_map_and_game_categories(
@@ -95,11 +95,11 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
                         _require_same_rating_step(step, steps.get((row.match, step.seat, category)))
             last_arrival = rows[-1].arrival
         await _require_equal_current_ratings(connection, rater)
-    return recomputed
+    return verified
 
 
 async def _require_equal_current_ratings(connection: AsyncConnection, rater: Rater) -> None:
-    """Raise RecomputeMismatch unless the ratings in the table `standings` equal those in `rater`.
+    """Raise RatingsMismatch unless the ratings in the table `standings` equal those in `rater`.
 
     rater: ratings after the recomputation of all matches
     """
@@ -112,7 +112,7 @@ async def _require_equal_current_ratings(connection: AsyncConnection, rater: Rat
         if recomputed is None or stored_rating is None or not _are_equal_ratings(recomputed, stored_rating):
             category, bot = key
             category_text = " ".join(filter(None, category[:3]))
-            raise RecomputeMismatch(
+            raise RatingsMismatch(
                 f"{bot} in {category_text}: the recomputed rating is {_format_current_rating(recomputed)}, but the stored one is {_format_current_rating(stored_rating)}"
             )
 
@@ -136,7 +136,7 @@ def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     row: row of the table `matches`, with the match's packed data
     journal: events of the match; None for an imported match
 
-    Raises RecomputeMismatch if the replay differs from the stored record, or if the stored data cannot be read.
+    Raises RatingsMismatch if the replay differs from the stored record, or if the stored data cannot be read.
     """
     try:
         record = parse_record_line(unpack_record(row.packed))
@@ -145,7 +145,7 @@ def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
             return record
         referee = Referee(decode_terms(row.terms or unpack_match(row.packed).terms))
     except (UnpackError, BadRecord, GameError, msgspec.DecodeError) as error:
-        raise RecomputeMismatch(
+        raise RatingsMismatch(
             f"match {row.match} cannot be replayed, because its stored data cannot be read: {error}"
         ) from None
     for at, event in journal:
@@ -159,22 +159,20 @@ def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     )
     recorded_result = Result(record.result.winner, record.result.reason)
     if result != recorded_result:
-        raise RecomputeMismatch(
+        raise RatingsMismatch(
             f"match {row.match}: the journal says that {format_result(result)}, but the record says that {format_result(recorded_result)}"
         )
     if replayed_result is not None and [move.move for move in referee.moves] != [
         move.move for move in record.moves
     ]:
-        raise RecomputeMismatch(
-            f"match {row.match}: the moves in the journal differ from those in the record"
-        )
+        raise RatingsMismatch(f"match {row.match}: the moves in the journal differ from those in the record")
     return structs.replace(record, players=referee.terms.players, game=referee.terms.game.name, result=result)
 
 
 def _require_same_rating_step(step: RatingStep, stored_step: RatingStep | None) -> None:
     stored_text = "missing" if stored_step is None else _format_rating_step(stored_step)
     if stored_step is None or not _is_same_rating_step(step, stored_step):
-        raise RecomputeMismatch(
+        raise RatingsMismatch(
             f"match {step.match}: the recomputed rating of {step.bot} is {_format_rating_step(step)}, but the stored one is {stored_text}"
         )
 

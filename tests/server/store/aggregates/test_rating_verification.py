@@ -10,7 +10,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, format_record_line
 from arena.server.store import schema
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
-from arena.server.store.aggregates.recompute import RecomputeMismatch, recompute_ratings
+from arena.server.store.aggregates.rating_verification import RatingsMismatch, verify_ratings
 from arena.server.store.packing import pack_record
 from tests.server.played import KINDS, MAXIE_WINS, day, events, store_match
 
@@ -30,9 +30,9 @@ async def fill_store(engine: AsyncEngine) -> list[Record]:
 async def test_an_uncounted_match_is_left_out(engine: AsyncEngine) -> None:
     records = await fill_store(engine)
     await store_match(engine, day(2, second=5), events(MAXIE_WINS))
-    assert (await recompute_ratings(engine)).match_count == len(records)
+    assert (await verify_ratings(engine)).match_count == len(records)
     await add_new_matches_to_aggregates(engine)
-    assert (await recompute_ratings(engine)).match_count == len(records) + 1
+    assert (await verify_ratings(engine)).match_count == len(records) + 1
 
 
 async def test_matches_of_several_queries_are_all_recomputed(engine: AsyncEngine) -> None:
@@ -40,19 +40,19 @@ async def test_matches_of_several_queries_are_all_recomputed(engine: AsyncEngine
         await store_match(engine, day(1), events(MAXIE_WINS), match=f"{number:032}")
     await add_new_matches_to_aggregates(engine)
     for at_once in (3, 5, 10, 11):
-        assert (await recompute_ratings(engine, batch_size=at_once)).match_count == 10
+        assert (await verify_ratings(engine, batch_size=at_once)).match_count == 10
 
 
 async def test_an_imported_match_is_replayed_from_its_record(engine: AsyncEngine) -> None:
     await fill_store(engine)
     await store_match(engine, day(20), events(MAXIE_WINS), journaled=False)
     await add_new_matches_to_aggregates(engine)
-    assert (await recompute_ratings(engine)).imported_count == 1
+    assert (await verify_ratings(engine)).imported_count == 1
     bad = await store_match(engine, day(21), events(MAXIE_WINS), journaled=False)
     await add_new_matches_to_aggregates(engine)
     await _write_record(engine, replace(bad, moves=bad.moves[:-1]))
-    with pytest.raises(RecomputeMismatch, match=f"match {bad.match} cannot be replayed.*is not over after"):
-        await recompute_ratings(engine)
+    with pytest.raises(RatingsMismatch, match=f"match {bad.match} cannot be replayed.*is not over after"):
+        await verify_ratings(engine)
 
 
 async def _write_record(engine: AsyncEngine, record: Record) -> None:
@@ -68,9 +68,9 @@ async def test_a_record_that_contradicts_its_journal_is_named(engine: AsyncEngin
     for record in (records[3], records[1]):
         await _write_record(engine, replace(record, result=Result(None, EndReason.BOARD_FULL)))
     with pytest.raises(
-        RecomputeMismatch, match=f"match {records[1].match}: the journal says that minnie wins \\(line\\)"
+        RatingsMismatch, match=f"match {records[1].match}: the journal says that minnie wins \\(line\\)"
     ):
-        await recompute_ratings(engine)
+        await verify_ratings(engine)
 
 
 async def test_a_match_with_a_changed_event_is_named(engine: AsyncEngine) -> None:
@@ -86,9 +86,9 @@ async def test_a_match_with_a_changed_event_is_named(engine: AsyncEngine) -> Non
                     changed = sa.update(schema.events).where(other).values(event=text)
                     await connection.execute(changed)
     with pytest.raises(
-        RecomputeMismatch, match=f"match {record.match}: the journal says that maxie|minnie wins \\(illegal"
+        RatingsMismatch, match=f"match {record.match}: the journal says that maxie|minnie wins \\(illegal"
     ):
-        await recompute_ratings(engine)
+        await verify_ratings(engine)
 
 
 STEPS, TABLE = schema.rating_steps, schema.standings
@@ -119,5 +119,5 @@ async def test_a_changed_or_lost_rating_is_named(
     await fill_store(engine)
     async with engine.begin() as connection:
         await connection.execute(change)
-    with pytest.raises(RecomputeMismatch, match=why):
-        await recompute_ratings(engine)
+    with pytest.raises(RatingsMismatch, match=why):
+        await verify_ratings(engine)
