@@ -60,7 +60,7 @@ COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
         "owner": ("arena.server.commands.owners:SUBCOMMANDS", "List, hide and ban the owners of bots."),
         "rename": (
             "arena.server.commands.owners:rename",
-            "Rename a bot with its token, ratings, records and logs.",
+            "Rename a bot, which keeps its token, ratings, records and logs.",
         ),
         "kick": (
             "arena.server.commands.directives:kick",
@@ -76,7 +76,7 @@ COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "forget": (
             "arena.server.commands.owners:forget_bot_command",
-            "Delete a name's token, sessions and logs; its records get a random name.",
+            "Delete a bot's token, sessions and logs; its records get a random name.",
         ),
     },
     "Analyse": {
@@ -91,11 +91,11 @@ COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
     "Data": {
         "marks": (
             "arena.server.commands.marks:marks",
-            "Show an event as ranks, points and Elo against an anchor.",
+            "Show the ranks and points of an event, and Elo relative to one bot.",
         ),
         "audit": (
             "arena.server.commands.audit:audit",
-            "Show suspicious results, resignations, play and addresses.",
+            "Look for signs of cheating in finished matches.",
         ),
         "ratings": ("arena.server.commands.ratings:ratings", "Show the Glicko-2 ratings of all bots."),
         "export": (

@@ -252,8 +252,8 @@ class Riskless(Game[RisklessPosition, Move]):
         words = text.split()
         if len(words) != len(self.map.start) + 2:
             raise BadData(
-                f"a position must be {len(self.map.start)} signed armies ('.' is empty), the player and "
-                f"the ply, e.g. {self.position_to_text(self.start())!r:.200}"
+                f"a position must be {len(self.map.start)} numbers of armies (+ maxie's, - minnie's, . none), "
+                f"the player and the ply, e.g. {self.position_to_text(self.start())!r:.200}"
             )
         *armies, player, ply = words
         try:

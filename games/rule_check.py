@@ -150,8 +150,8 @@ def _check_start(game: Game[Any, Any]) -> None:
     if rebuilt_game.start() != start or rebuilt_game.setup() != setup:
         raise RuleViolation(
             "start",
-            f"start() or setup() of the game that from_setup({_make_excerpt(setup)}) makes must return the same as in the game "
-            "with this setup",
+            f"from_setup({_make_excerpt(setup)}) makes a game with another start() or setup() than the game with this setup: "
+            "both must be the same",
         )
 
 

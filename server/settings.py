@@ -58,7 +58,7 @@ class ServerSettings(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(
             ge=0,
             le=MAX_PORT,
-            description="Loopback port, e.g. for metrics; with several processes, edge i uses PORT + i. 0: none.",
+            description="Port for metrics on 127.0.0.1; of several edges, the second uses PORT + 1, and so on. 0: none.",
         ),
     ] = 0
     role: Annotated[
@@ -145,7 +145,7 @@ class MatchSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     thinking: Annotated[
         AnalysisVisibility,
         Meta(
-            description="When spectators see a bot's analysis: after the opponent's reply, or after the match."
+            description="When spectators see a bot's analysis: reply (after the opponent's next move) or end (of the match)."
         ),
     ] = "reply"
 
@@ -187,7 +187,9 @@ class StoreSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     record: Annotated[
         str, Meta(description="Output file for finished matches, one JSON object per line.")
     ] = ""
-    keep: Annotated[str, Meta(description="Finished matches to keep, e.g. 90d or 1000000; empty: all.")] = ""
+    keep: Annotated[
+        str, Meta(description="Finished matches to keep: an age, e.g. 90d, or a number; empty: all.")
+    ] = ""
     archive: Annotated[
         str, Meta(description="Folder for the matches that `keep` removes; empty: delete them.")
     ] = ""

@@ -94,9 +94,10 @@ def _print_leaves_by_depth(comparison: LeafCountComparison) -> None:
     out.print("Leaves by depth p", style="bold")
     print_table({"p": "left", **dict.fromkeys(map(str, depths), "right")}, rows)
     out.print(
-        f"·: more than {comparison.budget:,} leaves, or the game ends before. ordered, sorted and table are iterative:\n"
-        "leaves of all iterations count, for sorted and table also positions estimated only for sorting.\n"
-        "q: the p-th root of minimax's leaves; after its last depth, the last root.\n"
+        f"·: depth p takes more than {comparison.budget:,} leaves, or every match ends before it.\n"
+        "ordered, sorted and table deepen iteratively: the leaves of all depths up to p count.\n"
+        "For sorted and table, positions that are estimated only to sort moves count too.\n"
+        "q: the p-th root of minimax's leaves. Where minimax has no number, q is that of its last depth.\n"
     )
 
 

@@ -106,7 +106,7 @@ def replay(
     With --analyse an engine shows the better move and each move's loss in the chance of winning: ?! marks 5 %
     or more, ? 10 %, ?? 15 %. --nodes, --time and --depth limit each search; --json then writes the review of each move.
 
-    On a solved map (`arena solve`) it also shows the true result of each move: kept, lost the win, lost the draw;
+    On a solved map (`arena solve`), the analysis also shows the true result of each move: kept, lost the win, lost the draw;
     `--analyse perfect` shows only that.
 
     Example: arena replay ladder.jsonl --match 3f2a

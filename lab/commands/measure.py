@@ -69,7 +69,7 @@ def measure_command(
             metavar="N",
             min=2,
             max=100_000,
-            help="Number of matches on each map, for each number of nodes a move.",
+            help="Number of matches on each map, for each number of nodes per move.",
         ),
     ] = 100,
     evaluator: Annotated[

@@ -76,7 +76,7 @@ def make_command(
             metavar="N",
             min=100,
             max=MAX_NODES_PER_MOVE,
-            help="Nodes to search for an opening; each move after it gets a quarter.",
+            help="Nodes of the search that tests an opening; each move after the opening gets a quarter.",
         ),
     ] = 8_000,
     window: Annotated[

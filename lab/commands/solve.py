@@ -125,7 +125,7 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
         cap_advice = (
             f"the largest cap that would fit is {largest_cap}"
             if largest_cap
-            else "with its start, no cap is small enough"
+            else "even with the smallest cap that its start allows, it is too large"
         )
         raise CommandError(
             f"{map.name} is too large: {_format_count(boards.board_count)} boards take "

@@ -36,7 +36,7 @@ def audit(
     db: DatabaseOption = DEFAULT_DATABASE_URL,
     json: JsonOption = None,
 ) -> None:
-    """Show suspicious results, resignations, play and addresses.
+    """Look for signs of cheating in finished matches.
 
     The audit finds improbable results, bots that resign to one opponent, and bots of two owners that play alike or from
     one address on the same day. A finding is a reason to look at the matches of two bots, not a proof. The column

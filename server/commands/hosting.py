@@ -285,7 +285,7 @@ class ReloadableHost:
                 faults[path] = error.strerror
         if faults.keys() - self._failed_outputs:
             log.warning(
-                "results stay in the store alone, because they cannot be written: %s",
+                "finished matches are only in the store, because they cannot be written elsewhere: %s",
                 "; ".join(f"{name}: {reason}" for name, reason in faults.items()),
             )
         self._failed_outputs = frozenset(faults)
@@ -387,7 +387,7 @@ def _require_usable_store_settings(settings: ArenaSettings) -> None:
     if store.archive and not store.keep:
         raise BadSetting(
             "store.archive",
-            "has an effect only with store.keep: set store.keep to a time or a number of matches, such as 90d or 1000000",
+            "has an effect only with store.keep: set store.keep to an age or a number of matches, such as 90d or 1000000",
         )
     if not user_paths.is_folder(Path(store.record).parent):
         raise BadSetting(

@@ -66,7 +66,7 @@ def marks(
     json: JsonOption = None,
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
-    """Show an event as ranks, points and Elo against an anchor.
+    """Show the ranks and points of an event, and Elo relative to one bot.
 
     Elo is computed from all matches of the event. A match for which a bot did not appear counts only for points.
 

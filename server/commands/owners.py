@@ -109,7 +109,7 @@ def rename(
     new_name: Annotated[str, typer.Argument(metavar="NEW", help="New name of the bot, not in use yet.")],
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
-    """Rename a bot with its token, ratings, records and logs.
+    """Rename a bot, which keeps its token, ratings, records and logs.
 
     A connected bot is disconnected, and loses a match in progress. The old name stays taken. A bot in an event that has
     begun can be renamed when the event is over.
@@ -124,9 +124,9 @@ def forget_bot_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the bot, connected or not.")],
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
-    """Delete a name's token, sessions and logs; its records get a random name.
+    """Delete a bot's token, sessions and logs; its records get a random name.
 
-    If it is the last bot of an owner, the owner's invitations and bans are deleted too. NAME may be an owner without bots.
+    With the last bot of an owner, the owner's invitations and bans are deleted too. NAME may be an owner without bots.
     Ratings and tables stay, under the random name. Backups, archives and record files are not changed.
 
     Example: arena forget my-bot

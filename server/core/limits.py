@@ -30,7 +30,7 @@ class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
         float,
         Meta(
             ge=1,
-            description="Moves per second and address before others get priority; costly moves count more.",
+            description="Moves per second and address that are handled at once; further ones wait. Costly moves count more.",
         ),
     ] = 100.0
     cut_offs: Annotated[

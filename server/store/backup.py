@@ -240,7 +240,7 @@ def _require_no_leftover_log(missing_file: Path) -> None:
         log_file = _find_log_with_data(missing_file, suffix)
         if log_file is not None:
             raise StoreError(
-                f"{log_file} has changes of a database that is no longer there: delete it, or restore into another file"
+                f"{log_file} is left from a deleted database: delete it too, or restore into another file"
             )
 
 

@@ -184,7 +184,7 @@ def test_words_that_can_be_read_in_two_ways_are_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("+1 . maxie 0", "3 signed armies"),
+        ("+1 . maxie 0", "3 numbers of armies"),
         ("+1 . -1 nobody 0", "player must be maxie or minnie"),
         ("+1 . -1 maxie 51", "ply must be a whole number from 0 to 50"),
         ("+6 . -1 maxie 0", "whole number from -5 to 5"),

@@ -241,7 +241,7 @@ class ClientStateMachine:
             if isinstance(message, End) and message.match in self._previous_matches:
                 self._previous_matches.discard(message.match)
                 result_text = f"{message.winner or 'nobody'} won ({message.reason.value})"
-                return [WarnOwner(f"match {message.match} ended while nobody played it here: {result_text}")]
+                return [WarnOwner(f"match {message.match} ended while this bot was away: {result_text}")]
             # An `end` or `accepted` of an abandoned match needs no report, but a `turn` means that a clock is running.
             if isinstance(message, Turn):
                 return [WarnOwner(f"received a turn of match {message.match}, which is not played here")]

@@ -138,7 +138,7 @@ async def test_a_new_process_resumes_and_learns_of_a_match_that_ended(tmp_path: 
     again = open_session_file(tmp_path)
     observed = await run_client(First, second, matches=2, quota=1, session_file=again)
     assert [line.partition(";")[2] for line in observed.status_lines] == [" 2 matches in play"]
-    assert observed.problems == ["match other ended while nobody played it here: minnie won (disconnect)"]
+    assert observed.problems == ["match other ended while this bot was away: minnie won (disconnect)"]
     assert str(observed.client.result_counts) == "1 won, 0 drawn, 0 lost"
     assert list(tmp_path.iterdir()) == []
 

@@ -74,7 +74,7 @@ def test_lines_are_the_best_moves_of_an_engine() -> None:
             "--game: hexapawn: width must be a whole number from 1 to 26",
         ),
         (["--engine", "x"], 2, "no engine that searches is called 'x'"),
-        (["--position", "x"], 2, "--position: a position must be 20 signed armies"),
+        (["--position", "x"], 2, "--position: a position must be 20 numbers of armies"),
         (
             ["--game", "tictactoe", "--position", "XXXOO...."],
             2,

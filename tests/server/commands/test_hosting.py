@@ -28,7 +28,7 @@ async def test_results_that_cannot_be_written_do_not_stop_the_server(
     folder.rmdir()
     for match in "ab":
         await host.write_match_result(record(match))
-    why = "results stay in the store alone, because they cannot be written"
+    why = "finished matches are only in the store, because they cannot be written elsewhere"
     assert caplog.messages == [f"{why}: {file}: No such file or directory"]
     folder.mkdir()
     await host.write_match_result(record("c"))

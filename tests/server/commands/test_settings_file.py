@@ -151,7 +151,7 @@ def test_the_value_of_an_option_has_the_type_of_its_key(text: str, key: str, val
             '[store]\narchive = "x"\n',
             (
                 "FILE:2: store.archive: has an effect only with store.keep: "
-                "set store.keep to a time or a number of matches, such as 90d or 1000000"
+                "set store.keep to an age or a number of matches, such as 90d or 1000000"
             ),
         ),
         ('[store]\nkeep = "9"\narchive = "arena.toml"\n', "FILE:3: store.archive: "),

@@ -373,9 +373,7 @@ async def test_nothing_is_restored_beside_the_log_of_a_deleted_store(tmp_path: P
         log = (tmp_path / "arena.db-wal").read_bytes()
     file.unlink()
     log_file.write_bytes(log)
-    with pytest.raises(
-        StoreError, match=f"arena.db{suffix} has changes of a database that is no longer there"
-    ):
+    with pytest.raises(StoreError, match=f"arena.db{suffix} is left from a deleted database"):
         await restore_backup(url, backup_file)
     assert list_file_names(tmp_path) == {"backup.db", log_file.name}
     log_file.write_bytes(b"")
