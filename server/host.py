@@ -73,10 +73,10 @@ from arena.server.store.database import (
 )
 from arena.server.store.directives import load_directives_and_banned_names
 from arena.server.store.finished_matches import load_record_line
+from arena.server.store.host_requests import SendHostRequest
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import DEFAULT_LEASE_SECONDS, LeaseLost
 from arena.server.store.pruning import apply_retention
-from arena.server.store.requests import SendRequest
 from arena.server.web.event_progress import FindProgress
 from arena.server.web.page_messages import ServerInfo
 from arena.server.web.pages import WebApp
@@ -281,7 +281,7 @@ class Host:
             house=self.house,
             uses_tls=tls is not None,
             describe_outage=self._describe_outage,
-            send_request=self._request_handler.send_request,
+            send_host_request=self._request_handler.send_host_request,
             find_event_progress=find_event_progress,
             lag=self._lag,
             is_storing_moves=self.journal.is_committing,
@@ -521,7 +521,7 @@ async def make_edge(
     house: HouseEnginePlan,
     uses_tls: bool,
     describe_outage: Callable[[], str],
-    send_request: SendRequest,
+    send_host_request: SendHostRequest,
     find_event_progress: FindProgress = lambda _event: None,
     lag: EventLoopLag,
     is_storing_moves: Callable[[], bool] = lambda: False,
@@ -535,7 +535,7 @@ async def make_edge(
     house                engines that the server runs, for display on the pages
     uses_tls             True if the edge itself speaks TLS
     describe_outage      function that returns the reason why no match can begin now; empty if matches can begin
-    send_request         function that sends a request to a server, and returns the answer
+    send_host_request         function that sends a request to a server, and returns the answer
     find_event_progress  function that returns the progress of an event that is played here, for the pages
     lag                  meter of the event loop's lag, shared with a core in this process
     is_storing_moves     function that returns True while this process stores moves; the fair queue then waits a moment
@@ -571,7 +571,7 @@ async def make_edge(
         metrics,
         edge.work_budget,
         describe_outage,
-        send_request=send_request,
+        send_host_request=send_host_request,
         find_event_progress=find_event_progress,
         origins=settings.server.origins,
         clock=clock,

@@ -32,7 +32,7 @@ from arena.server.metrics import Metrics
 from arena.server.settings import ArenaSettings
 from arena.server.shell.house_processes import HouseEnginePlan
 from arena.server.store.database import EDGE_DATABASE_TIMEOUTS, open_engine
-from arena.server.store.requests import send_request
+from arena.server.store.host_requests import send_host_request
 
 log = logging.getLogger("arena.roles")
 
@@ -113,7 +113,7 @@ async def open_edge(
             settings,
             metrics,
             store=engine,
-            send_request=partial(send_request, engine),
+            send_host_request=partial(send_host_request, engine),
             house=house,
             uses_tls=tls is not None,
             lag=EventLoopLag(clock, metrics.loop_seconds.observe),

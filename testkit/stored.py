@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.record import Record, parse_record_line
 from arena.server.store import database
-from arena.server.store.archive import ImportResult, add_matches, parse_archive_lines
+from arena.server.store.archive import ImportResult, import_matches, parse_archive_lines
 from arena.server.store.finished_matches import IS_FINISHED_MATCH
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
@@ -33,7 +33,7 @@ async def import_record_lines(
     counts_rated_matches: True to rate the rated matches, as with the option `--trust`
     """
     result = ImportResult()
-    await add_matches(
+    await import_matches(
         engine, parse_archive_lines(lines, result), result, counts_rated_matches=counts_rated_matches
     )
     return result

@@ -57,8 +57,10 @@ async def create_initial_store(database_url: str, bot_names: Sequence[str]) -> d
     async with open_engine(database_url) as engine:
         await create_or_migrate_store(engine)
         counts = await import_record_lines(engine, make_long_records(LONG_MATCH_COUNT))
-        if counts.rejected:
-            raise RuntimeError(f"the store rejected records of the benchmark: {counts.rejected}")
+        if counts.reason_by_rejected_line:
+            raise RuntimeError(
+                f"the store rejected records of the benchmark: {counts.reason_by_rejected_line}"
+            )
         for name in REVOKED_NAMES:
             await tokens.create_token(engine, name, "bot")
             await tokens.revoke_token(engine, name)

@@ -32,8 +32,8 @@ from arena.server.commands.store_options import (
 )
 from arena.server.store.archive import (
     ImportResult,
-    add_matches,
     export_archive_lines,
+    import_matches,
     parse_archive_lines,
     read_archive_lines,
 )
@@ -223,20 +223,20 @@ def import_command(
             if (first := next(matches, None)) is not None:  # before a missing store is created
                 run_on_store(
                     db,
-                    lambda engine: add_matches(
+                    lambda engine: import_matches(
                         engine, chain([first], matches), result, counts_rated_matches=trust
                     ),
                     create=True,
                 )
     except OSError as error:
         raise CommandError(f"cannot read {file}: {error.strerror or error}") from None
-    rejected = sorted(result.rejected.items())
+    rejected = sorted(result.reason_by_rejected_line.items())
     for number, why in rejected[:MAX_SHOWN_BAD_LINES]:
         err.print(f"{file}, line {number}: {why}")
     if len(rejected) > MAX_SHOWN_BAD_LINES:
         err.print(f"… and {len(rejected) - MAX_SHOWN_BAD_LINES:,} more bad lines")
-    summary = f"{result.added} matches are new, {result.unchanged} were there already, {len(result.rejected)} lines are bad"
-    if result.rejected:
+    summary = f"{result.added_count} matches are new, {result.unchanged_count} were there already, {len(result.reason_by_rejected_line)} lines are bad"
+    if result.reason_by_rejected_line:
         raise CommandError(summary)
     err.print(summary)
 
@@ -268,4 +268,4 @@ def _require_readable(file_object: BufferedIOBase, file: Path) -> None:
 
 
 def _format_store_counts(counts: StoreCounts) -> str:
-    return f"matches: {counts.matches}, finished: {counts.finished}, tokens: {counts.tokens}"
+    return f"matches: {counts.match_count}, finished: {counts.finished_match_count}, tokens: {counts.token_count}"

@@ -21,7 +21,7 @@ from arena.server.store.aggregates.match_counting import add_new_matches_to_aggr
 from arena.server.store.aggregates.ratings import RatingRow, load_rating_rows
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.seasons import load_seasons
-from arena.server.store.database import Engine, write
+from arena.server.store.database import Engine, run_in_transaction
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the season.")]
 
@@ -42,7 +42,9 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFA
     async def close_running_season(engine: Engine) -> list[str]:
         # Counting first, in short transactions, spares a running server the wait for one long transaction.
         await add_new_matches_to_aggregates(engine)
-        return await write(engine, partial(close_season, season_name=name, game_name=registered_game))
+        return await run_in_transaction(
+            engine, partial(close_season, season_name=name, game_name=registered_game)
+        )
 
     games = run_on_store(db, close_running_season)
     err.print(f"season {name} of {', '.join(games)} is closed, and a new one has begun")

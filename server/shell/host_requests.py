@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from arena.server.core.effects import CommandAnswered
 from arena.server.core.inputs import FindConnectedClient, HostCommand, HostRequest
 from arena.server.store.database import Engine
-from arena.server.store.requests import RequestAnswer, load_pending_requests, send_request
+from arena.server.store.host_requests import RequestAnswer, load_pending_requests, send_host_request
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
@@ -45,14 +45,14 @@ class HostRequestHandler:
         """
         shell.add_effect_handler(CommandAnswered, self._resolve_pending_answer)
 
-    async def send_request(self, server_name: str, request: HostRequest) -> RequestAnswer | None:
-        """Pass a request to the core or, if it is for another server, through the store. A function of type `SendRequest`.
+    async def send_host_request(self, server_name: str, request: HostRequest) -> RequestAnswer | None:
+        """Pass a request to the core or, if it is for another server, through the store. A function of type `SendHostRequest`.
 
         Return the answer once it is durable; None if another server does not answer in time. After a cancellation, the
         request may still be carried out.
         """
         if server_name != self._server:
-            return await send_request(self._engine, server_name, request)
+            return await send_host_request(self._engine, server_name, request)
         self._last_request_number -= 1
         number = self._last_request_number
         self._pending_answers[number] = asyncio.get_running_loop().create_future()

@@ -62,11 +62,11 @@ class ImportResult:
     Empty lines do not count.
     """
 
-    added: int = 0
+    added_count: int = 0
     """Number of lines whose match was added to the store."""
-    unchanged: int = 0
+    unchanged_count: int = 0
     """Number of lines whose match was in the store already, with the same record."""
-    rejected: dict[int, str] = field(default_factory=dict)
+    reason_by_rejected_line: dict[int, str] = field(default_factory=dict)
     """Reason why a line was not imported, for each rejected line, by line number (from 1)."""
 
 
@@ -97,7 +97,7 @@ def format_archive_line(row: Any) -> str:
     return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()
 
 
-async def add_matches(
+async def import_matches(
     engine: Engine,
     parsed_matches: Iterable[tuple[int, ArchivedMatch]],
     result: ImportResult,
@@ -113,7 +113,7 @@ async def add_matches(
     """
     for chunk in database.split_into_chunks(parsed_matches, MATCHES_PER_TRANSACTION):
         async with database.open_exclusive_transaction(engine) as connection:
-            await _add_chunk_of_matches(connection, chunk, result, counts_rated_matches=counts_rated_matches)
+            await _import_chunk(connection, chunk, result, counts_rated_matches=counts_rated_matches)
 
 
 def read_archive_lines(archive_file: BufferedIOBase) -> Iterator[bytes]:
@@ -130,14 +130,14 @@ def read_archive_lines(archive_file: BufferedIOBase) -> Iterator[bytes]:
 
 
 def parse_archive_lines(lines: Iterable[bytes], result: ImportResult) -> Iterator[tuple[int, ArchivedMatch]]:
-    """Yield the number of each valid line, counted from 1, with its match. Add the other lines to `result.rejected`."""
+    """Yield the number of each valid line, counted from 1, with its match. Add the other lines to `result.reason_by_rejected_line`."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             yield number, parse_archive_line(line)
         except BadRecord as error:
-            result.rejected[number] = str(error)
+            result.reason_by_rejected_line[number] = str(error)
 
 
 _decode = msgspec.json.Decoder(ArchivedMatch).decode
@@ -226,7 +226,7 @@ def _parse_time_field(match: ArchivedMatch, field_name: str, pattern: re.Pattern
     return time
 
 
-async def _add_chunk_of_matches(
+async def _import_chunk(
     connection: AsyncConnection,
     chunk: Sequence[tuple[int, ArchivedMatch]],
     result: ImportResult,
@@ -254,17 +254,17 @@ async def _add_chunk_of_matches(
             packed_match = pack_match(PackableMatch(format_record_line(record), _encode_terms(record), []))
             packed_rows.append({"match": record.match, "packed": packed_match, "whole": True})
             stored_records[archived.match] = record
-            result.added += 1
+            result.added_count += 1
             continue
         stored_record = stored_records[archived.match]
         if stored_record is None:
-            result.rejected[number] = f"match {archived.match} is in progress in this store"
+            result.reason_by_rejected_line[number] = f"match {archived.match} is in progress in this store"
         elif stored_record != record:
-            result.rejected[number] = (
+            result.reason_by_rejected_line[number] = (
                 f"match {archived.match} is already in the store, with a different record"
             )
         else:
-            result.unchanged += 1
+            result.unchanged_count += 1
     if rows:
         arrival: sa.ColumnElement[int] = sa.literal_column(NEXT_ARRIVAL_SQL[connection.dialect.name])
         await connection.execute(sa.insert(matches).values(arrival=arrival), rows)

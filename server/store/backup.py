@@ -39,9 +39,9 @@ SQLITE_LOG_SUFFIXES = ("-wal", "-journal")
 class StoreCounts(Struct, frozen=True):
     """Number of matches, finished matches and tokens in a store."""
 
-    matches: int
-    finished: int
-    tokens: int
+    match_count: int
+    finished_match_count: int
+    token_count: int
 
 
 async def create_backup(url: str, backup_file: Path) -> StoreCounts:
@@ -270,8 +270,8 @@ async def _require_intact_store(engine: Engine) -> None:
 async def _require_empty_store(target: AsyncConnection) -> None:
     await target.run_sync(lease.lock_out_servers)
     counts = await _count_store_rows(target)
-    if counts.matches or counts.tokens:
-        contents_text = f"{counts.matches} matches and {counts.tokens} tokens"
+    if counts.match_count or counts.token_count:
+        contents_text = f"{counts.match_count} matches and {counts.token_count} tokens"
         raise StoreError(f"the store already has {contents_text}: restore into an empty one")
 
 
@@ -306,7 +306,7 @@ async def _count_store_rows(connection: AsyncConnection) -> StoreCounts:
 
     matches_query = sa.select(sa.func.count()).select_from(matches)
     return StoreCounts(
-        matches=await execute_count_query(matches_query),
-        finished=await execute_count_query(matches_query.where(IS_FINISHED_MATCH)),
-        tokens=await execute_count_query(sa.select(sa.func.count()).select_from(tokens)),
+        match_count=await execute_count_query(matches_query),
+        finished_match_count=await execute_count_query(matches_query.where(IS_FINISHED_MATCH)),
+        token_count=await execute_count_query(sa.select(sa.func.count()).select_from(tokens)),
     )

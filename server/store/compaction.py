@@ -50,7 +50,9 @@ async def pack_finished_matches(engine: Engine) -> int:
     while batch := await _load_next_unpacked_batch(engine, MATCHES_PER_QUERY):
         packed_matches = await anyio.to_thread.run_sync(_pack_batch, batch)
         for chunk in database.split_into_chunks(packed_matches, MATCHES_PER_TRANSACTION):
-            packed_count += await database.write(engine, partial(_store_packed_matches, packed_matches=chunk))
+            packed_count += await database.run_in_transaction(
+                engine, partial(_store_packed_matches, packed_matches=chunk)
+            )
         await checkpoint()
     return packed_count
 

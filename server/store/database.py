@@ -386,41 +386,41 @@ async def open_exclusive_transaction(engine: Engine) -> AsyncIterator[AsyncConne
             yield connection
 
 
-class WriteFunction(Protocol):
-    """Type of a function that runs an operation in a transaction, such as `Journal.write`."""
+class TransactionRunner(Protocol):
+    """Type of a function that runs an operation in a transaction, such as `Journal.run_in_transaction`."""
 
     async def __call__(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return its result."""
         ...
 
 
-_WRITER_EXECUTION_OPTION = "writer"
-"""Name of the SQLAlchemy execution option in which `redirect_writes` stores an engine's WriteFunction."""
+_TRANSACTION_RUNNER_OPTION = "writer"
+"""Name of the SQLAlchemy execution option in which `redirect_transactions` stores an engine's TransactionRunner."""
 
 
-def redirect_writes(engine: Engine, write_function: WriteFunction) -> Engine:
-    """Return an engine for the same database, with which `database.write` passes its operations to `write_function`."""
-    return engine.execution_options(**{_WRITER_EXECUTION_OPTION: write_function})
+def redirect_transactions(engine: Engine, run_in_transaction: TransactionRunner) -> Engine:
+    """Return an engine for the same database, with which `database.run_in_transaction` passes its operations to `run_in_transaction`."""
+    return engine.execution_options(**{_TRANSACTION_RUNNER_OPTION: run_in_transaction})
 
 
-def has_redirected_writes(engine: Engine) -> bool:
-    """Return True if `database.write` passes operations on this engine to a writer that `redirect_writes` has set.
+def has_redirected_transactions(engine: Engine) -> bool:
+    """Return True if `database.run_in_transaction` passes operations on this engine to a function that `redirect_transactions` has set.
 
-    In a server, this writer is the journal.
+    In a server, this function is `Journal.run_in_transaction`.
     """
-    return _WRITER_EXECUTION_OPTION in engine.get_execution_options()
+    return _TRANSACTION_RUNNER_OPTION in engine.get_execution_options()
 
 
-async def write(engine: Engine, operation: Callable[[sa.Connection], T]) -> T:
+async def run_in_transaction(engine: Engine, operation: Callable[[sa.Connection], T]) -> T:
     """Run `operation` in a transaction, commit it, and return its result.
 
-    An engine from `redirect_writes`, such as `Journal.engine` in a server, passes the operation to its writer. On
+    An engine from `redirect_transactions`, such as `Journal.engine` in a server, passes the operation to the journal. On
     PostgreSQL, other servers may write at the same time, so an operation that reads before it writes must begin with
     `lock_store_exclusively`. Any other engine runs the operation in a transaction from `open_exclusive_transaction`.
     """
-    if has_redirected_writes(engine):
-        writer: WriteFunction = engine.get_execution_options()[_WRITER_EXECUTION_OPTION]
-        return await writer(operation)
+    if has_redirected_transactions(engine):
+        runner: TransactionRunner = engine.get_execution_options()[_TRANSACTION_RUNNER_OPTION]
+        return await runner(operation)
     async with open_exclusive_transaction(engine) as connection:
         return await connection.run_sync(operation)
 

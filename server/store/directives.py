@@ -75,13 +75,13 @@ async def issue_directive(
         expiry_time = ""
     statement = database.make_upsert(engine.dialect.name, directives)
     row = asdict(Directive(kind, subject, directive_text, expiry_time))
-    await database.write(engine, lambda connection: connection.execute(statement, [row]))
+    await database.run_in_transaction(engine, lambda connection: connection.execute(statement, [row]))
 
 
 async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str) -> bool:
     """End the directive of this kind and subject. Return False if there is none."""
     values = {"kind": kind, "subject": subject}
-    return await database.write(
+    return await database.run_in_transaction(
         engine, lambda connection: bool(connection.execute(_DELETE_DIRECTIVE, values).rowcount)
     )
 

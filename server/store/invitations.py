@@ -55,7 +55,7 @@ async def create_invitations(
         connection.execute(sa.insert(invitations), rows)
         before_commit(codes)
 
-    await database.write(engine, insert_and_deliver)
+    await database.run_in_transaction(engine, insert_and_deliver)
     return codes
 
 
@@ -81,7 +81,7 @@ async def register_name_and_issue_token(engine: Engine, owner_name: str, name: s
         _require_available_name(connection, owner_name, name)
         connection.execute(sa.insert(tokens), asdict(row))
 
-    await database.write(engine, check_and_insert_token)
+    await database.run_in_transaction(engine, check_and_insert_token)
     return token
 
 

@@ -36,7 +36,7 @@ from arena.server.store.lease import (
 )
 from arena.server.store.packing import unpack_record
 
-Plan = Mapping[str, Any]
+LadderPlan = Mapping[str, Any]
 """Settings of a ladder as JSON data, by name. A ladder can be resumed only with equal settings.
 
 The error message of a refused resumption names each setting that differs by its key.
@@ -70,7 +70,7 @@ async def claim_ladder(
     ladder_kind: str,
     event_name: str | None,
     default_name: str,
-    plan: Plan,
+    plan: LadderPlan,
 ) -> StoredLadder:
     """Begin or resume a ladder, so that only the server called `server_name` plays it.
 
@@ -104,7 +104,7 @@ async def claim_ladder(
         name = row.event
         _require_same_plan(name, json.loads(row.plan), requested, is_named=event_name is not None)
         if row.server:  # empty if an older version began the ladder
-            await _stop_writes_of_server(engine, row.server, name)
+            await _revoke_lease_of_server(engine, row.server, name)
         is_unchanged = (table.c.event == name) & (table.c.server == row.server)
         claim = sa.update(table).where(is_unchanged).values(server=server_name)
     async with database.open_exclusive_transaction(engine) as connection:
@@ -115,17 +115,21 @@ async def claim_ladder(
     return await _load_ladder(engine, name)
 
 
-async def _stop_writes_of_server(engine: Engine, server_name: str, event_name: str) -> None:
+async def _revoke_lease_of_server(engine: Engine, server_name: str, event_name: str) -> None:
     """Take the lease from the server that played a ladder, so that a frozen process of it can no longer write.
 
     Raises CannotResumeLadder if the server still runs and renews its lease.
     """
-    write = partial(database.write, engine)
+    run_in_transaction = partial(database.run_in_transaction, engine)
     try:
         lease = await acquire_lease(
-            write, server_name, valid_seconds=DEFAULT_LEASE_SECONDS, is_standby=False, clock=MONOTONIC_CLOCK
+            run_in_transaction,
+            server_name,
+            valid_seconds=DEFAULT_LEASE_SECONDS,
+            is_standby=False,
+            clock=MONOTONIC_CLOCK,
         )
-        await write(partial(release_lease, lease=lease))
+        await run_in_transaction(partial(release_lease, lease=lease))
     except (LeaseHeld, LeaseLost):
         raise _make_already_playing_error(event_name) from None
 
@@ -194,7 +198,7 @@ async def _load_ladder(engine: Engine, event_name: str) -> StoredLadder:
 
 @dataclass(frozen=True)
 class StoredEventPlan:
-    """Plan of a ladder, or of an event that a server plays."""
+    """LadderPlan of a ladder, or of an event that a server plays."""
 
     uid: str
     """Unique id, in hexadecimal, from which the ids of the matches are derived."""
@@ -246,7 +250,9 @@ async def _find_ladder_row(engine: Engine, ladder_kind: str, event_name: str | N
     return (await database.fetch(engine, query)).one_or_none()
 
 
-def _require_same_plan(event_name: str, stored_plan: Plan, requested_plan: Plan, *, is_named: bool) -> None:
+def _require_same_plan(
+    event_name: str, stored_plan: LadderPlan, requested_plan: LadderPlan, *, is_named: bool
+) -> None:
     """Raise CannotResumeLadder unless the plans have equal settings. Bots that are unknown until they connect are not compared.
 
     is_named: True if the user chose the ladder's name; the error then suggests another name

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from arena.clock import TimeSource
 from arena.processes.identity import ProcessIdentity, has_ended, identify_this_process
-from arena.server.store.database import WriteFunction, format_database_session_name, make_insert
+from arena.server.store.database import TransactionRunner, format_database_session_name, make_insert
 from arena.server.store.errors import StoreError, describe_store_failure
 from arena.server.store.migrations import require_current_schema
 from arena.server.store.schema import servers
@@ -83,7 +83,7 @@ def describe_server(server_name: str) -> str:
 
 
 async def acquire_lease(
-    write: WriteFunction,
+    run_in_transaction: TransactionRunner,
     name: str,
     *,
     valid_seconds: float,
@@ -92,7 +92,7 @@ async def acquire_lease(
 ) -> Lease:
     """Acquire the lease on a server's name. Wait while the previous holder may still be running.
 
-    write: function that runs an operation in a transaction
+    run_in_transaction: function that runs an operation in a transaction
     name: name of the server; empty for the server without a name
     valid_seconds: time for which the lease is valid without renewal
     is_standby: True for a standby, which waits even for a running holder; False to raise LeaseHeld once the holder has
@@ -113,7 +113,7 @@ async def acquire_lease(
             else None
         )
         try:
-            return await write(partial(try_to_acquire, expired_renewal=expired_renewal))
+            return await run_in_transaction(partial(try_to_acquire, expired_renewal=expired_renewal))
         except LeaseHeld as refusal:
             if first_refusal is None:
                 log.warning(

@@ -29,7 +29,7 @@ PACKED_FORMAT_VERSION = b"\x01"
 COMPRESSION_DICTIONARY_FILE = Path(__file__).with_name("packing-1.txt")
 """Dictionary of frequent content, which lets Zstandard compress small data better."""
 
-QUICK_LEVEL, THOROUGH_LEVEL = 3, 6
+FAST_COMPRESSION_LEVEL, THOROUGH_COMPRESSION_LEVEL = 3, 6
 """Zstandard's compression levels: a fast one at the end of a match, when its players wait, and a thorough one later."""
 
 MAX_UNPACKED_BYTES = 256 * 1024 * 1024
@@ -52,18 +52,18 @@ class PackableMatch(NamedTuple):
 
 
 def pack_record(record: str) -> bytes:
-    """Return a record (one line of JSON) as packed data, compressed quickly (QUICK_LEVEL).
+    """Return a record (one line of JSON) as packed data, compressed quickly (FAST_COMPRESSION_LEVEL).
 
     Later, `pack_match` packs the record again, together with the match's terms and events.
     """
-    return _compress_text(record, QUICK_LEVEL)
+    return _compress_text(record, FAST_COMPRESSION_LEVEL)
 
 
 def pack_match(match_data: PackableMatch) -> bytes:
-    """Return the record, the terms and the events of a match as packed data, compressed thoroughly (THOROUGH_LEVEL)."""
+    """Return the record, the terms and the events of a match as packed data, compressed thoroughly (THOROUGH_COMPRESSION_LEVEL)."""
     moves = _decode_moves(match_data.record).moves
     rows = _encode_rows_without_recorded_data(match_data.events, moves)
-    return _compress_text(f"{match_data.record}\n{match_data.terms}\n{rows}"[:-1], THOROUGH_LEVEL)
+    return _compress_text(f"{match_data.record}\n{match_data.terms}\n{rows}"[:-1], THOROUGH_COMPRESSION_LEVEL)
 
 
 def unpack_record(packed: bytes) -> str:

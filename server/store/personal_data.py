@@ -27,7 +27,7 @@ from arena.server.store.database import (
     format_current_time,
     lock_store_exclusively,
     open_query_connection,
-    write,
+    run_in_transaction,
 )
 from arena.server.store.errors import OperationRefused
 from arena.server.store.events import list_unfinished_events
@@ -135,10 +135,12 @@ async def forget_name(engine: Engine, name: str) -> ForgottenBot:
     match in progress or is in an event that has begun.
     """
     await add_new_matches_to_aggregates(engine)  # matches counted later would bring the name back
-    await write(engine, partial(_require_not_playing, bot_name=name))
+    await run_in_transaction(engine, partial(_require_not_playing, bot_name=name))
     deleted_name = f"{DELETED_BOT_NAME_PREFIX}{secrets.token_hex(4)}"
     count = await _rename_in_all_matches(engine, name, deleted_name, forgets=True)
-    await write(engine, partial(_delete_bot_data_in_other_tables, name=name, new_name=deleted_name))
+    await run_in_transaction(
+        engine, partial(_delete_bot_data_in_other_tables, name=name, new_name=deleted_name)
+    )
     return ForgottenBot(deleted_name, count)
 
 
@@ -151,9 +153,9 @@ async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban
     a match in progress or is in an event that has begun, and TokenError if the new name is not available.
     """
     await add_new_matches_to_aggregates(engine)
-    row = await write(engine, partial(_retire_old_name, name=name, new_name=new_name))
+    row = await run_in_transaction(engine, partial(_retire_old_name, name=name, new_name=new_name))
     count = await _rename_in_all_matches(engine, name, new_name, forgets=False)
-    await write(
+    await run_in_transaction(
         engine, partial(_transfer_bot_data, name=name, new_name=new_name, token_row=row, moves_ban=moves_ban)
     )
     return count
@@ -256,7 +258,7 @@ def _transfer_bot_data(
 async def _rename_in_all_matches(engine: Engine, name: str, new_name: str, *, forgets: bool) -> int:
     count = 0
     change_batch = partial(_rename_in_next_matches, name=name, new_name=new_name, forgets=forgets)
-    while changed := await write(engine, change_batch):
+    while changed := await run_in_transaction(engine, change_batch):
         count += changed
     return count
 
@@ -372,20 +374,24 @@ def _replace_name_in_text(detail: str, name: str, new_name: str) -> str:
     return detail.replace(f" ({name})", f" ({new_name})")
 
 
-def _replace_names_in_record(record: Record, new_players: Players, seats: set[Seat]) -> Record:
-    """Return a copy of a record with the names `new_players`, and without the texts that the players in `seats` sent."""
+def _replace_names_in_record(record: Record, new_players: Players, forgotten_seats: set[Seat]) -> Record:
+    """Return a copy of a record with the names `new_players`, and without the texts that the players in `forgotten_seats` sent."""
     result, engines = record.result, record.engines
-    if seats and result.reason in END_REASONS_WITH_TEXT_OF_LOSER and result.winner not in seats:
+    if (
+        forgotten_seats
+        and result.reason in END_REASONS_WITH_TEXT_OF_LOSER
+        and result.winner not in forgotten_seats
+    ):
         result = replace(result, detail="")
     if engines is not None:
-        engines = replace(engines, **dict.fromkeys(seats, None))
+        engines = replace(engines, **dict.fromkeys(forgotten_seats, None))
     return replace(
         record, players=new_players, result=result, engines=None if engines == EnginesBySeat() else engines
     )
 
 
-def _replace_names_in_terms(terms: str, new_players: Players, seats: set[Seat]) -> str:
-    """Return the terms of a match, as JSON, with the names `new_players` and without the engines of the players in `seats`.
+def _replace_names_in_terms(terms: str, new_players: Players, forgotten_seats: set[Seat]) -> str:
+    """Return the terms of a match, as JSON, with the names `new_players` and without the engines of the players in `forgotten_seats`.
 
     Return an empty text for empty terms.
     """
@@ -395,7 +401,7 @@ def _replace_names_in_terms(terms: str, new_players: Players, seats: set[Seat]) 
     if "players" in fields:
         fields["players"] = asdict(new_players)
     if fields.get("engines"):
-        fields["engines"] |= dict.fromkeys(seats)
+        fields["engines"] |= dict.fromkeys(forgotten_seats)
     return msgspec.json.encode(fields).decode()
 
 

@@ -57,17 +57,17 @@ class Retention:
     """Rule for which finished matches to keep: a number of the newest ones, or those of a number of recent days."""
 
     max_matches: int | None = None
-    """Number of matches to keep; None if `days` decides."""
-    days: int | None = None
+    """Number of matches to keep; None if `max_age_days` decides."""
+    max_age_days: int | None = None
     """Number of days to keep a match after its end; None if `max_matches` decides."""
-    archive: Path | None = None
+    archive_folder: Path | None = None
     """Folder for archive files with the removed matches; None to delete the matches."""
 
     @classmethod
-    def parse(cls, text: str, archive: Path | None = None) -> Retention:
+    def parse(cls, text: str, archive_folder: Path | None = None) -> Retention:
         """Return the rule in a string such as `90d` (days) or `1000000` (matches). Raises BadRetention for any other string.
 
-        archive: folder for archive files; None to delete the removed matches
+        archive_folder: folder for archive files; None to delete the removed matches
         """
         parts = _RETENTION_PATTERN.fullmatch(text)
         if parts is None or (parts[2] and not 1 <= int(parts[1]) <= 36500):
@@ -75,7 +75,11 @@ class Retention:
                 f"{text!r:.40} does not say which matches to keep: write a number of matches, e.g. 1000000, or an age in days, e.g. 90d"
             )
         number = int(parts[1])
-        return cls(days=number, archive=archive) if parts[2] else cls(max_matches=number, archive=archive)
+        return (
+            cls(max_age_days=number, archive_folder=archive_folder)
+            if parts[2]
+            else cls(max_matches=number, archive_folder=archive_folder)
+        )
 
 
 async def prune_matches(engine: Engine, retention: Retention) -> int:
@@ -90,13 +94,15 @@ async def prune_matches(engine: Engine, retention: Retention) -> int:
     removed_count, previous_arrival = 0, 0
     while rows := await _load_oldest_matches(engine, previous_arrival, last_arrival):
         previous_arrival = rows[-1].arrival
-        if retention.archive is not None:
+        if retention.archive_folder is not None:
             try:
-                await anyio.to_thread.run_sync(_write_archive_file, retention.archive, rows)
+                await anyio.to_thread.run_sync(_write_archive_file, retention.archive_folder, rows)
             except OSError as error:
-                raise ArchiveFailed(f"cannot write into {retention.archive}: {error.strerror}") from None
+                raise ArchiveFailed(
+                    f"cannot write into {retention.archive_folder}: {error.strerror}"
+                ) from None
         for chunk in database.split_into_chunks(rows, MATCHES_PER_TRANSACTION):
-            await database.write(engine, partial(_remove_matches, rows=chunk))
+            await database.run_in_transaction(engine, partial(_remove_matches, rows=chunk))
             await checkpoint()
         removed_count += len(rows)
     return removed_count
@@ -107,7 +113,7 @@ async def apply_retention(engine: Engine, retention: Retention | None) -> None:
 
     If the archive folder is unavailable, the matches stay, and a warning is logged.
     """
-    await database.write(engine, remove_expired_data)
+    await database.run_in_transaction(engine, remove_expired_data)
     if retention is None:
         return
     try:
@@ -116,7 +122,7 @@ async def apply_retention(engine: Engine, retention: Retention | None) -> None:
         log.warning("finished matches stay in the store, because they cannot be archived: %s", error)
         return
     if removed_count:
-        archive_text = "" if retention.archive is None else f", and are in {retention.archive}"
+        archive_text = "" if retention.archive_folder is None else f", and are in {retention.archive_folder}"
         log.info("%d finished matches were removed from the store%s", removed_count, archive_text)
 
 
@@ -132,7 +138,7 @@ async def _find_last_removable_arrival(engine: Engine, retention: Retention, now
             newest_query = sa.select(arrival).where(IS_FINISHED_MATCH).order_by(arrival.desc())
             last_arrival = await connection.scalar(newest_query.limit(1).offset(retention.max_matches))
         else:
-            oldest = database.format_store_timestamp(now - timedelta(days=retention.days or 0))
+            oldest = database.format_store_timestamp(now - timedelta(days=retention.max_age_days or 0))
             # A match with a time years ahead, from a wrong clock, must not keep all later matches in the store.
             latest = database.format_store_timestamp(now + MAX_CLOCK_SKEW)
             young_query = sa.select(sa.func.min(arrival)).where(

@@ -125,7 +125,7 @@ async def load_rating_tables(
     seasons = await load_seasons(engine)
     cutoff = None if season else ratings.compute_activity_cutoff_time()
     rows = await ratings.load_rating_rows(
-        engine, None, map, time_control, season, limit=MAX_BOTS_IN_RATING_TABLE, since=cutoff
+        engine, None, map, time_control, season, limit=MAX_BOTS_IN_RATING_TABLE, active_since=cutoff
     )
     crosses: dict[str, list[CrossScore]] = {}
     for game, rows_of_game in groupby(rows, key=lambda row: row.game):
@@ -134,7 +134,7 @@ async def load_rating_tables(
         crosses[game] = await ratings.load_cross_scores(engine, category, best_bots)
     events = await list_events_with_matches(engine, MAX_LISTED_EVENTS)
     categories = await ratings.list_rating_categories(
-        engine, MAX_LISTED_RATING_CATEGORIES, season, since=cutoff
+        engine, MAX_LISTED_RATING_CATEGORIES, season, active_since=cutoff
     )
     return RatingTables(rows, crosses, events, categories, seasons.list_latest_first()[:MAX_LISTED_SEASONS])
 
@@ -157,7 +157,7 @@ async def load_event_table(engine: Engine, event_name: str, *, all_bots: bool = 
         scores = _merge_scores_of_bot_processes(scores, stored_plan.plan.get("bots", ()))
     rows, bracket = await _order_event_table(engine, event_name, stored_plan, scores)
     cross_scores = _count_cross_scores(scores, {row.bot for row in rows[:MAX_BOTS_IN_CROSS_TABLE]})
-    return EventTable(event_name, rows, cross_scores, scores.counted, bracket)
+    return EventTable(event_name, rows, cross_scores, scores.match_count, bracket)
 
 
 async def _order_event_table(
@@ -171,7 +171,7 @@ async def _order_event_table(
     scores: results of the event, from which the rows are computed
     """
     # Compute the ratings in a thread: for many bots this takes a while, and matches must not wait.
-    rows = await anyio.to_thread.run_sync(make_standings_from_counts, scores.bots, scores.scores)
+    rows = await anyio.to_thread.run_sync(make_standings_from_counts, scores.bots, scores.result_counts)
     if stored_plan is None or _is_decided_by_elo(stored_plan):
         return rows, []
     if stored_plan.plan["format"] in FORMATS_RANKED_BY_POINTS:
@@ -278,16 +278,16 @@ def _merge_scores_of_bot_processes(event_scores: EventScores, bot_names: Collect
             ),
             count,
         )
-        for match, count in event_scores.scores
+        for match, count in event_scores.result_counts
     ]
     return EventScores(
-        event_scores.counted, sorted({strip_process_number(bot) for bot in event_scores.bots}), scores
+        event_scores.match_count, sorted({strip_process_number(bot) for bot in event_scores.bots}), scores
     )
 
 
 def _count_cross_scores(scores: EventScores, bots: set[str]) -> list[CrossScore]:
     counts: dict[tuple[str, str], list[int]] = {}
-    for match, count in scores.scores:
+    for match, count in scores.result_counts:
         maxie, minnie = match.players.maxie, match.players.minnie
         if match.result.reason is EndReason.SERVER_FAULT or not {maxie, minnie} <= bots:
             continue

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from arena.clock import MONOTONIC_CLOCK
 from arena.server.core.inputs import RenameTournamentEntry
-from arena.server.store import owners, personal_data, requests
+from arena.server.store import host_requests, owners, personal_data
 from arena.server.store.database import Engine
 from arena.server.store.directives import KICK_REFUSAL_SECONDS, find_ban, issue_directive, lift_directive
 from arena.server.store.names import HIDDEN_BOT_NAME_PREFIX
@@ -100,7 +100,7 @@ async def forget_bot(engine: Engine, name: str) -> personal_data.ForgottenBot:
 async def _rename_event_entries(engine: Engine, name: str, new_name: str) -> None:
     """Ask the servers to rename a bot in events that have not begun; with an empty `new_name`, to remove the bot."""
     for server in await personal_data.list_servers_with_entry(engine, name):
-        await requests.send_request(engine, server, RenameTournamentEntry(name, new_name))
+        await host_requests.send_host_request(engine, server, RenameTournamentEntry(name, new_name))
 
 
 async def _run_while_bot_is_idle(

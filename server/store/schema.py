@@ -113,14 +113,28 @@ sa.Index(
     sqlite_where=_IS_FINISHED_CONDITION,
     postgresql_where=_IS_FINISHED_CONDITION,
 )
-_uncounted = sa.text("finished IS NOT NULL AND NOT counted")
+_IS_UNCOUNTED_CONDITION = sa.text("finished IS NOT NULL AND NOT counted")
 UNCOUNTED_MATCHES_INDEX = sa.Index(
-    "ix_matches_uncounted", matches.c.arrival, sqlite_where=_uncounted, postgresql_where=_uncounted
+    "ix_matches_uncounted",
+    matches.c.arrival,
+    sqlite_where=_IS_UNCOUNTED_CONDITION,
+    postgresql_where=_IS_UNCOUNTED_CONDITION,
 )
-_played = sa.text("played IS NOT NULL")
-sa.Index("ix_matches_played", matches.c.played, sqlite_where=_played, postgresql_where=_played)
-_open = sa.text("finished IS NULL")
-sa.Index("ix_matches_open", matches.c.event, matches.c.started, sqlite_where=_open, postgresql_where=_open)
+_HAS_DIGEST_CONDITION = sa.text("played IS NOT NULL")
+sa.Index(
+    "ix_matches_played",
+    matches.c.played,
+    sqlite_where=_HAS_DIGEST_CONDITION,
+    postgresql_where=_HAS_DIGEST_CONDITION,
+)
+_IS_IN_PROGRESS_CONDITION = sa.text("finished IS NULL")
+sa.Index(
+    "ix_matches_open",
+    matches.c.event,
+    matches.c.started,
+    sqlite_where=_IS_IN_PROGRESS_CONDITION,
+    postgresql_where=_IS_IN_PROGRESS_CONDITION,
+)
 
 ARRIVAL_SEQUENCE = sa.Sequence("matches_arrival", metadata=metadata)
 """PostgreSQL sequence of arrival numbers (`matches.arrival`), in the order in which the store received finished matches.
@@ -135,8 +149,13 @@ records = sa.Table(  # packed data of finished matches: server.store.packing
     sa.Column("packed", sa.LargeBinary, nullable=False),
     sa.Column("whole", sa.Boolean, nullable=False),  # true if terms and events are included
 )
-_not_whole = sa.text("NOT whole")
-sa.Index("ix_records_not_whole", records.c.number, sqlite_where=_not_whole, postgresql_where=_not_whole)
+_IS_NOT_FULLY_PACKED_CONDITION = sa.text("NOT whole")
+sa.Index(
+    "ix_records_not_whole",
+    records.c.number,
+    sqlite_where=_IS_NOT_FULLY_PACKED_CONDITION,
+    postgresql_where=_IS_NOT_FULLY_PACKED_CONDITION,
+)
 
 events = sa.Table(  # events of matches not fully packed in `records`: server.store.journal.changes
     "events",

@@ -101,7 +101,7 @@ async def create_token(
         connection.execute(database.make_upsert(connection.dialect.name, tokens), asdict(new_token))
         before_commit(token)
 
-    await database.write(engine, check_and_insert_new_token)
+    await database.run_in_transaction(engine, check_and_insert_new_token)
     return token
 
 
@@ -158,7 +158,7 @@ async def _change_token(
             before_commit()
         return changed_rows
 
-    if not await database.write(engine, check_and_change_token):
+    if not await database.run_in_transaction(engine, check_and_change_token):
         if presented_token is not None:
             raise make_unknown_bot_error(presented_token.owner, name)
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all tokens")

@@ -33,7 +33,7 @@ from arena.server.edge.work_budget import WorkBudget
 from arena.server.metrics import Metrics
 from arena.server.store.database import Engine
 from arena.server.store.errors import OperationRefused, describe_store_failure
-from arena.server.store.requests import SendRequest
+from arena.server.store.host_requests import SendHostRequest
 from arena.server.web import link_previews
 from arena.server.web.event_progress import FindProgress
 from arena.server.web.host_page import AdminPageHandler
@@ -85,7 +85,7 @@ class WebApp:
         work_budget: WorkBudget,
         describe_outage: Callable[[], str],
         *,
-        send_request: SendRequest,
+        send_host_request: SendHostRequest,
         find_event_progress: FindProgress = lambda _event: None,
         origins: Collection[str] = (),
         clock: TimeSource = MONOTONIC_CLOCK,
@@ -98,7 +98,7 @@ class WebApp:
         metrics: metrics to render for `/metrics`
         work_budget: budget of each client address, from which the costs of its requests are taken
         describe_outage: function that returns the reason why no match can begin now; empty if matches can begin
-        send_request: function that sends an owner's request to the server that plays an event, and returns the answer
+        send_host_request: function that sends an owner's request to the server that plays an event, and returns the answer
         find_event_progress: function that returns the progress of an event played by this server
         origins: origins of other sites whose pages may read JSON responses (CORS); `*` for all
         """
@@ -114,7 +114,7 @@ class WebApp:
         self._files = load_page_files()
         self.renames = RenameQueue(self._store_url)
         """Queue of the bots' renames that hosts have requested. The caller must run `renames.run`."""
-        self._owners = OwnerPageHandler(engine, send_request)
+        self._owners = OwnerPageHandler(engine, send_host_request)
         self._host = AdminPageHandler(engine, page_client, self.renames)
         self.process = PageProcess(self._make_page_process_config, page_client, find_event_progress, clock)
         """Process that makes the slow responses. The caller must close it."""

@@ -159,12 +159,12 @@ class InvariantMonitor:
         self._check_fencing_token(
             process, lease.fencing_token - self.arena.journals[process].lease.fencing_token
         )
-        for row in changes.opened_matches:
+        for row in changes.opened_match_rows:
             if row["match"] not in self.matches:
                 self.matches[row["match"]] = RecordedMatch(decode_terms(row["terms"]), self.arena.world.now)
-        for match, seq, text in changes.events:
+        for match, seq, text in changes.match_event_rows:
             self._check_appended_event(match, seq, text)
-        for row in changes.closed_matches:
+        for row in changes.closed_match_rows:
             self._check_closed_match(row)
 
     def check_other_transaction(self, process: SimulatedProcess, fencing_token_increase: int) -> None:

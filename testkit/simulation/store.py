@@ -145,14 +145,14 @@ class SimulatedWriterThread:
     def __init__(self, store: SimulatedStore) -> None:
         process = store.world.process
         assert process is not None
-        self.undelivered_count = 0
+        self.undelivered_call_count = 0
         self._store = store
         self._process: SimulatedProcess = process
         self._free_at = 0
 
     def run_in_thread(self, operation: Callable[[], Any]) -> Awaitable[Any]:
         future = asyncio.get_running_loop().create_future()
-        self.undelivered_count += 1
+        self.undelivered_call_count += 1
         store = self._store
         self._free_at = max(store.world.now, store.stalled_until, self._free_at) + store.draw_latency_ns()
         self._process.schedule(partial(self._run_operation, future, operation), self._free_at)
@@ -163,7 +163,7 @@ class SimulatedWriterThread:
         store, process = self._store, self._process
         inner = _unwrap_call(operation)
         kind = getattr(getattr(inner, "func", inner), "__func__", None)
-        is_write = kind in (SqliteWriter._commit, SqliteWriter._write)
+        is_write = kind in (SqliteWriter._commit, SqliteWriter._run_transaction)
         try:
             if kind is not sa.Connection.close:
                 store.require_reachable(process)
@@ -189,7 +189,7 @@ class SimulatedWriterThread:
             store.on_write(process, int(getattr(inner, "func", None) is reacquire_lease))
 
     def _deliver_result(self, future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
-        self.undelivered_count -= 1
+        self.undelivered_call_count -= 1
         if future.done():
             return
         if error is None:

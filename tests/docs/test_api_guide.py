@@ -26,10 +26,10 @@ from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.season_closing import close_season
-from arena.server.store.database import write
+from arena.server.store.database import run_in_transaction
+from arena.server.store.host_requests import send_host_request
 from arena.server.store.invitations import create_invitations
 from arena.server.store.ladders import claim_ladder
-from arena.server.store.requests import send_request
 from arena.server.web.analysis import analyse_position, review_match
 from arena.server.web.event_progress import EventProgress, SprtProgress, UnplayedMatch
 from arena.server.web.routes import ROUTES, find_route, parse_target
@@ -179,7 +179,7 @@ async def play(host: Host) -> str:
                 tasks.start_soon(anna.play, terms.game)
                 tasks.start_soon(bert.play, terms.game)
                 await host.play_match(terms)
-    await write(host.engine, partial(close_season, season_name="spring"))
+    await run_in_transaction(host.engine, partial(close_season, season_name="spring"))
     return last.match
 
 
@@ -200,7 +200,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
         make_private_host_settings(), find_event_progress=lambda event: LIVE if event == "live" else None
     ) as host:
         match = await play(host)
-        assert await send_request(
+        assert await send_host_request(
             host.engine,
             "",
             AnnounceTournament(replace(CUP_PLAN, start_time=2_000_000_000, closing_time=2_000_000_000)),

@@ -191,7 +191,7 @@ async def test_changed_settings_are_applied_while_the_server_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     removed = anyio.Event()
-    wanted = Retention(days=90)
+    wanted = Retention(max_age_days=90)
 
     async def apply_retention(_engine: Engine, retention: Retention | None) -> None:
         if retention == wanted:

@@ -156,7 +156,7 @@ class Semester(SimulatedArena):
         self.monitor.check_pairing_and_memory()
         gc.collect()
 
-    def send_request(self, request: AnnounceTournament | ChangeTournament) -> None:
+    def send_host_request(self, request: AnnounceTournament | ChangeTournament) -> None:
         """Send the server a request of the host through the store, as the `arena` commands do."""
         text = msgspec.json.encode(request, enc_hook=encode_game).decode()
         self.store.raw.execute("INSERT INTO requests (server, request) VALUES (?, ?)", (SHARD_NAME, text))
@@ -174,7 +174,7 @@ class Semester(SimulatedArena):
             games=(PoolGame(game_of(), TimeControl.parse("15/move")),),
             **changes,
         )
-        self.send_request(AnnounceTournament(plan))
+        self.send_host_request(AnnounceTournament(plan))
         self.world.run_for(3 * SECOND)
 
     def kill_server(self) -> None:
@@ -281,7 +281,7 @@ def play_semester(arena: Semester) -> list[tuple[Any, ...]]:
     arena.kill_server()
     for number, quitter in enumerate(students[22:], 1):
         arena.run_until(partial(in_round, number), 600)
-        arena.send_request(ChangeTournament("weekly", "withdraw", quitter.name))
+        arena.send_host_request(ChangeTournament("weekly", "withdraw", quitter.name))
         quitter.leave_arena()
     arena.run_until(lambda: in_round(3), 600)
     paired = arena.load_matches("weekly", finished=False)

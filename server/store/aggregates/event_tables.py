@@ -41,11 +41,11 @@ class EventMatchCounts(Struct, frozen=True):
 class EventScores(NamedTuple):
     """Results of an event, from which its table is made."""
 
-    counted: int
+    match_count: int
     """Number of finished matches in the event's table, including matches of bots that are not in `bots`."""
     bots: list[str]
     """Sorted names of the bots in the table: all bots of the event, or only those with the most matches."""
-    scores: list[tuple[FinishedMatch, int]]
+    result_counts: list[tuple[FinishedMatch, int]]
     """Each distinct result (players in their seats, and outcome) between bots in `bots`, with its number of matches.
 
     Only the fields `players` and `result` of each FinishedMatch are set. Its match id and game are empty.

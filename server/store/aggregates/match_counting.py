@@ -55,11 +55,11 @@ async def add_new_matches_to_aggregates(
     total_count = 0
     max_matches = (
         MATCHES_PER_TRANSACTION
-        if database.has_redirected_writes(engine)
+        if database.has_redirected_transactions(engine)
         else MATCHES_PER_TRANSACTION_WITHOUT_SERVER
     )
     while True:
-        count, steps = await database.write(
+        count, steps = await database.run_in_transaction(
             engine, partial(add_match_batch_to_aggregates, max_matches=max_matches)
         )
         if not count:

@@ -96,7 +96,7 @@ async def load_rating_rows(
     season: str = "",
     *,
     limit: int | None = None,
-    since: str | None = None,
+    active_since: str | None = None,
 ) -> list[RatingRow]:
     """Return the rows of all rated bots, sorted by game and descending rating.
 
@@ -104,14 +104,14 @@ async def load_rating_rows(
     map, time_control: only ratings from matches on this map with this time control; both empty for all matches
     season: name of a closed season; empty for the current one
     limit: maximum number of bots for each game, those with the highest ratings; None for all
-    since: only bots that finished a rated match at or after this time, in the format of `database.format_current_time`
+    active_since: only bots that finished a rated match at or after this time, in the format of `database.format_current_time`
 
     The ratings do not include the newest finished matches until `match_counting.add_new_matches_to_aggregates` is called.
     """
     query = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__))
     query = query.where(*_make_column_conditions(standings_table, "map", "time_control", "season", "game"))
-    if since is not None:
-        query = query.where(standings_table.c.last >= since)
+    if active_since is not None:
+        query = query.where(standings_table.c.last >= active_since)
     if limit is not None:
         query = query.order_by(standings_table.c.rating.desc()).limit(limit)
     rows: list[Any] = []
@@ -155,12 +155,12 @@ async def count_forfeits(engine: Engine, bot_names: Iterable[str]) -> dict[str, 
 
 
 async def list_rating_categories(
-    engine: Engine, limit: int, season: str = "", *, since: str | None = None
+    engine: Engine, limit: int, season: str = "", *, active_since: str | None = None
 ) -> list[RatingCategorySummary]:
     """Return up to `limit` categories (a game, a map and a time control), those with the most rated matches first.
 
     season: name of a closed season; empty for the current one of each game
-    since: count only bots that finished a rated match at or after this time, in the format of
+    active_since: count only bots that finished a rated match at or after this time, in the format of
         `database.format_current_time`
     """
     columns = standings_table.c
@@ -169,8 +169,8 @@ async def list_rating_categories(
         columns.time_control != ""
     )
     query = query.where(columns.season == _select_season_number(season))
-    if since is not None:
-        query = query.where(columns.last >= since)
+    if active_since is not None:
+        query = query.where(columns.last >= active_since)
     query = query.group_by(columns.game, columns.map, columns.time_control)
     query = query.order_by(matches.desc(), columns.game, columns.map, columns.time_control).limit(limit)
     rows = await database.fetch(engine, query)

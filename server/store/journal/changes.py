@@ -39,7 +39,7 @@ from arena.server.store.finished_matches import (
 )
 from arena.server.store.packing import pack_record
 
-EventRow = tuple[str, int, str]
+MatchEventRow = tuple[str, int, str]
 """Row to write to the table `events`, with one or more events: match id, number of the last event, events as JSON."""
 Statement = tuple[str, Sequence[Any]]
 """Text of an SQL statement, and the parameters of each of its executions."""
@@ -49,42 +49,44 @@ Statement = tuple[str, Sequence[Any]]
 class JournalChanges:
     """Database rows that a journal writes in one transaction, by kind."""
 
-    events: list[EventRow] = field(default_factory=list)
-    opened_matches: list[dict[str, Any]] = field(default_factory=list)
-    closed_matches: list[dict[str, Any]] = field(default_factory=list)
-    sessions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    match_event_rows: list[MatchEventRow] = field(default_factory=list)
+    opened_match_rows: list[dict[str, Any]] = field(default_factory=list)
+    closed_match_rows: list[dict[str, Any]] = field(default_factory=list)
+    session_row_by_bot: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Rows for the table `sessions`, by the bot's name: each has the hash of the session's secret, in hexadecimal.
 
     The hash is None if the session has ended.
     """
-    event_states: list[dict[str, Any]] = field(default_factory=list)
+    event_state_rows: list[dict[str, Any]] = field(default_factory=list)
     """Rows of the table `ladders`, each with the state of an event (a tournament) that the server plays."""
-    answers: list[dict[str, Any]] = field(default_factory=list)
+    answer_rows: list[dict[str, Any]] = field(default_factory=list)
     """Rows for the table `requests`: each has the number of a request, and the server's answer to it."""
     has_only_match_events: bool = True
-    """True if only the list `events` has rows to write. One SQL statement is enough for them."""
+    """True if only the list `match_event_rows` has rows to write. One SQL statement is enough for them."""
 
-    def list_statements(self, arrival_sql: str, append_statements: Sequence[Statement]) -> list[Statement]:
+    def list_statements(
+        self, next_arrival_sql: str, append_statements: Sequence[Statement]
+    ) -> list[Statement]:
         """Return the statements that write all changes, in the order in which they must be executed.
 
-        arrival_sql: SQL expression for the next arrival number, which gives the order of finished matches in the store
-        append_statements: statements that append the rows in `events`
+        next_arrival_sql: SQL expression for the next arrival number, which gives the order of finished matches in the store
+        append_statements: statements that append the rows in `match_event_rows`
 
         The fixed order prevents deadlocks between servers that change the same rows.
         """
         saved_sessions: list[dict[str, Any]] = []
         ended_sessions: list[dict[str, Any]] = []
-        for _, row in sorted(self.sessions.items()):
+        for _, row in sorted(self.session_row_by_bot.items()):
             (ended_sessions if row["hash"] is None else saved_sessions).append(row)
         statements: list[Statement] = [
             (SAVE_SESSION, saved_sessions),
             (DELETE_SESSION, ended_sessions),
-            (SAVE_EVENT, self.event_states),
-            (SAVE_ANSWER, self.answers),
-            (OPEN_MATCH, self.opened_matches),
+            (SAVE_EVENT, self.event_state_rows),
+            (SAVE_ANSWER, self.answer_rows),
+            (OPEN_MATCH, self.opened_match_rows),
             *append_statements,
-            (CLOSE_MATCH.format(arrival=arrival_sql), self.closed_matches),
-            (INSERT_PACKED_RECORD, self.closed_matches),
+            (CLOSE_MATCH.format(arrival=next_arrival_sql), self.closed_match_rows),
+            (INSERT_PACKED_RECORD, self.closed_match_rows),
         ]
         get_rows = itemgetter(1)
         return list(filter(get_rows, statements))
@@ -96,25 +98,29 @@ def collect_journal_changes(effects: Iterable[DurableEffect], server_name: str) 
     for effect in effects:
         if type(effect) is AppendMatchEvent:
             events_json = encode_journal_row(effect.at, effect.event, effect.turn)
-            changes.events.append((effect.match, effect.seq, events_json))
+            changes.match_event_rows.append((effect.match, effect.seq, events_json))
             continue
         changes.has_only_match_events = False
         if type(effect) is OpenMatch:
-            changes.opened_matches.append(_make_opened_match_row(effect, server_name))
+            changes.opened_match_rows.append(_make_opened_match_row(effect, server_name))
         elif type(effect) is CloseMatch:
-            changes.closed_matches.append(_make_closed_match_row(effect, server_name))
+            changes.closed_match_rows.append(_make_closed_match_row(effect, server_name))
         elif type(effect) is SaveSession:
-            changes.sessions[effect.name] = {
+            changes.session_row_by_bot[effect.name] = {
                 "server": server_name,
                 "name": effect.name,
                 "hash": effect.hash.hex(),
             }
         elif type(effect) is DeleteSession:
-            changes.sessions[effect.name] = {"server": server_name, "name": effect.name, "hash": None}
+            changes.session_row_by_bot[effect.name] = {
+                "server": server_name,
+                "name": effect.name,
+                "hash": None,
+            }
         elif type(effect) is SaveEvent:
-            changes.event_states.append(make_event_row(effect.state) | {"server": server_name})
+            changes.event_state_rows.append(make_event_row(effect.state) | {"server": server_name})
         elif type(effect) is CommandAnswered:
-            changes.answers.append(asdict(effect))
+            changes.answer_rows.append(asdict(effect))
     return changes
 
 
@@ -180,15 +186,17 @@ class NumberedStatement:
     """PostgreSQL statement with numbered parameters ($1, $2 …), made from a text with named parameters (:name)."""
 
     def __init__(self, sql: str) -> None:
-        self.names = list(dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", sql)))
-        self.text = re.sub(r"(?<!:):([a-z_]+)", lambda found: f"${self.names.index(found[1]) + 1}", sql)
+        self.parameter_names = list(dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", sql)))
+        self.sql = re.sub(
+            r"(?<!:):([a-z_]+)", lambda found: f"${self.parameter_names.index(found[1]) + 1}", sql
+        )
 
     def list_values_in_order(self, row: Mapping[str, Any]) -> Sequence[Any]:
         """Return the values of the statement's parameters, in the order of their numbers.
 
         row: values by parameter name
         """
-        return [row[name] for name in self.names]
+        return [row[name] for name in self.parameter_names]
 
 
 number_parameters = cache(NumberedStatement)

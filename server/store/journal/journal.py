@@ -66,8 +66,8 @@ class Journal:
     ) -> None:
         self.lease = lease
         """Lease under which the journal writes. `load_restart_state` may replace it by one with a higher fencing token."""
-        self.engine = database.redirect_writes(engine, self.write)
-        """Engine for all other parts of this server. `database.write` with this engine writes through this journal."""
+        self.engine = database.redirect_transactions(engine, self.run_in_transaction)
+        """Engine for all other parts of this server. `database.run_in_transaction` with this engine writes through this journal."""
         self.lease_lost = asyncio.Event()
         """Event that is set when another process has acquired the name. From then on, every write raises LeaseLost."""
         self._writer = writer
@@ -103,7 +103,7 @@ class Journal:
             await self._writer.commit(collect_journal_changes(effects, self.lease.name), self.lease)
         except Exception as error:
             self._in_doubt = True
-            raise self._record_store_failure(error) from error
+            raise self._record_and_convert_error(error) from error
         finally:
             del self._pending_since["commit"]
         self._last_error = ""
@@ -130,9 +130,9 @@ class Journal:
                 self._in_doubt = False
             return await load_restart_state(self.engine, self.lease.name, event_name)
         except Exception as error:
-            raise self._record_store_failure(error) from error
+            raise self._record_and_convert_error(error) from error
 
-    async def write(self, operation: Callable[[sa.Connection], T]) -> T:
+    async def run_in_transaction(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction of its own, under the lease, and return its result.
 
         A `commit` waits for at most one transaction of this method, even if many are queued. Raises LeaseLost if another
@@ -183,7 +183,7 @@ class Journal:
             await self._run_under_lease(lease.renew_lease)
             self._last_error = ""
         except Exception as error:  # noqa: BLE001
-            failure = self._record_store_failure(error)
+            failure = self._record_and_convert_error(error)
             if not isinstance(failure, LeaseLost):
                 log.warning("the lease could not be renewed: %s", failure)
         finally:
@@ -195,15 +195,15 @@ class Journal:
             # Under the old token, the operation would fail as if another process had acquired the lease.
             if self._is_replacing_lease:
                 await self._replace_lease()
-            return await self._writer.write(lambda connection: operation(connection, self.lease))
+            return await self._writer.run_in_transaction(lambda connection: operation(connection, self.lease))
 
     async def _replace_lease(self) -> None:
         """Replace the lease by one with the next fencing token. The caller holds the transaction lock."""
         self._is_replacing_lease = True
-        self.lease = await self._writer.write(partial(lease.reacquire_lease, lease=self.lease))
+        self.lease = await self._writer.run_in_transaction(partial(lease.reacquire_lease, lease=self.lease))
         self._is_replacing_lease = False
 
-    def _record_store_failure(self, error: Exception) -> Exception:
+    def _record_and_convert_error(self, error: Exception) -> Exception:
         """Record an error as the reason of an outage, and return the exception to raise instead.
 
         The returned exception is a StoreUnavailable if a retry may succeed, and otherwise `error` itself.
@@ -252,7 +252,11 @@ async def open_journal(
     )
     async with writers as writer:
         lease_held = await lease.acquire_lease(
-            writer.write, server_name, valid_seconds=lease_seconds, is_standby=is_standby, clock=clock
+            writer.run_in_transaction,
+            server_name,
+            valid_seconds=lease_seconds,
+            is_standby=is_standby,
+            clock=clock,
         )
         journal = Journal(engine, writer, lease_held, clock, observe_commit_seconds)
         renewal_task = asyncio.create_task(

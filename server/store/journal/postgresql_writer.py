@@ -21,8 +21,8 @@ from arena.server.store.database import STORE_LOCK_KEY, Engine
 from arena.server.store.finished_matches import NEXT_ARRIVAL_SQL
 from arena.server.store.journal.changes import (
     REQUIRE_LEASE,
-    EventRow,
     JournalChanges,
+    MatchEventRow,
     number_parameters,
 )
 from arena.server.store.lease import Lease, LeaseLost
@@ -133,7 +133,7 @@ class PostgresqlWriter:
     """
 
     def __init__(self, engine: Engine, answer_timeout_seconds: float, clock: TimeSource) -> None:
-        self._commits, self._others = (
+        self._commit_connection, self._transaction_connection = (
             ReconnectingConnection(engine, answer_timeout_seconds, clock) for _ in range(2)
         )
 
@@ -142,48 +142,48 @@ class PostgresqlWriter:
 
         Raises LeaseLost if the lease is lost, and any database error.
         """
-        async with self._commits.open_for_transaction() as (_, driver_connection):
+        async with self._commit_connection.open_for_transaction() as (_, driver_connection):
             if not changes.has_only_match_events:
                 async with driver_connection.transaction():
                     await _require_lease(driver_connection, lease)
                     await _write_changes(driver_connection, changes, lease)
-            elif not changes.events or await _append_events(driver_connection, changes, lease) < len(
-                changes.events
-            ):
+            elif not changes.match_event_rows or await _append_events(
+                driver_connection, changes, lease
+            ) < len(changes.match_event_rows):
                 # The lease is lost, or a match was removed from the store meanwhile.
                 await _require_lease(driver_connection, lease)
 
-    async def write(self, operation: Callable[[sa.Connection], T]) -> T:
+    async def run_in_transaction(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return the result.
 
         If `operation` or the commit raises an exception, the transaction is rolled back.
         """
-        async with self._others.open_for_transaction() as (connection, _), connection.begin():
+        async with self._transaction_connection.open_for_transaction() as (connection, _), connection.begin():
             return await connection.run_sync(operation)
 
     def fail_pending_calls(self) -> None:
         """Stop waiting for an unavailable database: all pending calls raise an exception."""
-        self._commits.fail_pending_calls()
-        self._others.fail_pending_calls()
+        self._commit_connection.fail_pending_calls()
+        self._transaction_connection.fail_pending_calls()
 
     async def close(self) -> None:
         """Close both connections once their current transactions have ended."""
-        await self._commits.close()
-        await self._others.close()
+        await self._commit_connection.close()
+        await self._transaction_connection.close()
 
 
 async def _require_lease(driver_connection: Any, lease: Lease) -> None:
-    if await driver_connection.fetchval(_REQUIRE_LEASE.text, lease.name, lease.fencing_token) is None:
+    if await driver_connection.fetchval(_REQUIRE_LEASE.sql, lease.name, lease.fencing_token) is None:
         raise LeaseLost(lease)
 
 
 async def _append_events(driver_connection: Any, changes: JournalChanges, lease: Lease) -> int:
-    values = _APPEND_EVENTS.list_values_in_order(_make_append_row(changes.events, lease))
-    status = await driver_connection.execute(_APPEND_EVENTS.text, *values)
+    values = _APPEND_EVENTS.list_values_in_order(_make_append_row(changes.match_event_rows, lease))
+    status = await driver_connection.execute(_APPEND_EVENTS.sql, *values)
     return int(status.rpartition(" ")[2])  # such as `INSERT 0 3`
 
 
-def _make_append_row(event_rows: Sequence[EventRow], lease: Lease) -> dict[str, Any]:
+def _make_append_row(event_rows: Sequence[MatchEventRow], lease: Lease) -> dict[str, Any]:
     matches, numbers, events = zip(*event_rows, strict=True)
     return {
         "server": lease.name,
@@ -195,15 +195,17 @@ def _make_append_row(event_rows: Sequence[EventRow], lease: Lease) -> dict[str, 
 
 
 async def _write_changes(driver_connection: Any, changes: JournalChanges, lease: Lease) -> None:
-    if changes.closed_matches:
+    if changes.closed_match_rows:
         await driver_connection.execute(BLOCK_MATCH_COUNTING)
     append_events = (
-        [(APPEND_EVENTS_UNDER_LEASE, [_make_append_row(changes.events, lease)])] if changes.events else []
+        [(APPEND_EVENTS_UNDER_LEASE, [_make_append_row(changes.match_event_rows, lease)])]
+        if changes.match_event_rows
+        else []
     )
-    for text, rows in changes.list_statements(NEXT_ARRIVAL_SQL["postgresql"], append_events):
-        statement = number_parameters(text)
+    for sql, rows in changes.list_statements(NEXT_ARRIVAL_SQL["postgresql"], append_events):
+        statement = number_parameters(sql)
         await driver_connection.executemany(
-            statement.text, [statement.list_values_in_order(row) for row in rows]
+            statement.sql, [statement.list_values_in_order(row) for row in rows]
         )
 
 

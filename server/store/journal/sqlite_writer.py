@@ -37,7 +37,7 @@ MAX_ROWS_PER_STATEMENT = 500
 def make_append_events_statement(row_count: int) -> str:
     """Return the SQL statement that appends `row_count` rows of events. It appends nothing if the server has lost its lease.
 
-    The statement's parameters are the three values of each row (`changes.EventRow`), then the name of the lease twice and its
+    The statement's parameters are the three values of each row (`changes.MatchEventRow`), then the name of the lease twice and its
     fencing token. One JSON parameter for all rows would take SQLite twice as long.
     """
     return f"""
@@ -60,11 +60,11 @@ class WriterThread:
         self._calls: SimpleQueue[tuple[asyncio.Future[Any], Callable[[], Any]] | None] = SimpleQueue()
         self._results: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
         self._loop = asyncio.get_running_loop()
-        self._read, self._write = os.pipe()
-        os.set_blocking(self._read, False)
-        os.set_blocking(self._write, False)
-        self._loop.add_reader(self._read, self._deliver_results)
-        self.undelivered_count = 0
+        self._read_fd, self._write_fd = os.pipe()
+        os.set_blocking(self._read_fd, False)
+        os.set_blocking(self._write_fd, False)
+        self._loop.add_reader(self._read_fd, self._deliver_results)
+        self.undelivered_call_count = 0
         """Number of queued or finished calls whose results the event loop has not received yet."""
         self._thread = Thread(target=self._run_queued_calls, name=name, daemon=True)
         self._thread.start()
@@ -75,7 +75,7 @@ class WriterThread:
         Cancelling the future does not stop `operation`.
         """
         future: asyncio.Future[T] = self._loop.create_future()
-        self.undelivered_count += 1
+        self.undelivered_call_count += 1
         self._calls.put((future, operation))
         return future
 
@@ -87,13 +87,13 @@ class WriterThread:
             except BaseException as error:  # noqa: BLE001  raised in the task that waits for the call
                 self._results.append((future, None, error))
             with suppress(BlockingIOError):  # the pipe is full, so the loop will wake up anyway
-                os.write(self._write, b"\0")
+                os.write(self._write_fd, b"\0")
 
     def _deliver_results(self) -> None:
-        os.read(self._read, 4096)
+        os.read(self._read_fd, 4096)
         while self._results:
             future, result, error = self._results.popleft()
-            self.undelivered_count -= 1
+            self.undelivered_call_count -= 1
             if future.done():  # the waiting task was cancelled
                 continue
             if error is None:
@@ -105,9 +105,9 @@ class WriterThread:
         """Let the pending calls finish, then stop the thread. Blocks until the calls have run."""
         self._calls.put(None)
         self._thread.join()
-        self._loop.remove_reader(self._read)
-        os.close(self._read)
-        os.close(self._write)
+        self._loop.remove_reader(self._read_fd)
+        os.close(self._read_fd)
+        os.close(self._write_fd)
 
 
 class SqliteWriter:
@@ -134,7 +134,7 @@ class SqliteWriter:
         work = partial(self._commit, changes, lease)
         if self._durable:
             return self._thread.run_in_thread(work)
-        if not self._thread.undelivered_count:
+        if not self._thread.undelivered_call_count:
             try:
                 # The commit does not wait for the disk, so it may run in the event loop. It must not wait for another
                 # writer there either.
@@ -143,16 +143,16 @@ class SqliteWriter:
                 if sqlite.get_error_code(error) != sqlite3.SQLITE_BUSY:
                     raise
             else:
-                return _commit_nothing()
+                return _return_nothing()
         return self._thread.run_in_thread(partial(self._run_with_busy_wait, work))
 
-    async def write(self, operation: Callable[[sa.Connection], T]) -> T:
+    async def run_in_transaction(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return the result.
 
         If `operation` or the commit raises an exception, the transaction is rolled back.
         """
         return await self._thread.run_in_thread(
-            partial(self._run_with_busy_wait, partial(self._write, operation))
+            partial(self._run_with_busy_wait, partial(self._run_transaction, operation))
         )
 
     def fail_pending_calls(self) -> None:
@@ -172,18 +172,18 @@ class SqliteWriter:
             self._driver_connection.execute(sqlite.DISABLE_BUSY_WAIT)
 
     def _commit(self, changes: JournalChanges, lease: Lease) -> None:
-        events, fence = changes.events, (lease.name, lease.name, lease.fencing_token)
-        if changes.has_only_match_events and 0 < len(events) <= MAX_ROWS_PER_STATEMENT:
-            values = (*chain.from_iterable(events), *fence)
+        event_rows, lease_values = changes.match_event_rows, (lease.name, lease.name, lease.fencing_token)
+        if changes.has_only_match_events and 0 < len(event_rows) <= MAX_ROWS_PER_STATEMENT:
+            values = (*chain.from_iterable(event_rows), *lease_values)
             if self._driver_connection.execute(
-                make_append_events_statement(len(events)), values
-            ).rowcount < len(events):
+                make_append_events_statement(len(event_rows)), values
+            ).rowcount < len(event_rows):
                 # The lease is lost, or a match was removed from the store meanwhile.
                 self._require_lease(lease)
             return
         append_events = [
-            (make_append_events_statement(len(chunk)), [(*chain.from_iterable(chunk), *fence)])
-            for chunk in database.split_into_chunks(events, MAX_ROWS_PER_STATEMENT)
+            (make_append_events_statement(len(chunk)), [(*chain.from_iterable(chunk), *lease_values)])
+            for chunk in database.split_into_chunks(event_rows, MAX_ROWS_PER_STATEMENT)
         ]
         self._driver_connection.execute(sqlite.BEGIN_STATEMENT)
         try:
@@ -200,12 +200,12 @@ class SqliteWriter:
         if self._driver_connection.execute(REQUIRE_LEASE, parameters).fetchone() is None:
             raise LeaseLost(lease)
 
-    def _write(self, operation: Callable[[sa.Connection], T]) -> T:
+    def _run_transaction(self, operation: Callable[[sa.Connection], T]) -> T:
         with self._connection.begin():
             return operation(self._connection)
 
 
-async def _commit_nothing() -> None:
+async def _return_nothing() -> None:
     pass
 
 

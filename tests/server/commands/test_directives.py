@@ -11,10 +11,10 @@ from arena.server import host as hosts
 from arena.server.core.inputs import ChangeTournament, FindConnectedClient
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
-from arena.server.store import requests, tokens
+from arena.server.store import host_requests, tokens
 from arena.server.store.database import open_store
 from arena.server.store.directives import issue_directive, load_directives
-from arena.server.store.requests import RequestAnswer
+from arena.server.store.host_requests import RequestAnswer
 from tests.bots.command_line import arena, fails
 from tests.server.peer import Peer, dial, enter
 from tests.server.web.test_pages import get
@@ -23,7 +23,7 @@ from tests.server.web.test_pages import get
 @pytest.fixture(autouse=True)
 def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "DIRECTIVE_POLL_INTERVAL_SECONDS", 0.05)
-    monkeypatch.setattr(requests, "ANSWER_TIMEOUT_SECONDS", 300.0)
+    monkeypatch.setattr(host_requests, "ANSWER_TIMEOUT_SECONDS", 300.0)
 
 
 async def run(database: str, *words: str) -> str:
@@ -140,10 +140,10 @@ async def test_a_refused_request_is_logged_unless_it_is_a_question(
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_host(make_private_host_settings(database=database)) as host:
-        found = await requests.send_request(host.engine, "", FindConnectedClient("anna"))
-        assert found == RequestAnswer("anna is not connected", done=False)
-        answer = await requests.send_request(host.engine, "", ChangeTournament("weekly", "pause"))
+        found = await host_requests.send_host_request(host.engine, "", FindConnectedClient("anna"))
+        assert found == RequestAnswer("anna is not connected", succeeded=False)
+        answer = await host_requests.send_host_request(host.engine, "", ChangeTournament("weekly", "pause"))
     assert answer is not None
-    assert not answer.done
+    assert not answer.succeeded
     refusals = [record.getMessage() for record in caplog.records if record.name == "arena.requests"]
     assert refusals == [f"a request of the host is refused: {answer.text}"]

@@ -15,7 +15,7 @@ from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
 from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.aggregates.season_closing import close_season
-from arena.server.store.database import open_store, redirect_writes, write
+from arena.server.store.database import open_store, redirect_transactions, run_in_transaction
 from arena.server.store.journal.journal import open_journal
 from tests.server.played import MAXIE_WINS, day, events, store_match
 
@@ -47,7 +47,7 @@ async def test_a_closed_season_is_reported_and_later_matches_are_rated_anew(data
         (anna, bert) = shell.pop_inputs()
         assert (anna.name, bert.name) == ("anna", "bert")
         await store_match(engine, day(2), events(MAXIE_WINS))
-        await write(engine, partial(close_season, season_name="spring"))
+        await run_in_transaction(engine, partial(close_season, season_name="spring"))
         await ratings.update_ratings()
         assert shell.pop_inputs() == [SeasonClosed("tictactoe")]
         record = await store_match(engine, day(3), events(MAXIE_WINS))
@@ -73,9 +73,9 @@ async def test_matches_are_counted_once_the_store_is_available_again(database: s
         async def write_later(operation: Callable[[sa.Connection], Any]) -> Any:
             for failure in failures:
                 raise failure
-            return await journal.write(operation)
+            return await journal.run_in_transaction(operation)
 
-        ratings = RatingUpdater(redirect_writes(engine, write_later), shell)
+        ratings = RatingUpdater(redirect_transactions(engine, write_later), shell)
         with pytest.raises(ConnectionError):
             await ratings.update_ratings()
         assert shell.pop_inputs() == []

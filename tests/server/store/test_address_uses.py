@@ -17,7 +17,7 @@ from arena.server.store.address_uses import (
     find_days_with_shared_address,
     store_address_uses,
 )
-from arena.server.store.database import format_store_timestamp, write
+from arena.server.store.database import format_store_timestamp, run_in_transaction
 from arena.server.store.personal_data import remove_expired_data
 from arena.server.store.schema import addresses as table
 
@@ -37,9 +37,9 @@ async def test_uses_by_bots_with_a_token_are_kept_until_they_expire(engine: Asyn
     days = [format_day_ago(each) for each in (ADDRESS_RETENTION_DAYS + 1, ADDRESS_RETENTION_DAYS - 1, 0)]
     rows = [AddressUse(name, day, "x") for name in ("anna", "bert", "carl", "nobody") for day in days]
     for _ in range(2):
-        await write(engine, partial(store_address_uses, uses=rows))
+        await run_in_transaction(engine, partial(store_address_uses, uses=rows))
     assert await find_days_with_shared_address(engine) == {("anna", "carl"): days}
-    await write(engine, remove_expired_data)
+    await run_in_transaction(engine, remove_expired_data)
     assert await find_days_with_shared_address(engine) == {("anna", "carl"): days[1:]}
     async with engine.connect() as connection:
         names = await connection.scalars(sa.select(table.c.name).distinct().order_by(table.c.name))

@@ -51,7 +51,9 @@ async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, o
         records = await fill_store(engine)
         lines = await export_all(engine)
         assert [parse_record_line(each) for each in lines] == records
-        assert await import_record_lines(other, lines, counts_rated_matches=True) == ImportResult(added=4)
+        assert await import_record_lines(other, lines, counts_rated_matches=True) == ImportResult(
+            added_count=4
+        )
         assert await export_all(other) == lines
         assert await load_records(other, "other") == records[:1]
         for each in (engine, other):
@@ -78,10 +80,10 @@ async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(engi
         for number in range(61)
     ]
     lines = [msgspec.json.encode(ArchivedMatch(**asdict(each), rated=True)) for each in forged]
-    assert (await import_record_lines(engine, lines)).added == 61
+    assert (await import_record_lines(engine, lines)).added_count == 61
     assert await add_new_matches_to_aggregates(engine) == 0
     assert await load_rating_rows(engine) == []
-    assert (await import_record_lines(engine, lines, counts_rated_matches=True)).unchanged == 61
+    assert (await import_record_lines(engine, lines, counts_rated_matches=True)).unchanged_count == 61
     assert await add_new_matches_to_aggregates(engine) == 0
 
 
@@ -92,9 +94,9 @@ async def test_importing_twice_changes_nothing(engine: AsyncEngine) -> None:
         b"\n",
         encode_line(record("a" * 32)),
     ]
-    assert await import_record_lines(engine, lines) == ImportResult(added=2, unchanged=1)
+    assert await import_record_lines(engine, lines) == ImportResult(added_count=2, unchanged_count=1)
     before = await export_all(engine)
-    assert await import_record_lines(engine, lines) == ImportResult(added=0, unchanged=3)
+    assert await import_record_lines(engine, lines) == ImportResult(added_count=0, unchanged_count=3)
     assert await export_all(engine) == before
 
 
@@ -103,7 +105,7 @@ async def test_lines_of_several_transactions_are_all_imported(engine: AsyncEngin
         encode_line(record(f"{number:032}")) for number in range(2 * archive.MATCHES_PER_TRANSACTION + 5)
     ]
     counts = await import_record_lines(engine, [*lines, lines[0]])
-    assert (counts.added, counts.unchanged, counts.rejected) == (len(lines), 1, {})
+    assert (counts.added_count, counts.unchanged_count, counts.reason_by_rejected_line) == (len(lines), 1, {})
 
 
 async def test_bad_lines_are_reported_and_the_others_imported(engine: AsyncEngine) -> None:
@@ -123,13 +125,13 @@ async def test_bad_lines_are_reported_and_the_others_imported(engine: AsyncEngin
             encode_line(record("liar", moves=MAXIE_WINS, winner="minnie", reason=EndReason.LINE)),
         ],
     )
-    assert counts.added == 1
-    assert {number: why for number, why in counts.rejected.items() if number > 1} == {
+    assert counts.added_count == 1
+    assert {number: why for number, why in counts.reason_by_rejected_line.items() if number > 1} == {
         3: "match known is already in the store, with a different record",
         4: "match running is in progress in this store",
         5: "match liar: the record says that minnie wins (line), but its moves say that maxie wins (line)",
     }
-    assert counts.rejected[1].startswith("not a record: ")
+    assert counts.reason_by_rejected_line[1].startswith("not a record: ")
 
 
 def test_a_missing_end_time_is_computed_from_the_moves() -> None:

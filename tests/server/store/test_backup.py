@@ -66,7 +66,9 @@ async def test_a_backup_contains_all_data_and_opens_as_a_store(database: str, tm
     file = tmp_path / "backup.db"
     async with open_store(database) as engine:
         await fill_store(engine)
-        assert await create_backup(database, file) == StoreCounts(matches=2, finished=2, tokens=2)
+        assert await create_backup(database, file) == StoreCounts(
+            match_count=2, finished_match_count=2, token_count=2
+        )
         before = await read_all_rows(engine)
     assert list_file_names(tmp_path) - {"arena.db", "arena.db-shm", "arena.db-wal"} == {"backup.db"}
     assert stat.S_IMODE((await anyio.Path(file).stat()).st_mode) == 0o600
@@ -85,7 +87,7 @@ async def test_a_backup_can_be_restored_into_either_kind_of_store(
     contents = await anyio.Path(file).read_bytes()
     for url in (other_database, f"sqlite:///{tmp_path / 'restored.db'}"):
         async with open_store(url) as engine:
-            assert (await restore_backup(url, file)).matches == 2
+            assert (await restore_backup(url, file)).match_count == 2
             assert await read_all_rows(engine) == before
             with pytest.raises(StoreError, match="the store already has 2 matches and 2 tokens"):
                 await restore_backup(url, file)
@@ -377,7 +379,9 @@ async def test_nothing_is_restored_beside_the_log_of_a_deleted_store(tmp_path: P
         await restore_backup(url, backup_file)
     assert list_file_names(tmp_path) == {"backup.db", log_file.name}
     log_file.write_bytes(b"")
-    assert await restore_backup(url, backup_file) == StoreCounts(matches=0, finished=0, tokens=0)
+    assert await restore_backup(url, backup_file) == StoreCounts(
+        match_count=0, finished_match_count=0, token_count=0
+    )
     async with open_store(url) as engine:
         assert not (await read_all_rows(engine))["matches"]
 
@@ -437,5 +441,5 @@ async def test_no_server_gets_a_lease_while_a_backup_is_restored(
 
     async with open_store(postgresql_database) as target:
         monkeypatch.setattr(backup_module, "_copy_rows_of_all_tables", start_server_during_copy)
-        assert (await restore_backup(postgresql_database, file)).matches == 2
+        assert (await restore_backup(postgresql_database, file)).match_count == 2
         await take_lease(target, "north")

@@ -12,7 +12,7 @@ from arena.server.store import compaction, schema, tokens
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import open_store, redirect_writes
+from arena.server.store.database import open_store, redirect_transactions
 from arena.server.store.finished_matches import load_record_line
 from arena.server.store.journal.reader import find_matches_by_id_prefix, load_events_of_match
 from arena.server.store.personal_data import forget_name, rename_in_store
@@ -77,7 +77,8 @@ async def test_matches_are_packed_in_several_transactions(
             return packed
 
     assert (
-        await pack_finished_matches(redirect_writes(engine, write)) == compaction.MATCHES_PER_TRANSACTION + 2
+        await pack_finished_matches(redirect_transactions(engine, write))
+        == compaction.MATCHES_PER_TRANSACTION + 2
     )
     assert len(sizes) == 2
     assert sizes[0] > sizes[1] == 0
@@ -94,7 +95,7 @@ async def test_two_servers_that_pack_the_same_match_lose_nothing(database: str) 
             async with engine.begin() as connection:
                 return await connection.run_sync(operation)
 
-        assert await pack_finished_matches(redirect_writes(engine, write)) == 1
+        assert await pack_finished_matches(redirect_transactions(engine, write)) == 1
         assert await load_events_of_match(engine, match.match) == before
 
 
@@ -113,7 +114,7 @@ async def test_a_name_changed_while_a_match_is_packed_does_not_come_back(
         async with engine.begin() as connection:
             return await connection.run_sync(operation)
 
-    assert await pack_finished_matches(redirect_writes(engine, write)) == 2
+    assert await pack_finished_matches(redirect_transactions(engine, write)) == 2
     lines = await load_records(engine, "test")
     assert not any("anna" in str(each) for each in lines)
     assert sum("carl" in str(each) for each in lines) == 1

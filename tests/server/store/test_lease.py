@@ -235,7 +235,9 @@ async def test_a_journal_that_lost_its_lease_cannot_commit(
 async def test_a_journal_that_lost_its_lease_cannot_write(engine: AsyncEngine) -> None:
     async with open_overtaken_journal(engine) as journal:
         with pytest.raises(LeaseLost):
-            await journal.write(lambda each: each.execute(sa.update(schema.matches).values(event="changed")))
+            await journal.run_in_transaction(
+                lambda each: each.execute(sa.update(schema.matches).values(event="changed"))
+            )
         assert journal.lease_lost.is_set()
         async with engine.connect() as connection:
             assert (await connection.execute(sa.select(schema.matches.c.event))).scalar_one() == "test"
@@ -277,7 +279,7 @@ async def test_a_late_commit_of_unknown_outcome_is_refused_after_load(
         with pytest.raises(LeaseLost):
             await commit(collect_journal_changes(effects, before.name), before)
         # The same holds if the new token was stored, but its answer was lost.
-        again = await journal._writer.write(partial(lease.reacquire_lease, lease=before))
+        again = await journal._writer.run_in_transaction(partial(lease.reacquire_lease, lease=before))
         assert again == journal.lease
         await journal.commit([make_append_event(2, at=7)])
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (7, MatchOpened())]
@@ -293,7 +295,7 @@ async def test_a_lost_answer_about_the_new_token_does_not_lose_the_lease(
 ) -> None:
     async with open_journal(engine) as journal:
         await journal.commit([make_open_match(), make_append_event(1)])
-        before, write = journal.lease, journal._writer.write
+        before, write = journal.lease, journal._writer.run_in_transaction
 
         async def lose_answer(work: Callable[[sa.Connection], Lease]) -> Lease:
             await write(work)
@@ -301,12 +303,14 @@ async def test_a_lost_answer_about_the_new_token_does_not_lose_the_lease(
 
         await break_commit(journal, [make_append_event(2)], monkeypatch)
         with monkeypatch.context() as patched, pytest.raises(StoreError, match="the line is cut"):
-            patched.setattr(journal._writer, "write", lose_answer)
+            patched.setattr(journal._writer, "run_in_transaction", lose_answer)
             await journal.load_restart_state("test")
         if next_write == "renewal":
             await journal.renew_lease()
         else:
-            await journal.write(lambda each: each.execute(sa.update(schema.matches).values(event="changed")))
+            await journal.run_in_transaction(
+                lambda each: each.execute(sa.update(schema.matches).values(event="changed"))
+            )
         assert not journal.lease_lost.is_set()
         assert journal.lease.fencing_token > before.fencing_token
         await journal.load_restart_state("test")
@@ -317,7 +321,7 @@ async def test_a_name_is_released_after_a_cancelled_replacement_of_its_lease(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_journal(engine) as journal:
-        write = journal._writer.write
+        write = journal._writer.run_in_transaction
 
         async def cancel_answer(work: Callable[[sa.Connection], Lease]) -> Lease:
             await write(work)
@@ -325,7 +329,7 @@ async def test_a_name_is_released_after_a_cancelled_replacement_of_its_lease(
 
         await break_commit(journal, [make_open_match()], monkeypatch)
         with monkeypatch.context() as patched, pytest.raises(asyncio.CancelledError):
-            patched.setattr(journal._writer, "write", cancel_answer)
+            patched.setattr(journal._writer, "run_in_transaction", cancel_answer)
             await journal.load_restart_state("test")
         journal._last_error = ""  # as if a renewal had begun, and ended, before the replacement
     await take_lease(engine)
@@ -337,7 +341,7 @@ async def test_a_renewal_during_load_does_not_lose_the_lease(
     """A renewal with the old token would fail, although this process itself has replaced the token."""
     async with open_journal(engine) as journal:
         await journal.commit([make_open_match(), make_append_event(1)])
-        write, taken, answered = journal._writer.write, anyio.Event(), anyio.Event()
+        write, taken, answered = journal._writer.run_in_transaction, anyio.Event(), anyio.Event()
 
         async def answer_late(work: Callable[[sa.Connection], Lease]) -> Lease:
             found = await write(work)
@@ -348,7 +352,7 @@ async def test_a_renewal_during_load_does_not_lose_the_lease(
         await break_commit(journal, [make_append_event(2)], monkeypatch)
         async with anyio.create_task_group() as tasks:
             with monkeypatch.context() as patched:
-                patched.setattr(journal._writer, "write", answer_late)
+                patched.setattr(journal._writer, "run_in_transaction", answer_late)
                 tasks.start_soon(journal.load_restart_state, "test")
                 await taken.wait()
             tasks.start_soon(journal.renew_lease)

@@ -89,7 +89,9 @@ class ServerWorld:
             else open_postgresql_writer(self.engine, 10, MONOTONIC_CLOCK)
         )
         try:
-            held = await writer.write(partial(lease.try_acquire_lease, name=name, process=process))
+            held = await writer.run_in_transaction(
+                partial(lease.try_acquire_lease, name=name, process=process)
+            )
         except LeaseHeld:
             return
         run = ServerProcess(

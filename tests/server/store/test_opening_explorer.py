@@ -44,7 +44,7 @@ def make_random_matches(game: Any, count: int) -> list[tuple[Record, list[Any]]]
 async def import_matches(engine: Engine, *found: tuple[Record, list[Any]]) -> None:
     lines = [format_record_line(record).encode() for record, _ in found]
     assert await import_record_lines(engine, lines, counts_rated_matches=True) == ImportResult(
-        added=len(lines)
+        added_count=len(lines)
     )
 
 

@@ -23,7 +23,7 @@ from arena.server.store.aggregates.match_counting import add_new_matches_to_aggr
 from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.archive import export_archive_lines
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import write
+from arena.server.store.database import run_in_transaction
 from arena.server.store.directives import issue_directive, load_directives
 from arena.server.store.invitations import (
     create_invitations,
@@ -96,7 +96,7 @@ async def fill_store(engine: AsyncEngine) -> None:
     await tokens.create_token(engine, ADA, "bot", "byron")
     await tokens.create_token(engine, "bert", "bot")
     await issue_directive(engine, "name", ADA, "a ban", 3600)
-    await write(engine, partial(store_address_uses, uses=[AddressUse(ADA, "2026-11-26", "x")]))
+    await run_in_transaction(engine, partial(store_address_uses, uses=[AddressUse(ADA, "2026-11-26", "x")]))
     async with engine.begin() as connection:
         plan = json.dumps({"bots": [{"name": ADA}, {"name": "bert"}]}, separators=(",", ":"))
         values = {"uid": "u", "kind": "ladder", "named": True, "plan": plan, "started": day(1)}

@@ -15,7 +15,7 @@ from arena.server.store.aggregates.match_counting import add_new_matches_to_aggr
 from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import format_current_time, open_store, redirect_writes
+from arena.server.store.database import format_current_time, open_store, redirect_transactions
 from arena.server.store.directives import issue_directive
 from arena.server.store.invitations import create_invitations
 from arena.server.store.journal.journal import open_journal
@@ -32,7 +32,7 @@ KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("90d", Retention(days=90)),
+        ("90d", Retention(max_age_days=90)),
         ("1000000", Retention(max_matches=1_000_000)),
         ("0", Retention(max_matches=0)),
     ],
@@ -105,7 +105,7 @@ async def test_nothing_is_removed_if_the_archive_cannot_be_written(
     await store_match(engine, day(1), events(MAXIE_WINS))
     await add_new_matches_to_aggregates(engine)
     with pytest.raises(ArchiveFailed, match="cannot write into"):
-        await prune_matches(engine, Retention(max_matches=0, archive=tmp_path / "file" / "folder"))
+        await prune_matches(engine, Retention(max_matches=0, archive_folder=tmp_path / "file" / "folder"))
     assert len((await search_matches(engine, SearchFilter(), 5)).matches) == 1
 
 
@@ -124,13 +124,17 @@ async def test_an_interrupted_prune_loses_nothing(
         raise ConnectionError("killed")
 
     with pytest.raises(ConnectionError):
-        await prune_matches(redirect_writes(engine, write), Retention(max_matches=0, archive=tmp_path))
+        await prune_matches(
+            redirect_transactions(engine, write), Retention(max_matches=0, archive_folder=tmp_path)
+        )
     assert len((await search_matches(engine, SearchFilter(), 50)).matches) == 5
-    assert await prune_matches(engine, Retention(max_matches=0, archive=tmp_path)) == 5
+    assert await prune_matches(engine, Retention(max_matches=0, archive_folder=tmp_path)) == 5
     texts = [gzip.decompress(file.read_bytes()) for file in sorted(tmp_path.glob("*.gz"))]
     lines = [line for text in texts for line in text.splitlines()]
     async with open_store(other_database) as other:
-        assert (await import_record_lines(other, lines, counts_rated_matches=True)).added == len(matches)
+        assert (await import_record_lines(other, lines, counts_rated_matches=True)).added_count == len(
+            matches
+        )
         await add_new_matches_to_aggregates(other)
         assert await load_rating_rows(other) == await load_rating_rows(engine) != []
         shown = await search_matches(other, SearchFilter(), 500)
@@ -141,8 +145,8 @@ async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(e
     for finished in (day(1), "9999-01-01T00:00:00.000Z", day(2), format_current_time(), day(3)):
         await store_match(engine, finished, events(MAXIE_WINS))
     await add_new_matches_to_aggregates(engine)
-    assert await prune_matches(engine, Retention(days=1)) == 3
-    assert await prune_matches(engine, Retention(days=1)) == 0
+    assert await prune_matches(engine, Retention(max_age_days=1)) == 3
+    assert await prune_matches(engine, Retention(max_age_days=1)) == 0
 
 
 async def test_uncounted_matches_and_matches_of_an_unfinished_ladder_are_kept(engine: AsyncEngine) -> None:
@@ -181,7 +185,7 @@ async def test_an_unwritable_archive_is_logged_and_nothing_is_removed(
         await store_match(engine, day(1), events(MAXIE_WINS))
         await add_new_matches_to_aggregates(engine)
         async with open_journal(engine) as journal:
-            retention = Retention(max_matches=0, archive=tmp_path / "file" / "old")
+            retention = Retention(max_matches=0, archive_folder=tmp_path / "file" / "old")
             await apply_retention(journal.engine, retention)
         assert "finished matches stay in the store" in caplog.text
         async with engine.connect() as connection:

@@ -19,7 +19,7 @@ from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
-from arena.server.store.database import open_store, redirect_writes, write
+from arena.server.store.database import open_store, redirect_transactions, run_in_transaction
 from arena.server.store.directives import load_directives
 from arena.server.store.renaming import NameChange
 from arena.server.web.host_page import AdminPageHandler
@@ -107,10 +107,10 @@ async def test_a_ban_is_stored_even_if_the_time_limit_passes_meanwhile(database:
         async def write_later(operation: Callable[[sa.Connection], Any]) -> Any:
             begun.set()
             await store_is_free.wait()
-            return await write(engine, operation)
+            return await run_in_transaction(engine, operation)
 
         page = AdminPageHandler(
-            redirect_writes(engine, write_later), EmptyPageClient(), RenameQueue(database)
+            redirect_transactions(engine, write_later), EmptyPageClient(), RenameQueue(database)
         )
 
         async def ban() -> None:

@@ -28,11 +28,11 @@ from arena.server.store import invitations, owners, tokens
 from arena.server.store.database import (
     Engine,
     open_store,
-    redirect_writes,
-    write,
+    redirect_transactions,
+    run_in_transaction,
 )
 from arena.server.store.errors import OperationRefused
-from arena.server.store.requests import send_request
+from arena.server.store.host_requests import send_host_request
 from arena.server.store.tokens import TokenError
 from arena.server.web.credentials import find_valid_token
 from arena.server.web.owners import OwnerPageHandler
@@ -140,7 +140,7 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     plan = replace(
         CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE, invited=("tiger", "lion", "wolf")
     )
-    assert await send_request(host.engine, "", AnnounceTournament(plan))
+    assert await send_host_request(host.engine, "", AnnounceTournament(plan))
     tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     await tokens.create_token(host.engine, "lion", "bot", "ada")
     await tokens.create_token(host.engine, "bear", "bot", "ada")
@@ -168,13 +168,13 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
         assert await post(host, f"me/{path}", tiger) == (409, why)
     assert (await post(host, "me/enter?event=cup&name=tiger", basic("tiger", "a guess")))[0] == 401
     soon = replace(plan, event="tea", uid="8", closing_time=1)
-    assert await send_request(host.engine, "", AnnounceTournament(soon))
+    assert await send_host_request(host.engine, "", AnnounceTournament(soon))
     closed = "the entries of tea are closed: it is about to begin"
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
 
 
 async def test_an_entry_reaches_its_event_immediately(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert await send_request(
+    assert await send_host_request(
         host.engine, "", AnnounceTournament(replace(CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE))
     )
 
@@ -193,12 +193,12 @@ async def test_an_edge_changes_tokens_and_reaches_the_core_of_an_event(
     host: Host,
 ) -> None:
     """An edge has no lease and no core: it changes tokens in the store, and sends requests to the core through the store."""
-    assert await send_request(
+    assert await send_host_request(
         host.engine, "", AnnounceTournament(replace(CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE))
     )
     old = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     async with open_store(host.engine.url.render_as_string(hide_password=False)) as engine:
-        pages = OwnerPageHandler(engine, partial(send_request, engine))
+        pages = OwnerPageHandler(engine, partial(send_host_request, engine))
 
         async def post_to_edge(path: str, authorization: str) -> tuple[int, str]:
             route_match = parse_target(f"/api/{path}")
@@ -227,9 +227,11 @@ async def test_a_token_changed_meanwhile_is_not_changed_again(database: str, wor
 
         async def rotate_and_write(operation: Callable[[sa.Connection], Any]) -> Any:
             await tokens.rotate_token(engine, "tiger")
-            return await write(engine, operation)
+            return await run_in_transaction(engine, operation)
 
-        pages = OwnerPageHandler(redirect_writes(engine, rotate_and_write), partial(send_request, engine))
+        pages = OwnerPageHandler(
+            redirect_transactions(engine, rotate_and_write), partial(send_host_request, engine)
+        )
         for name in ("lion", "tiger"):
             route_match = parse_target(f"/api/token/{word}?name={name}")
             assert route_match is not None
@@ -249,12 +251,14 @@ async def test_a_stored_token_reaches_its_owner_even_if_the_time_for_the_answer_
         with anyio.CancelScope() as time_limit:
 
             async def write_late(operation: Callable[[sa.Connection], Any]) -> Any:
-                result = await write(engine, operation)
+                result = await run_in_transaction(engine, operation)
                 time_limit.cancel()
                 await checkpoint()
                 return result
 
-            pages = OwnerPageHandler(redirect_writes(engine, write_late), partial(send_request, engine))
+            pages = OwnerPageHandler(
+                redirect_transactions(engine, write_late), partial(send_host_request, engine)
+            )
             answer = await pages.handle_request(route_match, tiger)
         assert answer.status == 200
         assert await find_valid_token(engine, basic("tiger", json.loads(answer.body)["token"]))

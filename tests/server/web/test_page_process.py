@@ -49,7 +49,7 @@ from arena.server.store.database import (
     open_store,
     open_store_readonly,
 )
-from arena.server.store.requests import send_request
+from arena.server.store.host_requests import send_host_request
 from arena.server.store.tokens import StoredToken
 from arena.server.web import owners, page_process
 from arena.server.web.__main__ import MIN_CACHE_SECONDS, PageRequestHandler
@@ -120,7 +120,7 @@ def make_pages(engine: Engine) -> WebApp:
         Metrics(),
         WorkBudget(HostLimits(work_ms_per_second=1e6)),
         lambda: "",
-        send_request=partial(send_request, engine),
+        send_host_request=partial(send_host_request, engine),
     )
 
 

@@ -82,7 +82,7 @@ async def test_the_table_of_an_event_with_a_plan_has_all_its_bots(engine: AsyncE
         "seed": 1,
     }
     await claim_ladder(engine, "elsewhere", "ladder", "test", "auto", plan)
-    assert (await import_record_lines(engine, lines)).added == len(lines)
+    assert (await import_record_lines(engine, lines)).added_count == len(lines)
     await add_new_matches_to_aggregates(engine)
     found = await load_event_table(engine, "test")
     assert found is not None
@@ -109,7 +109,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
         )
         lines.append(encode_line(replace(kept, event="cup")))
         event.record_result(kept.match, kept.result)
-    assert (await import_record_lines(engine, lines)).added == len(lines)
+    assert (await import_record_lines(engine, lines)).added_count == len(lines)
     await add_new_matches_to_aggregates(engine)
     if format == "round-robin":  # its table must be made without the results of single matches
         monkeypatch.delattr(queries, "read_finished_matches_of_event")
@@ -128,11 +128,11 @@ async def test_a_large_table_has_only_the_bots_with_the_most_matches(engine: Asy
         for name in names
         for n in range(1 + (name in names[:9]))
     ]
-    assert (await import_record_lines(engine, lines)).added == len(lines)
+    assert (await import_record_lines(engine, lines)).added_count == len(lines)
     await add_new_matches_to_aggregates(engine)
     found = await load_event_scores(engine, "test", all_bots=False)
     assert found is not None
-    assert found.counted == len(lines)
+    assert found.match_count == len(lines)
     assert len(found.bots) == BOTS_IN_PARTIAL_TABLE
     assert {"anna", *names[:9]} <= set(found.bots)
-    assert sum(times for _, times in found.scores) == BOTS_IN_PARTIAL_TABLE - 1 + 9
+    assert sum(times for _, times in found.result_counts) == BOTS_IN_PARTIAL_TABLE - 1 + 9

@@ -22,7 +22,7 @@ from arena.server.store.aggregates.ratings import (
 )
 from arena.server.store.aggregates.season_closing import CannotCloseSeason, close_season
 from arena.server.store.aggregates.seasons import load_seasons
-from arena.server.store.database import open_store, write
+from arena.server.store.database import open_store, run_in_transaction
 from arena.server.store.match_search import load_head_to_head_scores
 from arena.server.store.pruning import Retention, prune_matches
 from arena.server.store.queries import load_rating_tables
@@ -34,7 +34,7 @@ NAMES = ["anna", "bert", "carl"]
 
 
 async def close_current_season(engine: AsyncEngine, name: str, game: str | None = None) -> list[str]:
-    return await write(engine, partial(close_season, season_name=name, game_name=game))
+    return await run_in_transaction(engine, partial(close_season, season_name=name, game_name=game))
 
 
 async def store_random_matches(chance: random.Random, days: range, *engines: AsyncEngine) -> None:
@@ -186,7 +186,7 @@ import sqlalchemy as sa
 
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
-from arena.server.store.database import open_store, write
+from arena.server.store.database import open_store, run_in_transaction
 
 async def close(file, last):
     done = itertools.count(1)
@@ -197,7 +197,7 @@ async def close(file, last):
         sa.event.listen(engine.sync_engine, "before_cursor_execute", step)
         sa.event.listen(engine.sync_engine, "commit", step)
         await add_new_matches_to_aggregates(engine)
-        await write(engine, partial(close_season, season_name="spring"))
+        await run_in_transaction(engine, partial(close_season, season_name="spring"))
 
 folder, code = Path(sys.argv[1]), -9
 for last in itertools.count(1):

@@ -282,7 +282,7 @@ async def test_queued_writes_run_between_commits_and_do_not_delay_them(
 
     async def write(number: int) -> None:
         assert (
-            await journal.write(
+            await journal.run_in_transaction(
                 lambda connection: connection.execute(sa.select(sa.literal(number))).scalar_one()
             )
             == number
@@ -311,7 +311,7 @@ async def test_a_failed_write_changes_nothing(engine: AsyncEngine) -> None:
     async with open_journal(engine) as journal:
         await journal.commit([make_open_match()])
         with pytest.raises(ValueError, match="no"):
-            await journal.write(fails)
+            await journal.run_in_transaction(fails)
         await journal.commit([make_append_event(1)])
         async with engine.connect() as connection:
             assert (await connection.execute(sa.select(schema.matches.c.event))).scalar_one() == "test"
@@ -354,7 +354,7 @@ async def test_durable_commits_run_in_the_thread_and_temporary_ones_in_the_event
             assert isinstance(driver, sqlite3.Connection)
             driver.set_trace_callback(lambda _statement: threads.add(threading.current_thread().name))
 
-        await journal.write(trace)
+        await journal.run_in_transaction(trace)
         threads.clear()
         await journal.commit([make_open_match()])
         await journal.commit([make_append_event(1)])
@@ -395,7 +395,7 @@ async def test_calls_run_in_order_in_one_thread_and_raise_in_the_waiting_task() 
     calls = [worker.run_in_thread(lambda number=number: call(number)) for number in range(20)]  # type: ignore[misc]
     calls[3].cancel()  # it runs nevertheless, and its result is dropped
     results = await asyncio.gather(*calls, return_exceptions=True)
-    assert worker.undelivered_count == 0
+    assert worker.undelivered_call_count == 0
     worker.close()
     assert done == [(number, "a-worker") for number in range(20)]
     assert isinstance(results[3], asyncio.CancelledError)

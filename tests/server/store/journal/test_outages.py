@@ -182,7 +182,7 @@ async def test_a_connection_abandoned_at_any_point_of_a_transaction_counts_as_an
 
         transactions: list[Callable[[], Any]] = [
             lambda: commit(make_append_event(2)),
-            lambda: writer.write(revoke_tokens),
+            lambda: writer.run_in_transaction(revoke_tokens),
             lambda: commit(make_append_event(2), make_close_match(record(MATCH))),
         ]
         for transaction in transactions:
@@ -214,7 +214,7 @@ async def test_an_error_of_an_operation_on_a_closed_connection_is_no_outage(post
         open_postgresql_writer(engine, 100, MONOTONIC_CLOCK) as writer,
     ):
         with pytest.raises(AttributeError, match="a mistake"):
-            await writer.write(operation)
+            await writer.run_in_transaction(operation)
 
 
 async def test_a_commit_waits_for_a_frozen_database(

@@ -35,15 +35,15 @@ class RequestAnswer(Struct, frozen=True):
 
     text: str
     """Answer in one line, for the person who made the request."""
-    done: bool
+    succeeded: bool
     """True if the server carried out the request; False if it refused."""
 
 
-SendRequest = Callable[[str, HostRequest], Awaitable[RequestAnswer | None]]
+SendHostRequest = Callable[[str, HostRequest], Awaitable[RequestAnswer | None]]
 """Function that sends a request to the server with a given name, and returns the answer; None if none comes in time."""
 
 
-async def send_request(engine: Engine, server_name: str, request: HostRequest) -> RequestAnswer | None:
+async def send_host_request(engine: Engine, server_name: str, request: HostRequest) -> RequestAnswer | None:
     """Send a request to a server through the store, and return the answer.
 
     Return None if no answer comes within ANSWER_TIMEOUT_SECONDS. An unanswered request stays in the store, so the server
@@ -51,11 +51,13 @@ async def send_request(engine: Engine, server_name: str, request: HostRequest) -
     """
     text = msgspec.json.encode(request, enc_hook=encode_game).decode()
     insert = sa.insert(requests).values(server=server_name, request=text).returning(requests.c.number)
-    number = await database.write(engine, lambda connection: connection.execute(insert).scalar_one())
+    number = await database.run_in_transaction(
+        engine, lambda connection: connection.execute(insert).scalar_one()
+    )
     reply = await _wait_for_request_answer(engine, number)
     if reply is not None:
         delete = sa.delete(requests).where(requests.c.number == number)
-        await database.write(engine, lambda connection: connection.execute(delete))
+        await database.run_in_transaction(engine, lambda connection: connection.execute(delete))
     return reply
 
 
@@ -81,14 +83,14 @@ async def is_client_connected(engine: Engine, client_name: str) -> bool | None:
     async with database.open_query_connection(engine) as connection:
         servers = await connection.run_sync(read_running_servers)
     replies = [
-        await send_request(engine, server.name, FindConnectedClient(client_name)) for server in servers
+        await send_host_request(engine, server.name, FindConnectedClient(client_name)) for server in servers
     ]
-    if any(reply is not None and reply.done for reply in replies):
+    if any(reply is not None and reply.succeeded for reply in replies):
         return True
     return None if None in replies else False
 
 
-async def make_entry_request(engine: Engine, event_name: str, bot_name: str) -> ChangeTournament:
+async def make_event_entry_request(engine: Engine, event_name: str, bot_name: str) -> ChangeTournament:
     """Return the request to enter a bot in an event.
 
     The request contains the bot's stored ratings, because an event may admit only bots in a range of ratings.
