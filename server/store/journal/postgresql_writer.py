@@ -1,4 +1,4 @@
-"""Writer of the journal to PostgreSQL, with two connections: one for `commit`, and one for `write`.
+"""Writer of the journal to PostgreSQL, with two connections: one for `commit`, and one for `run_in_transaction`.
 
 `commit` uses the driver (asyncpg) directly. If the changes are only events of matches, it executes one statement, which
 takes one round trip.
@@ -127,9 +127,9 @@ class ReconnectingConnection:
 
 
 class PostgresqlWriter:
-    """Writer of a server's `Journal` to PostgreSQL, with one connection for `commit` and one for `write`.
+    """Writer of a server's `Journal` to PostgreSQL, with one connection for `commit` and one for `run_in_transaction`.
 
-    So a call of `commit` waits for no transaction of `write`.
+    So a call of `commit` waits for no transaction of `run_in_transaction`.
     """
 
     def __init__(self, engine: Engine, answer_timeout_seconds: float, clock: TimeSource) -> None:
