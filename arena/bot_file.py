@@ -33,11 +33,11 @@ def read_bot_account(bot_file: Path) -> BotAccount:
     return BotAccount(
         account_values["url"],
         account_values["name"],
-        read_token(file, account_values["token-file"], account_values["token-env"]),
+        read_bot_token(file, account_values["token-file"], account_values["token-env"]),
     )
 
 
-def read_token(bot_file: TomlFile, token_file: str, token_env: str) -> str:
+def read_bot_token(bot_file: TomlFile, token_file: str, token_env: str) -> str:
     """Return the token of the bot whose bot.toml is `bot_file`. Raises BadTomlFile if the token cannot be read.
 
     The bot.toml itself does not contain the token, so that the file can be shared.

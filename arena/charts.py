@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-INK, GRID = "#1b1b1b", "#d5d5d5"
+TEXT_COLOUR, GRID_COLOUR = "#1b1b1b", "#d5d5d5"
 """Colours: INK for texts and axes, GRID for the lines behind the plotted data."""
 
 
@@ -57,7 +57,7 @@ class PlotArea:
         """
         return [
             *(
-                render_line(self.left, self.get_svg_y(y), self.right, self.get_svg_y(y), GRID)
+                render_line(self.left, self.get_svg_y(y), self.right, self.get_svg_y(y), GRID_COLOUR)
                 for y in label_by_value
             ),
             *(
@@ -89,7 +89,7 @@ def render_line(
 
 
 def render_text_element(
-    x: float, y: float, text: str, colour: str = INK, anchor: str = "start", svg_attributes: str = ""
+    x: float, y: float, text: str, colour: str = TEXT_COLOUR, anchor: str = "start", svg_attributes: str = ""
 ) -> str:
     """Return an SVG element: a text whose baseline is at `y`.
 

@@ -300,7 +300,7 @@ def print_table(justification_by_column: Mapping[str, Justify], rows: Iterable[S
         out.print(table)
     else:
         table.box, table.padding, table.pad_edge = box.MARKDOWN, (0, 1), True
-        print_markdown(table, out)
+        print_markdown_table(table, out)
 
 
 def print_table_or_write_json(
@@ -330,7 +330,7 @@ def fits_terminal(table: Table, console: Console) -> bool:
     return _measure_natural_width(folded, console) <= console.width
 
 
-def print_markdown(table: Table, console: Console) -> None:
+def print_markdown_table(table: Table, console: Console) -> None:
     """Print a table as Markdown. Its cells are not wrapped, so that the Markdown stays valid."""
     width = _measure_natural_width(table, console)
     wide = Console(file=StringIO(), width=width, markup=False, emoji=False)

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import fields
 
-from arena.games.name_hints import suggest_names
+from arena.games.name_hints import format_name_suggestion
 
 TOML_TYPE_DESCRIPTIONS = {
     "str": "a string",
@@ -27,7 +27,7 @@ TOML_TYPE_DESCRIPTIONS = {
 """Words of TOML for the types that msgspec names in its error messages."""
 
 _NON_BLANK_PATTERN = r"\S"
-Text = Annotated[str, Meta(pattern=_NON_BLANK_PATTERN)]
+NonBlankText = Annotated[str, Meta(pattern=_NON_BLANK_PATTERN)]
 """Type of a TOML key in a struct: a text that is not blank."""
 
 TOML_TOKEN_PATTERN = re.compile(
@@ -46,7 +46,7 @@ KeyPath = Sequence[str | int]
 """Path to a value in a file: names of keys, and indices (from 0) into lists."""
 
 
-MAX_FILE_BYTES = 1_000_000
+MAX_TOML_FILE_BYTES = 1_000_000
 """Maximum size of a TOML file. The largest maps (1,000 territories) take a tenth of it."""
 
 
@@ -70,14 +70,14 @@ class TomlFile:
         """Read a file. Raises BadTomlFile if the file cannot be read, is too large, or is not valid TOML."""
         try:
             with path.open("rb") as file:
-                content = file.read(MAX_FILE_BYTES + 1)
+                content = file.read(MAX_TOML_FILE_BYTES + 1)
         except IsADirectoryError:
             raise BadTomlFile(f"{path}: a folder; name a file in it") from None
         except (OSError, ValueError) as error:
             # a ValueError means an impossible path: one with a null character
             raise BadTomlFile(f"{path}: {error.strerror if isinstance(error, OSError) else error}") from None
-        if len(content) > MAX_FILE_BYTES:
-            raise BadTomlFile(f"{path}: too large; a file may have at most {MAX_FILE_BYTES:,} bytes")
+        if len(content) > MAX_TOML_FILE_BYTES:
+            raise BadTomlFile(f"{path}: too large; a file may have at most {MAX_TOML_FILE_BYTES:,} bytes")
         return cls.parse_bytes(path, content)
 
     @classmethod
@@ -159,7 +159,9 @@ class TomlFile:
         known_fields = {field.encode_name: field for field in fields(struct)}
         for key, value in table.items():
             if key not in known_fields:
-                raise self.make_error_at((*key_path, key), f"unknown key; {suggest_names(key, known_fields)}")
+                raise self.make_error_at(
+                    (*key_path, key), f"unknown key; {format_name_suggestion(key, known_fields)}"
+                )
             field_type = known_fields[key].type
             tables = _list_tables_in(value, expects_list=get_origin(field_type) in (list, tuple))
             for item_type in (field_type, *get_args(field_type)):

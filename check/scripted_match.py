@@ -10,11 +10,11 @@ from typing import Any
 from arena.check.bot_connection import BotConnection, ProtocolFault, get_message_type_name
 from arena.clock import MONOTONIC_CLOCK
 from arena.games.core import AnyGame, BadData, IllegalMove, Player
-from arena.match.referee import SEATS
+from arena.match.referee import SEAT_BY_PLAYER
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, ClientMessage, End, Move, Ready, Resign, Start, Turn
 from arena.protocol.timecontrol import TimeControl
-from arena.protocol.values import Clocks, Data, Players
+from arena.protocol.values import Clocks, PlainData, Players
 
 BOT_SILENCE_SECONDS = 0.15
 """Seconds for which a check waits to see that the bot sends nothing, because no message asks for an answer."""
@@ -42,7 +42,7 @@ class ScriptedMatch:
         self.time_control = time_control
         self.margin_ms = margin_ms
         self.match_id = uuid.uuid4().hex
-        self.moves: list[Data] = []
+        self.moves: list[PlainData] = []
         """Moves of both players so far, as plain data in the form of the protocol."""
         self.position: Any = game.start()
         self._random = random.Random(1)
@@ -73,7 +73,7 @@ class ScriptedMatch:
             self.match_id,
             self.game.name,
             self.game.setup(),
-            SEATS[self.bot_seat],
+            SEAT_BY_PLAYER[self.bot_seat],
             players,
             self.time_control,
             self.margin_ms,
@@ -156,7 +156,7 @@ class ScriptedMatch:
         )
         await self.bot_connection.send_message(accepted, **extra_fields)
 
-    def apply_move(self, move: Data) -> None:
+    def apply_move(self, move: PlainData) -> None:
         """Apply a move, given as plain data, to the position. Raises ProtocolFault if the move is illegal."""
         try:
             self.position = self.game.play(self.position, self.game.move_from_data(move))
@@ -164,7 +164,7 @@ class ScriptedMatch:
             raise ProtocolFault(f"the move at ply {len(self.moves)} is invalid: {error}") from None
         self.moves.append(move)
 
-    def replay_moves(self, moves: Sequence[Data]) -> None:
+    def replay_moves(self, moves: Sequence[PlainData]) -> None:
         """Start the match anew, and play these moves of both players. Raises ProtocolFault if a move is illegal."""
         self.position, self.moves = self.game.start(), []
         for move in moves:
@@ -208,7 +208,7 @@ class ScriptedMatch:
         winner = self.bot_seat if outcome is None else outcome.winner
         reason = EndReason.RESIGNATION if outcome is None else EndReason(outcome.reason_code)
         clocks = Clocks(self.time_control.base_ms, self.time_control.base_ms)
-        seat = None if winner is None else SEATS[winner]
+        seat = None if winner is None else SEAT_BY_PLAYER[winner]
         await self.bot_connection.send_message(
             End(self.match_id, seat, reason, reason.meaning, self.moves, clocks), **extra_fields
         )

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-Plain = None | bool | int | float | str | Sequence["Plain"] | Mapping[str, "Plain"]
+PlainData = None | bool | int | float | str | Sequence["PlainData"] | Mapping[str, "PlainData"]
 """Plain data: values that msgpack and JSON can carry unchanged."""
 
 

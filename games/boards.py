@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.games.basics import Plain, Player
+from arena.games.basics import PlainData, Player
 
 MAX_BOARD_CELLS = 1000
 """Maximum number of cells (squares or points) of a board."""
@@ -50,7 +50,7 @@ class Grid:
         """Return the name of a cell, such as `c4`."""
         return f"{COLUMN_LETTERS[cell % self.columns]}{cell // self.columns + 1}"
 
-    def to_data(self) -> dict[str, Plain]:
+    def to_data(self) -> dict[str, PlainData]:
         """Return the board as plain data, as it is sent to the web page."""
         return {
             "kind": "grid",
@@ -115,7 +115,7 @@ class Points:
         """Return the name of a point, or its number if the points have no names."""
         return self.names[cell] if self.names else str(cell)
 
-    def to_data(self) -> dict[str, Plain]:
+    def to_data(self) -> dict[str, PlainData]:
         """Return the board as plain data, as it is sent to the web page."""
         return {
             "kind": "points",

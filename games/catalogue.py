@@ -22,12 +22,12 @@ from arena.games.loading import (
     load_installed_game,
     split_file_spec,
 )
-from arena.games.name_hints import suggest_names
+from arena.games.name_hints import format_name_suggestion
 from arena.games.riskless import Riskless
 from arena.games.rule_check import check_rules
 from arena.games.tictactoe import TicTacToe
 
-GAMES: Mapping[str, GameClass] = {game.name: game for game in (TicTacToe, Riskless, Hexapawn)}
+BUILT_IN_GAMES: Mapping[str, GameClass] = {game.name: game for game in (TicTacToe, Riskless, Hexapawn)}
 """Game class of each game that is part of this project, by the game's name."""
 RULE_CHECK_MATCH_COUNT = 2
 """Number of random matches that test a custom game when it is registered."""
@@ -50,7 +50,7 @@ class Catalogue:
 
         The packages' games are not loaded.
         """
-        return list(dict.fromkeys([*GAMES, *self._file_games, *sorted(list_installed_games())]))
+        return list(dict.fromkeys([*BUILT_IN_GAMES, *self._file_games, *sorted(list_installed_games())]))
 
     def register_game(self, spec: str) -> str:
         """Add the game that `spec` names to the catalogue, and return its name.
@@ -78,7 +78,7 @@ class Catalogue:
         file, class_name = split_file_spec(spec)
         game = load_game_class(Path(file).absolute(), class_name)
         known_class, known_spec = self._file_games.get(game.name, (None, ""))
-        if game.name in GAMES or (known_class is not None and known_class is not game):
+        if game.name in BUILT_IN_GAMES or (known_class is not None and known_class is not game):
             existing_game = "a game of the project" if known_class is None else f"the game of {known_spec}"
             raise BadGame(
                 f"{spec}: {existing_game} is also called {game.name!r}: give {game.__name__} another name"
@@ -103,24 +103,28 @@ class Catalogue:
 
     def find_game_class(self, game_name: str) -> GameClass:
         """Return the game called `game_name`. Raises UnknownGame if there is none, and BadGame if it cannot be loaded."""
-        if game_name in GAMES:
-            return GAMES[game_name]
+        if game_name in BUILT_IN_GAMES:
+            return BUILT_IN_GAMES[game_name]
         if game_name in self._file_games:
             return self._file_games[game_name][0]
         if game_name in list_installed_games():
             return load_installed_game(game_name)
-        suggestion = suggest_names(game_name, sorted(self.list_game_names()))
+        suggestion = format_name_suggestion(game_name, sorted(self.list_game_names()))
         raise UnknownGame(
             f"no game is called {game_name!r:.40}: {suggestion}", "or your own: --game FILE.py:Class"
         )
 
     def is_known(self, game_name: str) -> bool:
         """Return True if a game has this name, without loading it."""
-        return game_name in GAMES or game_name in self._file_games or game_name in list_installed_games()
+        return (
+            game_name in BUILT_IN_GAMES
+            or game_name in self._file_games
+            or game_name in list_installed_games()
+        )
 
     def is_builtin(self, game_name: str) -> bool:
         """Return True if the game called `game_name` is part of this project."""
-        return game_name in GAMES
+        return game_name in BUILT_IN_GAMES
 
     def get_game_spec(self, game_name: str) -> str:
         """Return the spec with which another process on this machine can load the game: `FILE.py:Class`, or the game's name."""
@@ -172,7 +176,7 @@ def make_game(game_name: str, setup: Mapping[str, object]) -> AnyGame:
     return cast("AnyGame", CATALOGUE.find_game_class(game_name).from_setup(setup))
 
 
-def find_rules_mismatch_reason(game: Game[Any, Any], other_digest: str) -> str | None:
+def explain_rules_mismatch(game: Game[Any, Any], other_digest: str) -> str | None:
     """Compare the rules of `game` with those of another program. Return a one-line error message if they differ, else None.
 
     other_digest  digest of the other program's rules (`games.digest`)

@@ -25,7 +25,7 @@ from arena.games.basics import (
     GameError,
     IllegalMove,
     Outcome,
-    Plain,
+    PlainData,
     Player,
     RuleEndReason,
     UnknownGame,
@@ -45,7 +45,7 @@ __all__ = [
     "M",
     "Outcome",
     "P",
-    "Plain",
+    "PlainData",
     "Player",
     "RuleEndReason",
     "UnknownGame",
@@ -84,7 +84,7 @@ class Game(ABC, Generic[P, M]):
             raise BadData(f"the setup of {cls.name} must be empty, not {setup!r:.60}")
         return cls()
 
-    def setup(self) -> dict[str, Plain]:
+    def setup(self) -> dict[str, PlainData]:
         """Return the parameters of this game: all data that another program needs to play by the same rules.
 
         Callers must not change the returned mapping, so it may be the same object each time. Default: an empty mapping.
@@ -200,7 +200,7 @@ class Game(ABC, Generic[P, M]):
 
     # conversions
 
-    def move_to_data(self, move: M) -> Plain:
+    def move_to_data(self, move: M) -> PlainData:
         """Return a move as plain data for msgpack and JSON."""
         return plain.to_plain(move)
 
@@ -230,7 +230,7 @@ class Game(ABC, Generic[P, M]):
                 f"{text.strip()!r:.40} is not a move of {self.name}: a valid one is {example}"
             ) from None
 
-    def position_to_data(self, position: P) -> dict[str, Plain]:
+    def position_to_data(self, position: P) -> dict[str, PlainData]:
         """Return a position as plain data for msgpack and JSON.
 
         Default: a mapping from the position's field names to their values. A position that has no named fields, such as

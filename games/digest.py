@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
-from arena.games.core import Game, Plain
+from arena.games.core import Game, PlainData
 
 MAX_DIGESTED_POSITIONS = 1000
 """Maximum number of positions in all matches of a digest together. For Connect Four, so many take about 0.1 s."""
@@ -79,5 +79,5 @@ def _choose_successor(
     return game.successor(position, moves[chosen_index])
 
 
-def _encode_plain_data(data: Plain) -> bytes:
+def _encode_plain_data(data: PlainData) -> bytes:
     return json.dumps(data, sort_keys=True, separators=(",", ":")).encode() + b"\n"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from arena.games.boards import Grid
-from arena.games.core import BadData, Game, Outcome, Plain, Player, RuleEndReason, require_integer
+from arena.games.core import BadData, Game, Outcome, PlainData, Player, RuleEndReason, require_integer
 
 Move = tuple[int, int]
 """Source and target of a move, both as square numbers."""
@@ -67,7 +67,7 @@ class Hexapawn(Game[HexapawnPosition, Move]):
             require_integer(setup.get("height", 3), "height", 3, MAX_BOARD_SIDE),
         )
 
-    def setup(self) -> dict[str, Plain]:
+    def setup(self) -> dict[str, PlainData]:
         return {"width": self.width, "height": self.height}
 
     def start(self) -> HexapawnPosition:

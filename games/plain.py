@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from arena.games.basics import BadData, Plain
+from arena.games.basics import BadData, PlainData
 
 MAX_PLAIN_INTEGER = 2**53
 """Maximum absolute value of a whole number in plain data. Every JSON reader reads numbers up to this value exactly."""
@@ -29,7 +29,7 @@ MSGSPEC_CONVERSION_LOCK = Lock()
 """Lock held during a conversion by msgspec: it inspects a class at the first conversion, which is not thread-safe."""
 
 
-def to_plain(value: object) -> Plain:
+def to_plain(value: object) -> PlainData:
     """Convert a move or a position to plain data. Raises TypeError for a value of a type that cannot be converted."""
     if isinstance(value, Enum):
         return to_plain(value.value)
@@ -51,15 +51,15 @@ def from_plain(data: object, example: object) -> Any:
     return _convert_to_type_of_example(_check_and_freeze(data, MAX_PLAIN_NESTING_DEPTH), example)
 
 
-def to_json(data: Plain) -> str:
+def to_json(data: PlainData) -> str:
     """Return plain data as compact JSON, in one line."""
     return json.dumps(data, separators=(",", ":"))
 
 
-def from_json(text: str) -> Plain:
+def from_json(text: str) -> PlainData:
     """Parse a line of JSON, and return its data. Raises BadData for invalid JSON."""
     try:
-        data: Plain = json.loads(text[: 16 * MAX_LIST_OR_TEXT_LENGTH])
+        data: PlainData = json.loads(text[: 16 * MAX_LIST_OR_TEXT_LENGTH])
     except (ValueError, RecursionError):
         raise BadData(f"{text.strip()!r:.40} is not valid JSON") from None
     return data
@@ -82,7 +82,7 @@ def format_move(move: object, cell_names: Sequence[str] = ()) -> str:
     return to_json(to_plain(move))
 
 
-def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> Plain:
+def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> PlainData:
     """Parse a move in the form that `format_move` returns, and return its plain data. Raises BadData for other text.
 
     example        another move of the game, for the types of its parts
@@ -99,7 +99,7 @@ def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> Plai
             ) from None
     words = typed_text.split()
     are_texts = all(isinstance(part, str) for part in parts)
-    data: list[Plain] = []
+    data: list[PlainData] = []
     for word in words:
         if word.lower() in cell_numbers:
             data.append(cell_numbers[word.lower()])

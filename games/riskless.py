@@ -21,7 +21,7 @@ from arena.games.core import (
     BadData,
     Game,
     Outcome,
-    Plain,
+    PlainData,
     Player,
     RuleEndReason,
     require_integer,
@@ -74,11 +74,11 @@ class Riskless(Game[RisklessPosition, Move]):
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
         return cls(RisklessMap.from_data(setup))
 
-    def setup(self) -> dict[str, Plain]:
+    def setup(self) -> dict[str, PlainData]:
         return self._setup_data
 
     @cached_property
-    def _setup_data(self) -> dict[str, Plain]:
+    def _setup_data(self) -> dict[str, PlainData]:
         # Cached, because a server needs it several times in each of thousands of matches on one map.
         return self.map.to_data()
 
@@ -174,7 +174,7 @@ class Riskless(Game[RisklessPosition, Move]):
             return f"no road from {names[source]} to {names[target]}: it has roads to {neighbours_text}"
         return None
 
-    def move_to_data(self, move: Move) -> list[Plain]:
+    def move_to_data(self, move: Move) -> list[PlainData]:
         return list(move)
 
     def move_from_data(self, data: object) -> Move:
@@ -219,7 +219,7 @@ class Riskless(Game[RisklessPosition, Move]):
         why = "can be read in two ways" if possible_moves else "is not a move"
         raise BadData(f"{text.strip()!r:.60} {why}: type SOURCE > TARGET, by name or number")
 
-    def position_to_data(self, position: RisklessPosition) -> dict[str, Plain]:
+    def position_to_data(self, position: RisklessPosition) -> dict[str, PlainData]:
         return {
             "armies": list(position.armies),
             "player": position.player.value,

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
 
-from arena.games.core import BadData, Plain, require_integer
+from arena.games.core import BadData, PlainData, require_integer
 from arena.games.graph import find_reachable_vertices, list_edges
 
 MAX_TERRITORIES = 1000
@@ -194,7 +194,7 @@ class RisklessMap:
         hint = ", ".join(similar_names[:6] or [*self.territories[:4], "…"])
         raise BadData(f"no territory is called {typed_name!r:.60}: choose from {hint}")
 
-    def to_data(self) -> dict[str, Plain]:
+    def to_data(self) -> dict[str, PlainData]:
         """Return the map as plain data. It is the `setup` in a match's record and in the messages that start a match."""
         return {
             "map": self.name,

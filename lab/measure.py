@@ -49,7 +49,7 @@ from arena.rating.pentanomial import (
 
 DEFAULT_STRENGTHS = (500, 4_000, 32_000)
 """Strengths of the matches between equal searchers, in nodes per move. All matches are played at each strength."""
-STRONG, WEAK = 4_000, 500
+STRONG_NODES_PER_MOVE, WEAK_NODES_PER_MOVE = 4_000, 500
 """Nodes per move of the strong searcher and of the weak searcher in the pairs of unequal matches."""
 OPENING_PLIES_RANGE = range(4, 10)
 """Numbers of random plies with which the matches begin. Successive openings use one number after the other, in a cycle.
@@ -376,7 +376,7 @@ def measure_maps(
     """
     # The longest tasks come first, so that no process waits for one of them at the end.
     strengths_and_counts = [(nodes, nodes, match_count) for nodes in reversed(strengths)] + [
-        (STRONG, WEAK, max(1, match_count // 2))
+        (STRONG_NODES_PER_MOVE, WEAK_NODES_PER_MOVE, max(1, match_count // 2))
     ]
     tasks = [
         (
@@ -403,14 +403,18 @@ def measure_maps(
                 matches_by_nodes[task.nodes_a, task.nodes_b] += task_matches
                 on_progress(len(task_matches))
             equals = [summarize_equal_matches(nodes, matches_by_nodes[nodes, nodes]) for nodes in strengths]
-            signal = summarize_unequal_pairs(STRONG, WEAK, matches_by_nodes[STRONG, WEAK])
+            signal = summarize_unequal_pairs(
+                STRONG_NODES_PER_MOVE,
+                WEAK_NODES_PER_MOVE,
+                matches_by_nodes[STRONG_NODES_PER_MOVE, WEAK_NODES_PER_MOVE],
+            )
             map = _make_game(game, maps[map_number]).map
             yield MeasuredMap(
                 map.name, map.territory_cap, map.armies_to_win, map.ply_limit, evaluator, equals, signal
             )
 
 
-def choose_nodes_per_move(games: Sequence[Riskless]) -> Sequence[int]:
+def choose_strengths(games: Sequence[Riskless]) -> Sequence[int]:
     """Return the strengths (nodes per move) at which equal searchers play `games`: those in DEFAULT_STRENGTHS.
 
     If one of the games has no compiled search, the largest number is left out, because a search in Python is slow.

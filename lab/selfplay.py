@@ -89,7 +89,7 @@ def play_random_plies(game: Game[Any, Any], rng: random.Random, plies: int) -> A
         plies //= 2
 
 
-def draw_training_start(game: Game[Any, Any], rng: random.Random) -> Any:
+def make_random_training_start(game: Game[Any, Any], rng: random.Random) -> Any:
     """Return an unfinished position after a random number of random plies from the game's start."""
     plies = TICTACTOE_RANDOM_START_PLIES_RANGE if isinstance(game, TicTacToe) else RANDOM_START_PLIES_RANGE
     return play_random_plies(game, rng, rng.randint(*plies))

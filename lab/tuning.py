@@ -37,7 +37,7 @@ from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import (
     PlayedMatch,
-    draw_training_start,
+    make_random_training_start,
     make_searcher_with_weights,
     play_match,
     search_depth_averaged_value,
@@ -163,7 +163,7 @@ def _play_match(
 ) -> PlayedMatch:
     """Play a match of the searcher against itself, from a random start that it considers nearly even."""
     for _ in range(MAX_START_POSITION_ATTEMPTS):
-        start = draw_training_start(game, rng)
+        start = make_random_training_start(game, rng)
         if (
             abs(_search_winning_chance(game, searcher, start, nodes_per_move) - 0.5)
             <= MAX_START_CHANCE_IMBALANCE

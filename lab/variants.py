@@ -108,7 +108,7 @@ def _load_base_map(map_name: str) -> RisklessMap:
 
 PLANAR_MAP_SIZES = range(5, 65)
 """Allowed numbers of territories of a random planar map."""
-WIDTH, HEIGHT = 100, 60
+PLANAR_MAP_WIDTH, PLANAR_MAP_HEIGHT = 100, 60
 """Size of the rectangle in which the territories of a random planar map lie, in units of map coordinates."""
 RANDOM_STARTS_PER_PLANAR_MAP = 100
 """Number of random starts that are tried for a random planar map. The fairest of them is used."""
@@ -128,7 +128,8 @@ def make_planar_map(territory_count: int, map_number: int) -> RisklessMap:
         )
     rng = random.Random(f"planar {territory_count} {map_number}")
     places = [
-        (round(rng.uniform(0, WIDTH), 2), round(rng.uniform(0, HEIGHT), 2)) for _ in range(territory_count)
+        (round(rng.uniform(0, PLANAR_MAP_WIDTH), 2), round(rng.uniform(0, PLANAR_MAP_HEIGHT), 2))
+        for _ in range(territory_count)
     ]
     neighbours = tuple(
         tuple(

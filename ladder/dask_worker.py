@@ -14,7 +14,7 @@ from threading import Lock
 
 import anyio
 
-from arena.games.catalogue import CATALOGUE, find_rules_mismatch_reason
+from arena.games.catalogue import CATALOGUE, explain_rules_mismatch
 from arena.games.core import GameError
 from arena.games.loading import split_file_spec
 from arena.ladder.bot_pool import BotNotStarted, BotPool
@@ -71,7 +71,7 @@ def play_pair(job: PairJob) -> PairResult:
         for spec in games:
             CATALOGUE.register_game(spec)
         matches = [decode_terms(text) for text in job.encoded_terms]
-        mismatch = find_rules_mismatch_reason(matches[0].game, job.rules_digest)
+        mismatch = explain_rules_mismatch(matches[0].game, job.rules_digest)
     except GameError as error:
         raise BotNotStarted(f"a worker of the cluster cannot play the match: {error}") from None
     if mismatch is not None:

@@ -29,7 +29,7 @@ from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import Record
 from arena.rating.formats import FORMATS_WITHOUT_ELO, Encounter, KnockoutFormat, make_format, rank_by_format
 from arena.rating.pairing import Pairing
-from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo_difference
+from arena.rating.pentanomial import PairScoreCounts, count_pair_scores, estimate_elo_difference
 from arena.rating.schedule import Schedule
 from arena.rating.sprt import Sprt, Verdict
 from arena.rating.standings import (
@@ -161,7 +161,7 @@ class Ladder:
         format = self.schedule.format if self.schedule is not None else None
         return format.make_bracket() if isinstance(format, KnockoutFormat) else []
 
-    def count_pair_scores(self) -> PairCounts:
+    def count_pair_scores(self) -> PairScoreCounts:
         """Return the numbers of pairs in which the first of two bots scored 0, ½, 1, 1½ and 2 points."""
         return count_pair_scores(compute_pair_scores(self.bot_names[0], self.played_matches))
 

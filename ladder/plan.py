@@ -23,7 +23,7 @@ from arena.maps.game_on_map import DEFAULT_MAP
 from arena.match.openings import MAX_OPENING_PLIES
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication
 from arena.protocol.timecontrol import TimeControl
-from arena.rating.formats import FORMATS
+from arena.rating.formats import LADDER_FORMATS
 
 MAX_NAME_LENGTH = 56
 """Maximum length of a bot's name. The protocol allows 64; the rest is for the suffix of a further process, such as `#2`."""
@@ -214,6 +214,6 @@ def parse_openings(openings_text: str, folder: Path | None = None) -> int | Path
 
 def check_ladder_format(format_name: str) -> str:
     """Return `format_name` if it is the name of a tournament format. Raises ValueError for any other name."""
-    if format_name not in FORMATS:
-        raise ValueError(f"must be one of {', '.join(FORMATS)}, not {format_name!r:.40}")
+    if format_name not in LADDER_FORMATS:
+        raise ValueError(f"must be one of {', '.join(LADDER_FORMATS)}, not {format_name!r:.40}")
     return format_name

@@ -30,7 +30,7 @@ from arena.ladder.plan import (
 )
 from arena.protocol.adjudication import NO_ADJUDICATION, Adjudication
 from arena.protocol.timecontrol import TimeControl, parse_duration
-from arena.toml_file import BadTomlFile, Text, TomlFile
+from arena.toml_file import BadTomlFile, NonBlankText, TomlFile
 
 
 class BotTable(Struct, frozen=True, kw_only=True):
@@ -40,11 +40,11 @@ class BotTable(Struct, frozen=True, kw_only=True):
     """
 
     name: str | None = None
-    engine: Text | None = None
-    program: Text | None = field(name="exec", default=None)
-    command: tuple[Text, ...] = ()
-    image: Text | None = None
-    submit: Text | None = None
+    engine: NonBlankText | None = None
+    program: NonBlankText | None = field(name="exec", default=None)
+    command: tuple[NonBlankText, ...] = ()
+    image: NonBlankText | None = None
+    submit: NonBlankText | None = None
     """Zip file with the bot. If it is given, `image` names the image of the container in which the bot runs."""
     time_control: str | None = None
     threads: Annotated[int, Meta(ge=1, le=MAX_SEARCH_THREADS)] = 0
@@ -54,15 +54,15 @@ class LadderTable(Struct, frozen=True, kw_only=True):
     """Keys of a ladder file (TOML)."""
 
     event: str = LadderPlan.event_name
-    game: Text = LadderPlan.game
-    maps: Annotated[tuple[Text, ...], Meta(min_length=1)] = LadderPlan.maps
+    game: NonBlankText = LadderPlan.game
+    maps: Annotated[tuple[NonBlankText, ...], Meta(min_length=1)] = LadderPlan.maps
     time_control: str = DEFAULT_TIME_CONTROL
     margin: Annotated[int, Meta(ge=0, le=60_000)] = LadderPlan.margin_ms
     format: str = LadderPlan.format
     rounds: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     """Number of rounds. None stands for DEFAULT_ROUNDS, or for no limit if the key `for` limits the time of the ladder."""
     for_: str | None = field(name="for", default=None)
-    openings: int | Text = SHIPPED_OPENINGS
+    openings: int | NonBlankText = SHIPPED_OPENINGS
     adjudicate: dict[str, Any] | str | None = None
     concurrency: Annotated[int, Meta(ge=0, le=1024)] = LadderPlan.concurrency
     pin: bool = LadderPlan.should_pin_bots

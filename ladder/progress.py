@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.ladder.ladder import Ladder
 from arena.maps.game_on_map import has_maps
-from arena.rating.pentanomial import PairCounts
+from arena.rating.pentanomial import PairScoreCounts
 from arena.rating.sprt import Sprt
 from arena.server.web.event_progress import EventProgress, SprtProgress, UnplayedMatch
 
@@ -48,7 +48,7 @@ def make_ladder_progress(ladder: Ladder) -> EventProgress:
     )
 
 
-def _make_sprt_progress(sprt: Sprt, pairs: PairCounts) -> SprtProgress:
+def _make_sprt_progress(sprt: Sprt, pairs: PairScoreCounts) -> SprtProgress:
     return SprtProgress(
         elo0=sprt.elo0,
         elo1=sprt.elo1,

@@ -9,10 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-STEEPNESS: Mapping[str, float] = {"italy": 14.5, "m2": 2.3, "poland": 10.8, "usa": 21.9, "world": 23.8}
+LOGISTIC_STEEPNESS_BY_MAP: Mapping[str, float] = {
+    "italy": 14.5,
+    "m2": 2.3,
+    "poland": 10.8,
+    "usa": 21.9,
+    "world": 23.8,
+}
 """Steepness k of the winning chance 1 / (1 + e^(-k v / G)) for a lead of v armies with the goal G, by map."""
 DEFAULT_LOGISTIC_STEEPNESS = 16.7
-"""Steepness k of the winning chance 1 / (1 + e^(-k v / G)) on maps that STEEPNESS does not list."""
+"""Steepness k of the winning chance 1 / (1 + e^(-k v / G)) on maps that LOGISTIC_STEEPNESS_BY_MAP does not list."""
 
 
 def compute_winning_chance(army_lead: float, map_name: str, armies_to_win: int) -> float:
@@ -22,7 +28,9 @@ def compute_winning_chance(army_lead: float, map_name: str, armies_to_win: int) 
     map_name       name of the map
     armies_to_win  number of armies that wins
     """
-    return logistic(STEEPNESS.get(map_name, DEFAULT_LOGISTIC_STEEPNESS) * army_lead / armies_to_win)
+    return logistic(
+        LOGISTIC_STEEPNESS_BY_MAP.get(map_name, DEFAULT_LOGISTIC_STEEPNESS) * army_lead / armies_to_win
+    )
 
 
 def logistic(exponent: float) -> float:

@@ -11,19 +11,19 @@ from functools import cache
 import msgspec
 from msgspec import Struct
 
-from arena.maps.loader import MAPS_FOLDER, list_map_names
+from arena.maps.loader import MAPS_FOLDER, list_built_in_map_names
 from arena.maps.map_file import MapError
 
 LAND_FOLDER = MAPS_FOLDER / "cells"
 
-Ring = list[tuple[float, float]]
+Outline = list[tuple[float, float]]
 """Corners of an area, in the unit of the map's coordinates. The last corner is joined to the first."""
 
 
 class LandGeometry(Struct, frozen=True):
     """Land of a map: the areas of its territories, the centres of their marks, and the roads across the sea."""
 
-    cells: list[list[Ring]]
+    cells: list[list[Outline]]
     """Areas of each territory: at least one, the largest first."""
     ferries: list[tuple[int, int]]
     """Roads that cross the sea, each as two territory numbers, the lower first."""
@@ -37,8 +37,8 @@ _LAND_DECODER = msgspec.json.Decoder(LandGeometry)
 @cache
 def load_built_in_land(map_name: str) -> LandGeometry:
     """Return the land of the built-in map called `map_name`. Raises MapError if no built-in map has this name."""
-    if map_name not in list_map_names():
+    if map_name not in list_built_in_map_names():
         raise MapError(
-            f"no built-in map is called {map_name!r:.80}: it is one of {', '.join(list_map_names())}"
+            f"no built-in map is called {map_name!r:.80}: it is one of {', '.join(list_built_in_map_names())}"
         )
     return _LAND_DECODER.decode((LAND_FOLDER / f"{map_name}.json").read_bytes())

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import dist
 
 from arena.games.riskless_map import RisklessMap
-from arena.maps.map_file import MapFile
+from arena.maps.map_file import AnnotatedMap
 
 Point = tuple[float, float]
 Line = tuple[Point, Point]
@@ -38,14 +38,14 @@ class Extent:
         return self.bottom - self.top
 
 
-def compute_map_extent(file: MapFile) -> Extent:
+def compute_map_extent(file: AnnotatedMap) -> Extent:
     """Return the smallest rectangle with all territories, and with the ends of those roads that leave the picture at a side."""
     xs, ys = zip(*file.map.places, strict=True)
     overhang = WRAPPED_ROAD_OVERHANG_SHARE * (max(xs) - min(xs)) if file.wraps else 0.0
     return Extent(min(xs) - overhang, min(ys), max(xs) + overhang, max(ys))
 
 
-def compute_road_lines(file: MapFile, source: int, target: int) -> list[Line]:
+def compute_road_lines(file: AnnotatedMap, source: int, target: int) -> list[Line]:
     """Return the road between two territories: one straight line, or two if the road wraps around the picture.
 
     A road that wraps around leaves the picture on one side and enters on the other.

@@ -6,28 +6,28 @@ from functools import cache, lru_cache
 from math import prod
 from pathlib import Path
 
-from arena.games.name_hints import suggest_names
+from arena.games.name_hints import format_name_suggestion
 from arena.games.riskless_map import RisklessMap
 from arena.maps.generators import generate_map, parse_generated_map_name
-from arena.maps.map_file import MapError, MapFile, UnknownMap, read_map_file
+from arena.maps.map_file import AnnotatedMap, MapError, UnknownMap, read_map_file
 
 MAPS_FOLDER = Path(__file__).parent
 MAX_CACHED_MAPS = 64
 """Maximum number of recently used maps kept in memory. Loading a map takes up to 10 ms."""
 
 __all__ = [
+    "AnnotatedMap",
     "MapError",
-    "MapFile",
     "UnknownMap",
     "count_generated_territories",
-    "list_map_names",
+    "list_built_in_map_names",
+    "load_annotated_map",
     "load_map",
-    "load_map_file",
     "read_map_file",
 ]
 
 
-def list_map_names() -> list[str]:
+def list_built_in_map_names() -> list[str]:
     """Return the names of the built-in maps in alphabetical order."""
     return list(_list_built_in_names())
 
@@ -61,10 +61,10 @@ def load_map(name: str) -> RisklessMap:
 
     Raises MapError if there is no such map or its file is invalid.
     """
-    return load_map_file(name).map
+    return load_annotated_map(name).map
 
 
-def load_map_file(map_name: str) -> MapFile:
+def load_annotated_map(map_name: str) -> AnnotatedMap:
     """Return the map called `map_name` as `load_map` does, with its description, continents and other data for pictures.
 
     Raises MapError if there is no such map or its file is invalid.
@@ -77,13 +77,13 @@ def load_map_file(map_name: str) -> MapFile:
         kind, numbers = _parse_generated_map_name(map_name)
         # Normalise the name, so that a map has one name however its numbers are written.
         return _load_cached_map(f"{kind}:{'x'.join(map(str, numbers))}")
-    suggestion = suggest_names(map_name, [*list_map_names(), "ring:N", "grid:WxH"])
+    suggestion = format_name_suggestion(map_name, [*list_built_in_map_names(), "ring:N", "grid:WxH"])
     raise UnknownMap(f"{map_name:.60}: no such map: {suggestion}")
 
 
 @lru_cache(maxsize=MAX_CACHED_MAPS)
-def _load_cached_map(map_name: str) -> MapFile:
+def _load_cached_map(map_name: str) -> AnnotatedMap:
     if ":" not in map_name:
         return read_map_file(MAPS_FOLDER / f"{map_name}.toml")
     kind, _, size = map_name.partition(":")
-    return MapFile(generate_map(map_name), f"A {kind} of {size} territories, generated")
+    return AnnotatedMap(generate_map(map_name), f"A {kind} of {size} territories, generated")

@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 
 from arena.games.name_hints import format_similar_name_hint
 from arena.games.riskless_map import MAX_COORDINATE, BadMap, RisklessMap
-from arena.toml_file import BadTomlFile, KeyPath, Text, TomlFile, escape_unprintable
+from arena.toml_file import BadTomlFile, KeyPath, NonBlankText, TomlFile, escape_unprintable
 
 Coordinate = Annotated[float, Meta(ge=-MAX_COORDINATE, le=MAX_COORDINATE)]
 ArmyCount = Annotated[int, Meta(ge=1)]
@@ -25,18 +25,18 @@ ArmyCount = Annotated[int, Meta(ge=1)]
 class TerritoryTable(Struct, frozen=True, kw_only=True):
     """Keys of a [[territory]] table."""
 
-    name: Text
-    short: Text | None = None
+    name: NonBlankText
+    short: NonBlankText | None = None
     place: tuple[Coordinate, Coordinate]
     roads: tuple[int | str, ...]
-    continent: Text | None = None
+    continent: NonBlankText | None = None
     start: tuple[str, ArmyCount] | None = None
 
 
 class MapTable(Struct, frozen=True, kw_only=True):
     """Keys of a map file."""
 
-    description: Text = ""
+    description: NonBlankText = ""
     territory_cap: int
     armies_to_win: int
     ply_limit: int
@@ -70,7 +70,7 @@ class UnknownMap(MapError):
 
 
 @dataclass(frozen=True)
-class MapFile:
+class AnnotatedMap:
     """A map with additional data for people and pictures.
 
     continents   name of each continent, with the numbers of its territories; empty for a map without continents
@@ -86,7 +86,7 @@ class MapFile:
     wraps: bool = False
 
 
-def read_map_file(path: Path) -> MapFile:
+def read_map_file(path: Path) -> AnnotatedMap:
     """Return the map in a file. Its name is the name of the file without `.toml`. Raises MapError for an invalid file."""
     try:
         file = TomlFile.read_file(path)
@@ -95,7 +95,7 @@ def read_map_file(path: Path) -> MapFile:
         raise MapError(str(error)) from None
 
 
-def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
+def _make_map_file(file: TomlFile, table: MapTable) -> AnnotatedMap:
     """Return the map of the `table` in `file`. Raises BadTomlFile if it breaks a rule of maps."""
     territories = list(enumerate(table.territory))
     territory_numbers = {territory.name.casefold(): number for number, territory in territories}
@@ -132,7 +132,7 @@ def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
                 ["territory", number, "continent"], _check_printable_line, territory.continent
             )
             continents.setdefault(name, []).append(number)
-    return MapFile(
+    return AnnotatedMap(
         map,
         file.parse_value_at(["description"], _check_printable_line, table.description),
         tuple((name, tuple(numbers)) for name, numbers in continents.items()),

@@ -15,8 +15,8 @@ from typing import Any
 from arena.games.core import AnyGame, Game, GameError
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
-from arena.maps.loader import MAPS_FOLDER, list_map_names
-from arena.protocol.values import Data, Opening
+from arena.maps.loader import MAPS_FOLDER, list_built_in_map_names
+from arena.protocol.values import Opening, PlainData
 
 OPENINGS_FOLDER = MAPS_FOLDER / "openings"
 
@@ -40,7 +40,9 @@ def find_shipped_openings_file(map_name: str, game: str = Riskless.name) -> Path
           of these openings may be illegal
     """
     path = OPENINGS_FOLDER / f"{map_name}.txt"
-    return path if game == Riskless.name and map_name in list_map_names() and path.is_file() else None
+    return (
+        path if game == Riskless.name and map_name in list_built_in_map_names() and path.is_file() else None
+    )
 
 
 class BadOpenings(ValueError):
@@ -88,7 +90,7 @@ def _check_fingerprint(path: Path, fingerprint: str, games: Sequence[Game[Any, A
 
 def _parse_opening(path: Path, line_number: int, line: str, game: AnyGame) -> Opening:
     position = game.start()
-    moves: list[Data] = []
+    moves: list[PlainData] = []
     for text in line.split(","):
         try:
             move = game.move_from_text(text.strip())

@@ -16,10 +16,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from arena.games.riskless_map import RisklessMap, list_roads
-from arena.maps.land import LandGeometry, Ring, load_built_in_land
+from arena.maps.land import LandGeometry, Outline, load_built_in_land
 from arena.maps.layout import Line, Point, find_smallest_territory_distance
-from arena.maps.loader import list_map_names, load_map_file
-from arena.maps.map_file import MapFile
+from arena.maps.loader import list_built_in_map_names, load_annotated_map
+from arena.maps.map_file import AnnotatedMap
 
 # Lengths in pixels, the same as in `page/js/boards/geometry.js` and `page/js/boards/land.js`.
 PX_BETWEEN_CLOSEST_TERRITORIES = 62.0
@@ -39,15 +39,15 @@ MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX = 20.0
 
 EMPTY_TERRITORY_MARK_SHARE = 0.3
 """Radius of the mark of a territory without armies, relative to ARMY_MARK_RADIUS_PX."""
-MAXIE, MINNIE = "#1d47c2", "#f59b38"
+MAXIE_COLOUR, MINNIE_COLOUR = "#1d47c2", "#f59b38"
 """Colours of Maxie's and Minnie's marks."""
 PICTURE_STYLE = f"""<style>
 .sea {{ fill: #c6dcea }} .coast {{ fill: #ece3cd; stroke: #6f91a8; stroke-width: 4; stroke-linejoin: round }}
 .area-of {{ fill: #ece3cd; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3a5dc4 }}
 .area-of[data-owner="minnie"] {{ fill: url(#hatch) }} .hatch-ground {{ fill: #f4a54d }} .hatch-line {{ stroke: #cf6f0c; stroke-width: 1.6 }}
 .road {{ stroke: #141c26; stroke-opacity: .28; stroke-width: 1.4 }} .ferry {{ stroke: #51606f; stroke-opacity: 1; stroke-width: 2.2; stroke-dasharray: 5 6; stroke-linecap: round }}
-.empty {{ fill: #51606f }} .maxie {{ fill: {MAXIE}; stroke: #ffffff; stroke-width: 2 }}
-.minnie {{ fill: {MINNIE}; stroke: #241000; stroke-width: 2 }}
+.empty {{ fill: #51606f }} .maxie {{ fill: {MAXIE_COLOUR}; stroke: #ffffff; stroke-width: 2 }}
+.minnie {{ fill: {MINNIE_COLOUR}; stroke: #241000; stroke-width: 2 }}
 .armies {{ font-size: 12px; font-weight: 700; letter-spacing: -.03em; fill: #ffffff; text-anchor: middle; stroke: none }}
 [data-owner="minnie"] > .armies {{ fill: #241000 }}
 .move {{ fill: none; stroke: #141c26; stroke-width: 6; stroke-linecap: round; stroke-linejoin: round }}
@@ -57,23 +57,23 @@ PICTURE_STYLE = f"""<style>
 
 @lru_cache(maxsize=8)
 def _load_shipped_picture(map_name: str) -> MapPicture:
-    return MapPicture(load_map_file(map_name), load_built_in_land(map_name))
+    return MapPicture(load_annotated_map(map_name), load_built_in_land(map_name))
 
 
-def make_map_picture(file: MapFile) -> MapPicture:
+def make_map_picture(file: AnnotatedMap) -> MapPicture:
     """Return the picture of a map, with its land if it is a built-in map."""
     built_in = find_built_in_map(file.map)
     return MapPicture(file, None) if built_in is None else _load_shipped_picture(built_in.map.name)
 
 
-def find_built_in_map(map: RisklessMap) -> MapFile | None:
+def find_built_in_map(map: RisklessMap) -> AnnotatedMap | None:
     """Return the built-in map with the same name, territories, roads and places; None if there is none.
 
     The two maps may have different caps and goals.
     """
-    if map.name not in list_map_names():
+    if map.name not in list_built_in_map_names():
         return None
-    file = load_map_file(map.name)
+    file = load_annotated_map(map.name)
     drawn, built_in = (
         (shown_map.territories, shown_map.neighbours, shown_map.places) for shown_map in (map, file.map)
     )
@@ -98,7 +98,7 @@ class _Layout(NamedTuple):
 class MapPicture:
     """Picture of a map, with the layout of `layOut` in `page/js/boards/geometry.js`."""
 
-    file: MapFile
+    file: AnnotatedMap
     land: LandGeometry | None
     """Land of a built-in map; None for other maps, which are drawn as points and roads."""
 
@@ -120,7 +120,7 @@ class MapPicture:
         return _Layout(scale, width, map_height * scale + 2 * margin, left, margin - min(ys) * scale)
 
     @property
-    def _areas(self) -> Sequence[Sequence[Ring]]:
+    def _areas(self) -> Sequence[Sequence[Outline]]:
         return () if self.land is None else self.land.cells
 
     def _to_pixels(self, place: Point) -> Point:
@@ -205,7 +205,7 @@ class MapPicture:
             for n, d in zip(armies, self._area_outlines, strict=bool(self._area_outlines))
         )
 
-    def _render_outline_path(self, rings: Sequence[Ring]) -> str:
+    def _render_outline_path(self, rings: Sequence[Outline]) -> str:
         outlines = ("L".join(f"{x:.1f} {y:.1f}" for x, y in map(self._to_pixels, ring)) for ring in rings)
         return "".join(f"M{outline}Z" for outline in outlines)
 

@@ -7,7 +7,7 @@ from html import escape
 from itertools import product
 
 from arena.maps.layout import Extent, Line, Point
-from arena.maps.map_file import MapFile
+from arena.maps.map_file import AnnotatedMap
 from arena.maps.picture import ARMY_MARK_RADIUS_PX, PICTURE_STYLE, MapPicture, make_map_picture
 
 NAMES_MARGIN_PX = 40.0
@@ -23,7 +23,7 @@ NAMES_STYLE = """<style>
 </style>"""
 
 
-def render_map_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
+def render_map_svg(file: AnnotatedMap, armies: Sequence[int] | None = None) -> str:
     """Return the map as an SVG document.
 
     armies  armies of each territory: positive for Maxie, negative for Minnie; by default those at the start

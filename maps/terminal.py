@@ -8,7 +8,7 @@ from rich.console import Console
 
 from arena.games.core import Game
 from arena.games.riskless import Riskless, RisklessPosition
-from arena.maps.map_file import MapFile
+from arena.maps.map_file import AnnotatedMap
 from arena.maps.picture import find_built_in_map
 from arena.maps.text_map import draw_text_map
 
@@ -26,7 +26,7 @@ def print_position(game: Game[Any, Any], position: Any, console: Console) -> Non
 def _print_map_if_it_fits(game: Riskless, position: RisklessPosition, console: Console) -> bool:
     """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
     use_dots = console.encoding.startswith("utf")
-    file = find_built_in_map(game.map) or MapFile(game.map)
+    file = find_built_in_map(game.map) or AnnotatedMap(game.map)
     picture, has_names = draw_text_map(file, position.armies, console.width, use_braille_dots=use_dots)
     if not has_names or picture.plain.count("\n") + 1 + TERMINAL_LINES_AROUND_MAP > console.height:
         return False

@@ -19,7 +19,7 @@ from arena.maps.layout import (
     compute_road_lines,
     find_smallest_territory_distance,
 )
-from arena.maps.map_file import MapFile
+from arena.maps.map_file import AnnotatedMap
 
 MAX_MAP_ROWS = 44
 """Maximum height of a map, in rows of the terminal. A higher map is scaled down."""
@@ -30,7 +30,7 @@ EMPTY_BRAILLE_CODE = 0x2800
 BRAILLE_DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bit of each dot in a Braille character, row by row."""
 
-MAXIE, MINNIE, ROAD = "bold dodger_blue2", "bold dark_orange", "bright_black"
+MAXIE_STYLE, MINNIE_STYLE, ROAD_STYLE = "bold dodger_blue2", "bold dark_orange", "bright_black"
 """Styles, in Rich's notation, of the territories of each player and of the roads."""
 
 Label = tuple[str, ...]
@@ -56,7 +56,7 @@ class TextMap(NamedTuple):
 
 
 def draw_text_map(
-    file: MapFile,
+    file: AnnotatedMap,
     armies: Sequence[int] | None = None,
     column_count: int = 100,
     *,
@@ -104,7 +104,7 @@ def _make_number_label(_: RisklessMap, territory: int, armies: int) -> Label:
 class _MapCanvas:
     """Labels and roads on a grid of characters, scaled so that all labels fit on it."""
 
-    def __init__(self, file: MapFile, labels: Sequence[Label], width: int) -> None:
+    def __init__(self, file: AnnotatedMap, labels: Sequence[Label], width: int) -> None:
         self.file = file
         self.labels = labels
         label_width = max(len(line) for label in labels for line in label)
@@ -153,7 +153,7 @@ class _MapCanvas:
         rows = self._draw_roads(use_braille_dots=use_braille_dots)
         styles: dict[tuple[int, int], str] = {}
         for label, box, n in zip(self.labels, self.boxes, armies, strict=True):
-            style = MAXIE if n > 0 else MINNIE if n < 0 else ""
+            style = MAXIE_STYLE if n > 0 else MINNIE_STYLE if n < 0 else ""
             for row, line in enumerate(label, box.row):
                 # a space on either side separates the name from roads
                 for column, letter in enumerate(f" {line} ", box.column + (box.width - len(line)) // 2 - 1):
@@ -164,7 +164,7 @@ class _MapCanvas:
         nonempty_rows = [r for r, row in enumerate(rows) if "".join(row).strip()]
         for r in range(nonempty_rows[0], nonempty_rows[-1] + 1):
             for c, letter in enumerate("".join(rows[r]).rstrip()):
-                text.append(letter, styles.get((r, c), ROAD))
+                text.append(letter, styles.get((r, c), ROAD_STYLE))
             text.append("\n")
         text.rstrip()
         return text

@@ -14,7 +14,7 @@ from arena.games.riskless import RisklessPosition
 from arena.match.repetition import RepetitionCounter
 from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, TABLEBASE_RULE, Adjudication
 from arena.protocol.record import RecordedMove
-from arena.solved.solution import Solution, find_unsolved_reason, load_solution
+from arena.solved.solution import Solution, explain_missing_solution, load_solution
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,6 @@ def _get_analysis_value(move: RecordedMove) -> float | None:
     return move.thinking.value if move.thinking is not None else None
 
 
-def find_missing_tablebase_reason(rules: Adjudication | None, game: AnyGame) -> str | None:
+def explain_missing_tablebase(rules: Adjudication | None, game: AnyGame) -> str | None:
     """Return a one-line reason why the rule `table` cannot apply to `game`; None if it can, or if the rule is off."""
-    return None if rules is None or not rules.table else find_unsolved_reason(game) or None
+    return None if rules is None or not rules.table else explain_missing_solution(game) or None

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from arena.games.core import AnyGame, BadData, Player
 from arena.match.referee_events import MoveReceived
 from arena.protocol.record import RecordedMove
-from arena.protocol.values import Data, Thinking
+from arena.protocol.values import PlainData, Thinking
 
 MAX_ANALYSIS_BYTES_PER_MOVE = 1024
 """Maximum size of the analysis of one move, in bytes of JSON."""
@@ -39,7 +39,7 @@ class AnalysisTrimmer:
 
     def __init__(self, game: AnyGame) -> None:
         self._game = game
-        self._moves_by_key: dict[Any, Data] = {}
+        self._moves_by_key: dict[Any, PlainData] = {}
         """Cache of valid moves in the game's canonical form, by the data of the move as a player sent it.
 
         The key includes the types of the data, because True and 1 would be the same key, but True is not a valid number.
@@ -80,7 +80,7 @@ class AnalysisTrimmer:
         self._byte_budgets[player] -= json_bytes
         return thinking
 
-    def _select_valid_moves(self, main_line: list[Data]) -> list[Data]:
+    def _select_valid_moves(self, main_line: list[PlainData]) -> list[PlainData]:
         """Return the moves of a main line up to its first invalid move, in the canonical form of the game."""
         cache, moves = self._moves_by_key, []
         for sent_move in main_line:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 
 from arena.games.core import Game, M, P
-from arena.protocol.values import Data, Opening
+from arena.protocol.values import Opening, PlainData
 
 MAX_OPENING_PLIES = 100
 """Maximum number of random plies of an opening."""
@@ -18,7 +18,7 @@ def make_random_opening(game: Game[P, M], ply_count: int, seed: str) -> Opening:
     seed  text from which the moves are derived; the same text gives the same opening on every machine
     """
     position = game.start()
-    moves: list[Data] = []
+    moves: list[PlainData] = []
     for ply in range(ply_count):
         continuing_moves = [
             (move, position_after)
@@ -34,7 +34,7 @@ def make_random_opening(game: Game[P, M], ply_count: int, seed: str) -> Opening:
     return tuple(moves)
 
 
-def list_positions(game: Game[P, M], moves: Iterable[Data]) -> list[P]:
+def list_positions(game: Game[P, M], moves: Iterable[PlainData]) -> list[P]:
     """Return the start of a game and the position after each of `moves`. Raises games.core.GameError for an illegal move."""
     positions = [game.start()]
     for move in moves:
@@ -42,6 +42,6 @@ def list_positions(game: Game[P, M], moves: Iterable[Data]) -> list[P]:
     return positions
 
 
-def find_position_after(game: Game[P, M], moves: Iterable[Data]) -> P:
+def find_position_after(game: Game[P, M], moves: Iterable[PlainData]) -> P:
     """Return the position after `moves` from the start of a game. Raises games.core.GameError for an illegal move."""
     return list_positions(game, moves)[-1]

@@ -58,7 +58,7 @@ Otherwise the player loses on time.
 MAX_REJECTED_MESSAGES = 16
 """Number of rejected messages that a player may send in one match. One more loses the match."""
 
-SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
+SEAT_BY_PLAYER: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
 """Seats of the players, as named in messages and records."""
 
 
@@ -131,7 +131,7 @@ class Referee:
         result = self.result
         if result is None:
             return None
-        return Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)
+        return Result(SEAT_BY_PLAYER[result.winner] if result.winner else None, result.reason, result.detail)
 
     @property
     def ply(self) -> int:
@@ -439,7 +439,7 @@ class Referee:
         clocks = self.get_clocks(now_ns)
         self.result = FinishMatch(winner, reason, detail)
         self.revision += 1
-        seat = SEATS[winner] if winner else None
+        seat = SEAT_BY_PLAYER[winner] if winner else None
         end = End(self.terms.match, seat, reason, detail, MovesSnapshot(self._move_list), clocks)
         return [*(NotifyPlayer(player, end) for player in Player), self.result]
 
@@ -454,12 +454,12 @@ class Referee:
             match=terms.match,
             game=terms.game.name,
             setup=terms.game.setup(),
-            seat=SEATS[player],
+            seat=SEAT_BY_PLAYER[player],
             players=terms.players,
-            time_control=terms.get_time_control(SEATS[player]),
+            time_control=terms.get_time_control(SEAT_BY_PLAYER[player]),
             margin_ms=terms.margin_ms,
             ready_ms=terms.ready_ms,
-            threads=terms.get_max_threads(SEATS[player]),
+            threads=terms.get_max_threads(SEAT_BY_PLAYER[player]),
             rules=CATALOGUE.get_rules_digest(terms.game) or UNSET,
             rated=terms.rated or UNSET,
         )

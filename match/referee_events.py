@@ -11,9 +11,9 @@ from msgspec import Struct, field
 from arena.games.core import Player
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import ServerMessage
-from arena.protocol.values import Data, ResignReason, Thinking
+from arena.protocol.values import PlainData, ResignReason, Thinking
 
-MAX_RESIGNATION_REASON_LENGTH = 200
+MAX_RESIGNATION_DETAIL_LENGTH = 200
 """Maximum number of characters of `PlayerResigned.detail` that a record shows."""
 
 
@@ -42,7 +42,7 @@ class MoveReceived(Struct, frozen=True, gc=False, tag="moved", omit_defaults=Tru
 
     player: Player
     ply: int
-    move: Data
+    move: PlainData
     thinking: Thinking | None = None
 
 
@@ -57,7 +57,7 @@ class PlayerResigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
     def make_detail_suffix(self) -> str:
         """Return `: DETAIL` in printable characters, to append to "NAME resigned"; empty if there is no detail."""
         printable = "".join(
-            char if char.isprintable() else "?" for char in self.detail[:MAX_RESIGNATION_REASON_LENGTH]
+            char if char.isprintable() else "?" for char in self.detail[:MAX_RESIGNATION_DETAIL_LENGTH]
         )
         return f": {printable}" if printable else ""
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from arena.games.catalogue import CATALOGUE, find_rules_mismatch_reason, make_game
+from arena.games.catalogue import CATALOGUE, explain_rules_mismatch, make_game
 from arena.games.core import AnyGame, Game, GameError, Player, RuleEndReason
 from arena.match.openings import list_positions
-from arena.match.referee import SEATS, Referee
+from arena.match.referee import SEAT_BY_PLAYER, Referee
 from arena.match.referee_events import MatchOpened, MoveReceived, PlayerReady
 from arena.match.terms import MatchTerms
 from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, TABLEBASE_RULE
@@ -116,7 +116,7 @@ def has_player_moved(record: Record, player: Player) -> bool | None:
     if player in list_movers(record)[opening_plies:]:
         return True
     reason, winner = record.result.reason, record.result.winner
-    is_loser = winner == SEATS[player.opponent] or (reason is EndReason.NO_SHOW and winner is None)
+    is_loser = winner == SEAT_BY_PLAYER[player.opponent] or (reason is EndReason.NO_SHOW and winner is None)
     return False if is_loser and reason in {EndReason.TIMEOUT, EndReason.NO_SHOW} else None
 
 
@@ -165,7 +165,7 @@ def _replay_moves(record: Record, terms: MatchTerms) -> Replay:
 def _make_match_terms(record: Record) -> MatchTerms:
     try:
         game = make_game(record.game, record.setup)
-        rules_difference = find_rules_mismatch_reason(game, record.rules)
+        rules_difference = explain_rules_mismatch(game, record.rules)
         if rules_difference is not None:
             raise BadRecord(rules_difference)
         control = TimeControl.parse(record.time_control)
@@ -173,7 +173,7 @@ def _make_match_terms(record: Record) -> MatchTerms:
         raise BadRecord(f"the setup of the record is wrong: {error}") from None
     except BadTimeControl as error:
         raise BadRecord(str(error)) from None
-    for seat in SEATS.values():
+    for seat in SEAT_BY_PLAYER.values():
         try:
             record.time_odds.get_time_control(seat, control)
         except BadTimeControl as error:
@@ -245,7 +245,7 @@ def _require_replayed_result(record: Record, referee: Referee) -> None:
         raise BadRecord(
             f"a match that ends by {result.reason.value} must have a winner, but the record has none"
         )
-    if result.reason in _MOVER_LOSES_END_REASONS and result.winner == SEATS[referee.mover]:
+    if result.reason in _MOVER_LOSES_END_REASONS and result.winner == SEAT_BY_PLAYER[referee.mover]:
         raise BadRecord(
             f"the record says that {result.winner} wins ({result.reason.value}), but it was {result.winner}'s turn: only the player to move can lose this way"
         )

@@ -12,9 +12,9 @@ from arena.games.core import AnyGame, GameError
 from arena.match.clock import MatchClock
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.engines import EngineInfo, EnginesBySeat
-from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.record import RECORD_FORMAT, Record, RecordedMove, Result
 from arena.protocol.timecontrol import TimeControl, TimeOdds
-from arena.protocol.values import Data, Opening, Players, Seat
+from arena.protocol.values import Opening, PlainData, Players, Seat
 
 
 class SearchThreadLimits(Struct, frozen=True):
@@ -88,7 +88,7 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
         start_time: start of the match, ISO 8601, UTC, whole seconds
         """
         return Record(
-            format=FORMAT,
+            format=RECORD_FORMAT,
             match=self.match,
             event=self.event,
             game=self.game.name,
@@ -126,7 +126,7 @@ class _GameJson(Struct, frozen=True):
     """JSON form of a game: its name and its setup data."""
 
     name: str
-    setup: dict[str, Data]
+    setup: dict[str, PlainData]
 
 
 def _limit_threads(engine: EngineInfo | None, max_threads: int | None) -> EngineInfo | None:

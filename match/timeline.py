@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from arena.games.core import MAXIE, BadData, Player
 from arena.match.clock import NS_PER_MS
-from arena.match.referee import SEATS, Referee
+from arena.match.referee import SEAT_BY_PLAYER, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
     FinishMatch,
@@ -32,7 +32,7 @@ from arena.match.referee_events import (
 )
 from arena.match.terms import MatchTerms
 from arena.protocol.messages import Accepted, Error
-from arena.protocol.values import Data, Seat
+from arena.protocol.values import PlainData, Seat
 
 MAX_MOVE_EXCERPT_LENGTH = 60
 """Maximum number of characters of an invalid move that an entry shows."""
@@ -94,7 +94,7 @@ def _make_timeline_entries(
         elif isinstance(event, DeadlinePassed):
             yield TimelineEntry(
                 at=at_ms,
-                player=None if mover is None else SEATS[mover],
+                player=None if mover is None else SEAT_BY_PLAYER[mover],
                 what=_describe_event(event),
                 ply=None if elapsed_ms is None else referee.ply,
                 had=clock_ms,
@@ -103,7 +103,7 @@ def _make_timeline_entries(
             )
         else:
             player = getattr(event, "player", None)
-            seat = SEATS[player] if isinstance(player, Player) else None
+            seat = SEAT_BY_PLAYER[player] if isinstance(player, Player) else None
             yield TimelineEntry(at_ms, seat, _describe_event(event), wrong=_describe_refusal(effects))
 
 
@@ -133,7 +133,7 @@ def _make_move_entry(
     )
     return TimelineEntry(
         at=at_ms,
-        player=SEATS[event.player],
+        player=SEAT_BY_PLAYER[event.player],
         what=_format_move(referee, event.move),
         ply=event.ply,
         had=clock_ms,
@@ -160,7 +160,7 @@ def _describe_refusal(effects: Sequence[RefereeEffect]) -> str:
     return next((effect.detail for effect in effects if isinstance(effect, FinishMatch)), "")
 
 
-def _format_move(referee: Referee, move: Data) -> str:
+def _format_move(referee: Referee, move: PlainData) -> str:
     """Return a received move as text; an excerpt of its data if it is not a move of the game."""
     game = referee.terms.game
     try:

@@ -36,7 +36,9 @@ CONTAINER_VALUE_TYPES = frozenset({dict, list})
 TEXT_TYPES = frozenset({str})
 M = TypeVar("M", bound=Message)
 
-encode: Callable[[Message], bytes] = msgspec.msgpack.Encoder(enc_hook=MovesSnapshot.encode_hook).encode
+encode_message: Callable[[Message], bytes] = msgspec.msgpack.Encoder(
+    enc_hook=MovesSnapshot.encode_hook
+).encode
 """Function that encodes a message as msgpack, the payload of one binary frame."""
 _CLIENT_DECODER: msgspec.msgpack.Decoder[ClientMessage] = msgspec.msgpack.Decoder(ClientMessage)
 _SERVER_DECODER: msgspec.msgpack.Decoder[ServerMessage] = msgspec.msgpack.Decoder(ServerMessage)

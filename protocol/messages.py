@@ -22,8 +22,8 @@ from arena.protocol.timecontrol import Milliseconds, TimeControl, TimeOdds
 from arena.protocol.values import (
     ClientLimits,
     Clocks,
-    Data,
     MatchId,
+    PlainData,
     Players,
     Ply,
     Quota,
@@ -84,7 +84,7 @@ class Move(Struct, frozen=True, gc=False, tag="move"):
 
     match: MatchId
     ply: Ply
-    move: Data
+    move: PlainData
     thinking: Thinking | UnsetType = UNSET
 
 
@@ -182,7 +182,7 @@ class Start(Struct, frozen=True, tag="start"):
 
     match: MatchId
     game: str
-    setup: dict[str, Data]
+    setup: dict[str, PlainData]
     seat: Seat
     """Side that the receiver plays: `maxie`, who moves first, or `minnie`."""
     players: Players
@@ -204,7 +204,7 @@ class Turn(Struct, frozen=True, gc=False, tag="turn"):
 
     match: MatchId
     ply: Ply
-    moves: Sequence[Data]
+    moves: Sequence[PlainData]
     """All moves so far, `ply` of them, so that a client that missed a message can catch up."""
     clocks: Clocks
     """Time left for each player at the time of sending. With a time per move, the mover's value is the full time for a move."""
@@ -235,7 +235,7 @@ class End(Struct, frozen=True, tag="end"):
     reason: EndReason
     detail: str
     """Human-readable explanation of the end, in one line."""
-    moves: Sequence[Data]
+    moves: Sequence[PlainData]
     clocks: Clocks
 
     @classmethod
@@ -423,7 +423,7 @@ class Listing(Struct, frozen=True, tag="listing"):
 class Played(Struct, frozen=True, omit_defaults=True):
     """A move of a match, as sent to spectators."""
 
-    move: Data
+    move: PlainData
     ms: float
     """Time charged to the mover's clock, in ms."""
     thinking: Thinking | None = None
@@ -436,7 +436,7 @@ class View(Struct, frozen=True, tag="view"):
     match: str
     event: str
     game: str
-    setup: dict[str, Data]
+    setup: dict[str, PlainData]
     players: Players
     time_control: TimeControl
     moves: list[Played]

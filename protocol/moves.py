@@ -8,7 +8,7 @@ from typing import overload
 import msgspec
 from msgspec import Raw
 
-from arena.protocol.values import Data
+from arena.protocol.values import PlainData
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -18,19 +18,19 @@ class MoveList:
 
     __slots__ = ("encoded", "moves")
 
-    def __init__(self, moves: Iterable[Data] = ()) -> None:
-        self.moves: list[Data] = []
+    def __init__(self, moves: Iterable[PlainData] = ()) -> None:
+        self.moves: list[PlainData] = []
         self.encoded = bytearray()
         """The moves in msgpack, one after another, without the array header."""
         for move in moves:
             self.append(move)
 
-    def append(self, move: Data) -> None:
+    def append(self, move: PlainData) -> None:
         self.moves.append(move)
         self.encoded += _encode(move)
 
 
-class MovesSnapshot(Sequence[Data]):
+class MovesSnapshot(Sequence[PlainData]):
     """Snapshot of the moves of a match, equal to a list of them. Later moves do not change it. It is created in O(1) time."""
 
     __slots__ = ("_count", "_encoded", "_moves", "_size")
@@ -62,18 +62,18 @@ class MovesSnapshot(Sequence[Data]):
         return Raw(header + value._encoded[: value._size])  # noqa: SLF001  same class
 
     @overload
-    def __getitem__(self, index: int) -> Data: ...
+    def __getitem__(self, index: int) -> PlainData: ...
 
     @overload
-    def __getitem__(self, index: slice) -> list[Data]: ...
+    def __getitem__(self, index: slice) -> list[PlainData]: ...
 
-    def __getitem__(self, index: int | slice) -> Data | list[Data]:
+    def __getitem__(self, index: int | slice) -> PlainData | list[PlainData]:
         return self._moves[: self._count][index]
 
     def __len__(self) -> int:
         return self._count
 
-    def __iter__(self) -> Iterator[Data]:
+    def __iter__(self) -> Iterator[PlainData]:
         return iter(self._moves[: self._count])
 
     def __eq__(self, other: object) -> bool:

@@ -13,9 +13,9 @@ from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EnginesBySeat
 from arena.protocol.timecontrol import TimeOdds
-from arena.protocol.values import Data, Players, Seat, Thinking
+from arena.protocol.values import PlainData, Players, Seat, Thinking
 
-FORMAT: Final = "arena-record/1"
+RECORD_FORMAT: Final = "arena-record/1"
 """Name and version of the record format, stored in the field `format` of each record."""
 
 MAX_RECORD_BYTES = 16 * 1024 * 1024
@@ -29,7 +29,7 @@ class BadRecord(ValueError):
 class RecordedMove(Struct, frozen=True, gc=False, omit_defaults=True):
     """Move in a record, with its time and the bot's analysis."""
 
-    move: Data
+    move: PlainData
     ms: Annotated[float, Meta(ge=0)]
     """Time charged to the mover's clock, in ms."""
     thinking: Thinking | None = None
@@ -59,7 +59,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     match: str
     event: str
     game: str
-    setup: dict[str, Data]
+    setup: dict[str, PlainData]
     players: Players
     time_control: str
     started: str
@@ -90,7 +90,7 @@ def parse_record_line(line: str | bytes) -> Record:
     try:
         return _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRecord(f"not a valid {FORMAT} record: {error}") from None
+        raise BadRecord(f"not a valid {RECORD_FORMAT} record: {error}") from None
 
 
 def read_records(record_file: Path) -> Iterator[Record]:

@@ -22,9 +22,9 @@ ResignReason = Literal["resignation", "crash"]
 """Reason of a resignation: the bot's own choice, or a crash of its process."""
 Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Number of further matches that a bot accepts."""
-Data = Any
+PlainData = Any
 """Move, or value in the setup of a game: plain data, as in JSON. Only the rules of the game decide whether it is valid."""
-Opening = tuple[Data, ...]
+Opening = tuple[PlainData, ...]
 """First moves of a match, which the referee plays for both bots. None of them ends the game."""
 
 
@@ -66,7 +66,7 @@ class Thinking(Struct, frozen=True, omit_defaults=True):
     """Value of the position for Maxie, in the bot's own unit."""
     nodes: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
     """Number of positions that the search visited."""
-    line: Annotated[list[Data], Meta(max_length=64)] | None = None
+    line: Annotated[list[PlainData], Meta(max_length=64)] | None = None
     """Main line: the expected moves, beginning with the move sent."""
     cpu_ms: Annotated[float, Meta(ge=0, le=1e9)] | None = None
     """CPU time that the bot used since its previous move, in ms."""

@@ -9,8 +9,8 @@ from msgspec import Struct, field
 
 from arena.protocol.record import Record
 from arena.rating.pairing import Pairing
-from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo_difference
-from arena.rating.standings import COLUMN_NAMES, compute_pair_scores, is_double_forfeit, is_void, list_losers
+from arena.rating.pentanomial import PairScoreCounts, count_pair_scores, estimate_elo_difference
+from arena.rating.standings import COLUMN_NAMES, compute_pair_scores, is_double_no_show, is_void, list_losers
 
 MAX_DRAWN_SHARE = 0.5
 """Share of drawn matches above which another map or game is recommended."""
@@ -52,7 +52,7 @@ class HeadToHead(Struct, frozen=True):
 
     bot: str
     opponent: str
-    pairs: PairCounts
+    pairs: PairScoreCounts
     """Numbers of pairs in which the bot scored 0, ½, 1, 1½ and 2 points, in this order."""
     superiority: float | None
     """Likelihood, 0 to 1, that the bot is stronger than the opponent; None if no pair has both its matches."""
@@ -75,7 +75,7 @@ def make_result_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, 
 
     Void matches, and matches for which neither bot appeared, do not count.
     """
-    records = [record for _, record in results if not is_void(record) and not is_double_forfeit(record)]
+    records = [record for _, record in results if not is_void(record) and not is_double_no_show(record)]
     return ResultBreakdown(
         by_seat=_count_group_scores(
             bots, records, lambda record, bot: "maxie" if record.players.maxie == bot else "minnie"

@@ -34,7 +34,7 @@ CHAMPION_ROUND_NAME = "champion"
 """Value of `FormatRank.reached` for the winner of a knockout."""
 
 KNOCKOUT_FORMAT = "knockout"
-FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT_FORMAT)
+LADDER_FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT_FORMAT)
 """Names of the formats of a ladder (local tournament). An event of a server can also have the format ARENA_FORMAT."""
 
 FORMATS_WITHOUT_ELO = ("swiss", KNOCKOUT_FORMAT)
@@ -557,7 +557,7 @@ def make_format(
     seed: int,
     roster_changes: Iterable[RosterChange] = (),
 ) -> EventFormat:
-    """Return the format called `format_name`: one of `FORMATS`, or ARENA_FORMAT. Raises ValueError for any other name.
+    """Return the format called `format_name`: one of `LADDER_FORMATS`, or ARENA_FORMAT. Raises ValueError for any other name.
 
     bots                  names of the bots in order of seeding; in a gauntlet, the first one plays all others
     rounds                number of rounds; None for an endless event
@@ -573,7 +573,7 @@ def make_format(
         "knockout": lambda: KnockoutFormat(bots, rounds or 1, start_position_count),
     }
     if format_name not in makers:
-        raise ValueError(f"no format is called {format_name!r:.40}: choose from {', '.join(FORMATS)}")
+        raise ValueError(f"no format is called {format_name!r:.40}: choose from {', '.join(LADDER_FORMATS)}")
     format = makers[format_name]()
     if isinstance(format, SwissFormat):
         format.change_roster(*roster_changes)

@@ -55,11 +55,13 @@ class GlickoRating:
         return replace(self, deviation=min(phi * GLICKO_SCALE, MAX_DEVIATION))
 
 
-GameResult = tuple[GlickoRating, float]
+OpponentAndScore = tuple[GlickoRating, float]
 """Rating of the opponent before the rating period, and the player's score in the game: 1, ½ or 0."""
 
 
-def update_rating(player: GlickoRating, games: Sequence[GameResult], *, periods: float = 1.0) -> GlickoRating:
+def update_rating(
+    player: GlickoRating, games: Sequence[OpponentAndScore], *, periods: float = 1.0
+) -> GlickoRating:
     """Return the rating of `player` after these games, `periods` rating periods after the previous rating. O(games).
 
     Without games, the rating stays the same and its deviation grows. Raises ValueError for negative `periods`.

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from arena.rating.elo import ELO_SCALE, Z_SCORE_95_PERCENT, score_to_elo
 
-PairCounts = tuple[int, ...]
+PairScoreCounts = tuple[int, ...]
 """Counts of each possible score, from the lowest score to the highest.
 
 Five numbers for pairs of matches (0, ½, 1, 1½ and 2 points), or three for single matches (0, ½ and 1).
@@ -26,7 +26,7 @@ POSSIBLE_PAIR_SCORE_COUNT = 5
 """Number of possible scores of a pair of matches: 0, ½, 1, 1½ and 2 points."""
 
 
-def count_pair_scores(scores: Iterable[float]) -> PairCounts:
+def count_pair_scores(scores: Iterable[float]) -> PairScoreCounts:
     """Return the number of pairs with each of the scores 0, ½, 1, 1½ and 2, given the score of each pair."""
     counts = [0] * POSSIBLE_PAIR_SCORE_COUNT
     for score in scores:

@@ -96,7 +96,7 @@ class RatingCategory(NamedTuple):
     """Number of the season. Each season begins with new ratings."""
 
 
-def make_map_and_game_categories(
+def make_rating_categories(
     game: str, map: str, time_control: str, season: int
 ) -> tuple[RatingCategory, RatingCategory]:
     """Return the categories in which a match counts: its game as a whole, and its game on its map and time control."""
@@ -185,7 +185,7 @@ class Rater:
         last_rating = self.current_ratings.get((category, bot))
         if last_rating is None:
             return GlickoRating(), 0.0
-        return last_rating.to_glicko_rating(), compute_periods_between(last_rating.finished, end_time)
+        return last_rating.to_glicko_rating(), compute_rating_periods(last_rating.finished, end_time)
 
     def _make_step(
         self,
@@ -236,7 +236,7 @@ class Rater:
         return step
 
 
-def compute_periods_between(earlier: str, later: str) -> float:
+def compute_rating_periods(earlier: str, later: str) -> float:
     """Return the number of rating periods between two ISO 8601 times; 0 if `later` is before `earlier`."""
     elapsed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
     return max(0.0, elapsed.total_seconds() / RATING_PERIOD_SECONDS)

@@ -85,7 +85,7 @@ def is_void(record: AnyFinishedMatch) -> bool:
     return record.result.reason is EndReason.SERVER_FAULT
 
 
-def is_double_forfeit(record: AnyFinishedMatch) -> bool:
+def is_double_no_show(record: AnyFinishedMatch) -> bool:
     """Return True if neither player appeared, so that both lose."""
     return record.result.reason is EndReason.NO_SHOW and record.result.winner is None
 
@@ -98,7 +98,7 @@ def is_walkover(record: AnyFinishedMatch) -> bool:
 def list_losers(record: AnyFinishedMatch) -> tuple[str, ...]:
     """Return the losers of the match: one bot, none in a draw or a void match, both if neither appeared."""
     maxie, minnie = record.players.maxie, record.players.minnie
-    if is_double_forfeit(record):
+    if is_double_no_show(record):
         return (maxie, minnie)
     if record.result.winner is None:
         return ()

@@ -22,7 +22,7 @@ CACHE_SUBFOLDER = Path("riskless-arena") / "solved"
 """Path, within a cache folder, of the folder with the solved tables."""
 
 
-def list_cache_folders() -> Iterator[Path]:
+def list_table_cache_folders() -> Iterator[Path]:
     """Yield the folders that may hold tables solved on this machine.
 
     The first is in the user's cache folder, the second in the Python environment. Either may not exist.
@@ -36,9 +36,9 @@ def list_cache_folders() -> Iterator[Path]:
     yield Path(sys.prefix) / "cache" / CACHE_SUBFOLDER
 
 
-def get_output_folder() -> Path:
+def get_table_output_folder() -> Path:
     """Return the folder to which `arena solve` writes; it may not exist yet."""
-    return next(list_cache_folders())
+    return next(list_table_cache_folders())
 
 
 def make_table_file_name(map: RisklessMap) -> str:
@@ -47,13 +47,13 @@ def make_table_file_name(map: RisklessMap) -> str:
     return f"{name}-{compute_boards_digest(BoardNumbering.from_map(map))}{TABLE_SUFFIX}"
 
 
-def find_table(numbering: BoardNumbering) -> Path | None:
+def find_table_file(numbering: BoardNumbering) -> Path | None:
     """Return the path of the solved table of `numbering`, found by the file's name; None if there is none.
 
     The file is not read.
     """
     pattern = f"*-{compute_boards_digest(numbering)}{TABLE_SUFFIX}"
-    for folder in (SHIPPED_TABLES_FOLDER, *list_cache_folders()):
+    for folder in (SHIPPED_TABLES_FOLDER, *list_table_cache_folders()):
         for path in sorted(folder.glob(pattern)):
             return path
     return None
@@ -64,7 +64,7 @@ def open_table(numbering: BoardNumbering) -> SolvedTable | None:
 
     Raises BadTable if the file is damaged, or was made for a map with other roads, another army limit or another goal.
     """
-    path = find_table(numbering)
+    path = find_table_file(numbering)
     return None if path is None else _open_table(path, path.stat().st_mtime_ns, numbering)
 
 

@@ -77,7 +77,7 @@ def load_solution(game: Game[Any, Any]) -> Solution | None:
     return Solution(game, table) if table is not None and isinstance(game, Riskless) else None
 
 
-def find_unsolved_reason(game: Game[Any, Any]) -> str:
+def explain_missing_solution(game: Game[Any, Any]) -> str:
     """Return the reason why this machine has no solution of a game, in one line; empty if it has one."""
     try:
         if load_solution(game) is not None:

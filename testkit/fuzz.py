@@ -28,7 +28,7 @@ from websockets.typing import Subprotocol
 
 from arena.games.catalogue import make_game
 from arena.match.terms import MatchTerms
-from arena.protocol.codec import DecodeError, decode_client_message, decode_server_message, encode
+from arena.protocol.codec import DecodeError, decode_client_message, decode_server_message, encode_message
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.messages import SUBPROTOCOL, Hello
 from arena.protocol.timecontrol import TimeControl
@@ -146,7 +146,7 @@ def _decode_frame(frame: bytes, result: FuzzResult) -> None:
                 result.faults.append(f"the detail of an error is not one short line: {error.detail!r:.200}")
         else:
             result.decoded += 1
-            if decode(encode(message)) != message:
+            if decode(encode_message(message)) != message:
                 result.faults.append(f"decoding an encoded message changes it: {message!r:.200}")
 
 
@@ -164,7 +164,7 @@ async def _send_frames(host: Host, frames: Iterator[bytes], count: int) -> None:
                 close_timeout=1,
             ) as connection:
                 if random.random() < 0.9:
-                    await connection.send(encode(Hello(name)))
+                    await connection.send(encode_message(Hello(name)))
                 while frame_count < count:
                     frame_count += 1
                     await connection.send(next(frames))

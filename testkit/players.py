@@ -24,7 +24,7 @@ from websockets.typing import Subprotocol
 
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame
-from arena.protocol.codec import decode_server_message, encode
+from arena.protocol.codec import decode_server_message, encode_message
 from arena.protocol.messages import (
     SUBPROTOCOL,
     Accepted,
@@ -153,7 +153,7 @@ class RandomPlayer:
 
     @staticmethod
     async def _send_message(connection: ClientConnection, message: ClientMessage) -> None:
-        await connection.send(encode(message))
+        await connection.send(encode_message(message))
 
 
 async def run_players(url: str, player_count: int, max_think_seconds: float, name: str) -> None:

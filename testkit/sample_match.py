@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from arena.games.core import Player
 from arena.maps.game_on_map import make_game_on_map
 from arena.match.clock import NS_PER_MS
-from arena.match.referee import SEATS, Referee
+from arena.match.referee import SEAT_BY_PLAYER, Referee
 from arena.match.referee_events import (
     MatchOpened,
     MoveReceived,
@@ -19,7 +19,7 @@ from arena.match.referee_events import (
     encode_journal_row,
 )
 from arena.match.terms import MatchTerms, encode_terms
-from arena.protocol.record import FORMAT, Record, Result
+from arena.protocol.record import RECORD_FORMAT, Record, Result
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players, Thinking
 
@@ -99,7 +99,7 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
     if result is None:
         raise AssertionError("the match is not over, although a player has resigned")
     record = Record(
-        FORMAT,
+        RECORD_FORMAT,
         terms.match,
         terms.event,
         game.name,
@@ -108,7 +108,7 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
         str(terms.time_control),
         "2026-10-20T12:00:00Z",
         referee.moves,
-        Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail),
+        Result(SEAT_BY_PLAYER[result.winner] if result.winner else None, result.reason, result.detail),
     )
     return SampleMatch(terms, record, rows)
 

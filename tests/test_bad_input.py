@@ -183,7 +183,7 @@ def test_ctrl_c_in_the_middle_of_a_command_is_reported(monkeypatch: pytest.Monke
     def interrupt() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(maps, "list_map_names", interrupt)
+    monkeypatch.setattr(maps, "list_built_in_map_names", interrupt)
     fails("arena: stopped", 130, "maps", "list")
 
 

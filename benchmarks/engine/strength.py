@@ -27,9 +27,9 @@ from pathlib import Path
 from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import HELD_OUT_MAPS, load_map_variant
 from arena.ladder.reports.standings import FORFEIT_FIELD_BY_COLUMN
-from arena.maps.loader import list_map_names
+from arena.maps.loader import list_built_in_map_names
 from arena.maps.openings_file import find_shipped_openings_file
-from arena.rating.pentanomial import POSSIBLE_PAIR_SCORE_COUNT, PairCounts, estimate_elo_difference
+from arena.rating.pentanomial import POSSIBLE_PAIR_SCORE_COUNT, PairScoreCounts, estimate_elo_difference
 from benchmarks.kit.results import make_argument_parser
 
 REPOSITORY_FOLDER = Path(__file__).parents[2]
@@ -72,7 +72,7 @@ class MatchPairScore:
     forfeits: number of matches that either engine forfeited
     """
 
-    pairs: PairCounts
+    pairs: PairScoreCounts
     forfeits: int
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ def play_match_pairs(
     """
     with tempfile.TemporaryDirectory(prefix="arena-strength-") as folder:
         map_name, table = map, Path(folder) / "table.json"
-        if map not in list_map_names():
+        if map not in list_built_in_map_names():
             path = Path(folder) / "variant.toml"
             path.write_text(format_map_as_toml(load_map_variant(map)), encoding="utf-8")
             map_name = str(path)

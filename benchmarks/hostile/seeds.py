@@ -12,7 +12,7 @@ import msgspec
 from arena.bots.client.state.moves import MAX_MAIN_LINE_MOVES
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.record import RECORD_FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Thinking
 from arena.server.store import tokens
 from arena.server.store.database import create_or_migrate_store, open_engine
@@ -32,7 +32,7 @@ def make_long_records(record_count: int) -> Iterator[bytes]:
     for _ in range(record_count):
         yield msgspec.json.encode(
             Record(
-                format=FORMAT,
+                format=RECORD_FORMAT,
                 match=uuid.uuid4().hex,
                 event="thinking",
                 game="riskless",

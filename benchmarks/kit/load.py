@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.protocol.codec import encode
+from arena.protocol.codec import encode_message
 from arena.protocol.messages import Move
 from benchmarks.kit.client import Client, connect, open_client
 from benchmarks.kit.script import SAMPLE_MATCH_ID, make_scripted_moves
@@ -28,7 +28,7 @@ MEAN_PAUSE_WHILE_CONNECTING_SECONDS = 0.5
 MAX_PARALLEL_CONNECTS = 50
 """Maximum number of bots per process that connect at the same time. With more, some connections would time out."""
 
-RELAY_MOVE_PAYLOAD = encode(Move(SAMPLE_MATCH_ID, 50, make_scripted_moves()[50]))
+RELAY_MOVE_PAYLOAD = encode_message(Move(SAMPLE_MATCH_ID, 50, make_scripted_moves()[50]))
 """Payload of each frame that a bot sends to a relay: a typical `move` message."""
 
 

@@ -7,9 +7,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from arena.maps.game_on_map import make_game_on_map
-from arena.protocol.codec import encode
+from arena.protocol.codec import encode_message
 from arena.protocol.messages import Accepted, Turn
-from arena.protocol.values import Clocks, Data
+from arena.protocol.values import Clocks, PlainData
 
 GAME, MAP = "riskless", "m2"
 ALLOWED_SCRIPTED_MATCH_PLIES = range(80, 121)
@@ -19,7 +19,7 @@ SAMPLE_MATCH_ID = "0" * 32
 
 
 @cache
-def make_scripted_moves() -> list[Data]:
+def make_scripted_moves() -> list[PlainData]:
     """Return the moves of the match that simulated bots play, as data for the protocol's messages.
 
     It is the first of the random matches with the seeds 0, 1, 2 … whose length is in ALLOWED_SCRIPTED_MATCH_PLIES.
@@ -27,7 +27,7 @@ def make_scripted_moves() -> list[Data]:
     game: Any = make_game_on_map(GAME, MAP)
     for seed in range(10_000):
         rng, position = random.Random(seed), game.start()
-        moves: list[Data] = []
+        moves: list[PlainData] = []
         while game.outcome(position) is None and len(moves) <= ALLOWED_SCRIPTED_MATCH_PLIES.stop:
             move = rng.choice(game.moves(position))
             moves.append(game.move_to_data(move))
@@ -40,10 +40,10 @@ def make_scripted_moves() -> list[Data]:
 
 
 @cache
-def make_long_match_moves() -> list[Data]:
+def make_long_match_moves() -> list[PlainData]:
     """Return the moves of a long match, as data for the protocol's messages. Both players always make the first legal move."""
     game: Any = make_game_on_map(GAME, MAP)
-    position, moves = game.start(), list[Data]()
+    position, moves = game.start(), list[PlainData]()
     while game.outcome(position) is None:
         move = game.moves(position)[0]
         moves.append(game.move_to_data(move))
@@ -61,9 +61,11 @@ class MessageSizes(NamedTuple):
 def measure_message_sizes() -> MessageSizes:
     """Return the mean sizes of the messages that follow a move, over all moves of the scripted match."""
     moves = make_scripted_moves()
-    accepted_sizes = [len(encode(Accepted(SAMPLE_MATCH_ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
+    accepted_sizes = [
+        len(encode_message(Accepted(SAMPLE_MATCH_ID, ply, 0.2, 60_000))) for ply in range(len(moves))
+    ]
     turn_sizes = [
-        len(encode(Turn(SAMPLE_MATCH_ID, ply, moves[:ply], Clocks(60_000, 60_000), 1000)))
+        len(encode_message(Turn(SAMPLE_MATCH_ID, ply, moves[:ply], Clocks(60_000, 60_000), 1000)))
         for ply in range(len(moves))
     ]
     return MessageSizes(sum(accepted_sizes) // len(moves), sum(turn_sizes) // len(moves))

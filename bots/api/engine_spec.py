@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.games.name_hints import suggest_names
+from arena.games.name_hints import format_name_suggestion
 
 PROGRAM_PREFIX = "exec:"
 """Prefix of the engine spec `exec:COMMAND`: an external program that speaks JSON Lines (docs/stdio.md)."""
@@ -114,7 +114,7 @@ def parse_spec(text: str, options_by_name: Mapping[str, Options], kind: str = "e
     """
     name, colon, rest = text.strip().partition(":")
     if name not in options_by_name:
-        raise BadSpec(f"no {kind} is called {name!r:.60}: {suggest_names(name, options_by_name)}")
+        raise BadSpec(f"no {kind} is called {name!r:.60}: {format_name_suggestion(name, options_by_name)}")
     options = options_by_name[name]
     values: dict[str, Any] = {key: option.default for key, option in options.items()}
     options_set: set[str] = set()
@@ -125,7 +125,7 @@ def parse_spec(text: str, options_by_name: Mapping[str, Options], kind: str = "e
                 f"{name}: {part.strip()!r:.60} has no value: write option=value, e.g. {_make_example_option(options)}"
             )
         if key not in options:
-            choices = suggest_names(key, options) if options else "it has no options"
+            choices = format_name_suggestion(key, options) if options else "it has no options"
             raise BadSpec(f"{name} has no option {key!r:.60}: {choices}")
         if key in options_set:
             raise BadSpec(f"{name}: {key} is given twice")

@@ -57,7 +57,7 @@ from arena.bots.client.worker import (
     schedule_hang_check,
 )
 from arena.clock import MONOTONIC_CLOCK, TimeSource
-from arena.protocol.codec import DecodeError, decode_server_message, encode
+from arena.protocol.codec import DecodeError, decode_server_message, encode_message
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import ClientMessage, Hello, Status, redact_secrets
 
@@ -291,7 +291,7 @@ class Client:
             try:
                 async for message in outgoing:
                     log.debug("> %s", redact_secrets(message))
-                    await connection.send(encode(message))
+                    await connection.send(encode_message(message))
             except ConnectionClosed:
                 pass  # the reader notices the lost connection too, and reports it
 

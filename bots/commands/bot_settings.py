@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict, replace
 
-from arena.bot_file import read_token
+from arena.bot_file import read_bot_token
 from arena.games.basics import GameError
 from arena.games.catalogue import CATALOGUE
 from arena.games.loading import is_file_spec
@@ -178,7 +178,7 @@ def read_settings(path: Path) -> BotSettings:
                 file.data[key] = [file.data[key]]
         content = file.convert_to_struct(BotFileSettings, lambda _, relative_path: folder / relative_path)
         settings = BotSettings(
-            **asdict(content), token=read_token(file, content.token_file, content.token_env)
+            **asdict(content), token=read_bot_token(file, content.token_file, content.token_env)
         )
     except BadTomlFile as error:
         raise BadBotSettings(str(error)) from None

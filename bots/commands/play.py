@@ -33,7 +33,7 @@ from arena.cores import list_usable_cores
 from arena.games.core import AnyGame, GameError, Player
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.terminal import print_position
-from arena.match.adjudication import find_missing_tablebase_reason
+from arena.match.adjudication import explain_missing_tablebase
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication, BadAdjudication
 from arena.protocol.record import format_record_line
 from arena.protocol.timecontrol import TimeControl
@@ -81,7 +81,7 @@ def play(
     reason = find_incompatibility_reason(engine, loaded_game)
     if reason is not None:
         raise UsageError(reason)
-    reason = find_missing_tablebase_reason(adjudication, loaded_game)
+    reason = explain_missing_tablebase(adjudication, loaded_game)
     if reason is not None:
         raise UsageError(f"--adjudicate: the rule `table` cannot be used: {reason}")
     match = _open_match(opponent, loaded_game, Player(seat), control, adjudication)

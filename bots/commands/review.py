@@ -25,7 +25,7 @@ from arena.games.riskless import Riskless
 from arena.match.replay import Replay, summarize_record
 from arena.solved.header import BadTable
 from arena.solved.move_quality import MoveQuality
-from arena.solved.solution import find_unsolved_reason
+from arena.solved.solution import explain_missing_solution
 
 
 def print_review(
@@ -96,7 +96,9 @@ def _print_tablebase_review(
     replay: Replay, solved: list[SolvedMove] | None, json_file: Path | None, svg_file: Path | None
 ) -> None:
     if solved is None:
-        raise UsageError(f"--analyse perfect cannot review this match: {find_unsolved_reason(replay.game)}")
+        raise UsageError(
+            f"--analyse perfect cannot review this match: {explain_missing_solution(replay.game)}"
+        )
     if svg_file is not None:
         raise UsageError(
             "--svg draws search values: give --analyse alphabeta, or another engine that searches"

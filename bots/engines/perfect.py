@@ -13,7 +13,7 @@ from arena.bots.search.search_values import WIN
 from arena.games.core import Game
 from arena.games.riskless import Move, RisklessPosition
 from arena.solved.header import BadTable
-from arena.solved.solution import Solution, find_unsolved_reason, load_solution
+from arena.solved.solution import Solution, explain_missing_solution, load_solution
 from arena.solved.solved_value import SolvedResult, SolvedValue
 
 
@@ -55,7 +55,7 @@ def count_losing_replies(solution: Solution, position: RisklessPosition, move: M
 
 def find_perfect_incompatibility_reason(game: Game[Any, Any]) -> str:
     """Return why `perfect` cannot play a game, in one line; empty if it can."""
-    reason = find_unsolved_reason(game)
+    reason = explain_missing_solution(game)
     return reason and f"perfect: {reason}"
 
 

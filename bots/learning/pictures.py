@@ -12,7 +12,7 @@ from arena.bots.search.reports.tree_picture import render_traced_search
 from arena.charts import PlotArea, render_svg_document, render_text_element
 from arena.games.core import Game
 from arena.games.riskless import Riskless
-from arena.maps.loader import load_map_file
+from arena.maps.loader import load_annotated_map
 from arena.maps.svg import render_map_svg
 from arena.match.replay import Replay, summarize_record
 
@@ -48,7 +48,7 @@ def make_position_picture(game: Game[Any, Any], position: Any) -> Picture:
     """
     text = game.picture(position)
     if isinstance(game, Riskless):
-        return Picture(text, lambda: render_map_svg(load_map_file(game.map.name), position.armies))
+        return Picture(text, lambda: render_map_svg(load_annotated_map(game.map.name), position.armies))
     return Picture(text, lambda: _render_text_lines(text.splitlines()))
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from arena.bots.review.review import ReviewedMove
 from arena.bots.search.search_values import ESTIMATE_LIMIT
-from arena.charts import INK, PlotArea, render_dot, render_svg_document, render_text_element
+from arena.charts import TEXT_COLOUR, PlotArea, render_dot, render_svg_document, render_text_element
 
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
-CURVE_COLOURS = {"engine": INK, "maxie": "#c2261d", "minnie": "#1452b8"}
+CURVE_COLOURS = {"engine": TEXT_COLOUR, "maxie": "#c2261d", "minnie": "#1452b8"}
 MIN_AXIS_VALUE = 200
 """Minimum of the value at the upper end of the value axis, in hundredths of an army.
 

@@ -21,7 +21,7 @@ from arena.console import (
 )
 from arena.games.riskless_map import list_roads
 from arena.lab.commands.measure import measure_command
-from arena.maps.loader import MapError, MapFile, list_map_names, load_map_file
+from arena.maps.loader import AnnotatedMap, MapError, list_built_in_map_names, load_annotated_map
 from arena.maps.svg import render_map_svg
 from arena.maps.text_map import draw_text_map
 
@@ -34,7 +34,7 @@ def list_command(json: JsonOption = None) -> None:
 
     Example: arena maps list
     """
-    files = [load_map_file(name) for name in list_map_names()]
+    files = [load_annotated_map(name) for name in list_built_in_map_names()]
     if json is not None:
         write_json([_make_map_json_fields(file) for file in files], json)
         if str(json) == "-":
@@ -78,7 +78,7 @@ def show_command(
     Example: arena maps show world --svg world.svg
     """
     try:
-        file = load_map_file(name)
+        file = load_annotated_map(name)
     except MapError as error:
         raise CommandError(str(error)) from None
     if svg is not None:
@@ -118,7 +118,7 @@ def check_command(
     invalid_count = 0
     for name in files:
         try:
-            map = load_map_file(name).map
+            map = load_annotated_map(name).map
         except MapError as error:
             invalid_count += 1
             err.print(str(error))
@@ -129,7 +129,7 @@ def check_command(
         raise typer.Exit(1)
 
 
-def _make_map_json_fields(file: MapFile) -> dict[str, object]:
+def _make_map_json_fields(file: AnnotatedMap) -> dict[str, object]:
     map = file.map
     return {
         "map": map.name,
@@ -143,13 +143,13 @@ def _make_map_json_fields(file: MapFile) -> dict[str, object]:
     }
 
 
-def _write_svg(file: MapFile, svg_path: Path) -> None:
+def _write_svg(file: AnnotatedMap, svg_path: Path) -> None:
     write_text(render_map_svg(file), svg_path)
     if str(svg_path) != "-":
         out.print(f"wrote {svg_path}")
 
 
-def _print_territories(file: MapFile, terminal_width: int) -> None:
+def _print_territories(file: AnnotatedMap, terminal_width: int) -> None:
     """Print the numbers and names of the map's territories, in as many columns as fit into `terminal_width` characters."""
     map = file.map
     cells = [

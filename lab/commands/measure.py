@@ -35,7 +35,7 @@ from arena.games.riskless import Riskless
 from arena.lab.commands.map_loading import load_map_for_compiled_search
 from arena.lab.processes import ProcessKilled
 from arena.maps.game_on_map import has_maps
-from arena.maps.loader import list_map_names
+from arena.maps.loader import list_built_in_map_names
 from arena.maps.openings_file import BadOpenings, find_shipped_openings_file, read_openings
 from arena.protocol.values import Opening
 
@@ -118,17 +118,17 @@ def measure_command(
 
     Example: arena maps measure world my_map.toml --matches 200
     """
-    from arena.lab.measure import choose_nodes_per_move, count_matches_to_play, measure_maps  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.measure import choose_strengths, count_matches_to_play, measure_maps  # noqa: PLC0415 - an extra, and slow to load
 
     name = register_game(game)
     if not has_maps(name):
         raise UsageError(
             f"--game {game}: must be riskless or a game derived from it; other games have no maps"
         )
-    boards = [load_map_for_compiled_search(name) for name in maps or list_map_names()]
+    boards = [load_map_for_compiled_search(name) for name in maps or list_built_in_map_names()]
     games = [cast("type[Riskless]", CATALOGUE.find_game_class(name))(board) for board in boards]
     fixed_openings = None if openings is None else _read_openings(openings, games, matches)
-    strengths = choose_nodes_per_move(games)
+    strengths = choose_strengths(games)
     measured: list[MeasuredMap] = []
     try:
         with Progress(console=get_progress_console(), transient=True) as bar:

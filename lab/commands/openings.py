@@ -39,7 +39,7 @@ MAX_TRIES_PER_OPENING = 1_000
 """Maximum number of random openings that are tested, for each opening to be found (--count)."""
 
 DEFAULT_ENGINE = "alphabeta"
-DEFAULT_STRENGTHS = "500,4000,32000"
+DEFAULT_STRENGTHS_TEXT = "500,4000,32000"
 """Default of --strengths, as numbers of nodes per move. They are the strengths of `arena maps measure`."""
 MAX_NODES_PER_MOVE = 10**9
 """Largest number of nodes per move that --nodes and --strengths accept."""
@@ -96,7 +96,7 @@ def make_command(
             metavar="N,N,…",
             help="Strengths at which test matches are played: nodes per move, comma-separated.",
         ),
-    ] = DEFAULT_STRENGTHS,
+    ] = DEFAULT_STRENGTHS_TEXT,
     gap: Annotated[
         float,
         typer.Option(

@@ -21,7 +21,12 @@ from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import load_map_variant
 from arena.maps.loader import MapError
 from arena.solved.board_numbers import BoardNumbering
-from arena.solved.folders import find_table, get_output_folder, make_table_file_name, require_matching_table
+from arena.solved.folders import (
+    find_table_file,
+    get_table_output_folder,
+    make_table_file_name,
+    require_matching_table,
+)
 from arena.solved.header import BadTable
 from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedValue
@@ -81,10 +86,10 @@ def solve_command(
     except MapError as error:
         raise UsageError(str(error)) from None
     threads = len(list_usable_cores())
-    path = find_table(BoardNumbering.from_map(variant_map))
+    path = find_table_file(BoardNumbering.from_map(variant_map))
     seconds = None
     if again or path is None:
-        path = get_output_folder() / make_table_file_name(variant_map)
+        path = get_table_output_folder() / make_table_file_name(variant_map)
         seconds = _solve_and_time(variant_map, path, threads)
     try:
         table = require_matching_table(SolvedTable(path), BoardNumbering.from_map(variant_map))
@@ -109,7 +114,7 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
     from arena.lab.solving.checkpoint import BadCheckpoint  # noqa: PLC0415 - an extra, and slow to load
     from arena.lab.solving.cost import (  # noqa: PLC0415
         CODE_BYTES_PER_BOARD,
-        estimate_cost,
+        estimate_solving_cost,
         find_largest_territory_cap,
         measure_available_memory_bytes,
     )
@@ -119,7 +124,11 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
     boards = BoardNumbering.from_map(map)
     available_bytes = measure_available_memory_bytes()
     # Skip the exact cost of huge maps: with 1,000 territories there may be too many symmetries to count.
-    cost = estimate_cost(boards) if CODE_BYTES_PER_BOARD * boards.board_count <= available_bytes else None
+    cost = (
+        estimate_solving_cost(boards)
+        if CODE_BYTES_PER_BOARD * boards.board_count <= available_bytes
+        else None
+    )
     if cost is None or cost.peak_memory_bytes > available_bytes:
         largest_cap = find_largest_territory_cap(boards, available_bytes, max(abs(n) for n in map.start))
         cap_advice = (

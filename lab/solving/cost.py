@@ -68,7 +68,7 @@ def count_bytes_per_board_number(board_count: int) -> int:
     return 4 if board_count <= 1 << 32 else 8
 
 
-def estimate_cost(boards: BoardNumbering) -> SolvingCost:
+def estimate_solving_cost(boards: BoardNumbering) -> SolvingCost:
     """Return the memory and time that solving these boards takes.
 
     Representative boards (one of each set of symmetric boards) are counted by Burnside's lemma, in time proportional to
@@ -102,7 +102,7 @@ def find_largest_territory_cap(
         # A board takes at least two bytes, so most caps are rejected without counting symmetries.
         if boards.territory_count * log(2 * cap + 1) > log(max(memory_bytes, 1)):
             continue
-        if estimate_cost(replace(boards, cap=cap)).peak_memory_bytes <= memory_bytes:
+        if estimate_solving_cost(replace(boards, cap=cap)).peak_memory_bytes <= memory_bytes:
             return cap
     return None
 

@@ -17,12 +17,12 @@ from arena.lab.solving.retrograde import SolverGame
 from arena.lab.solving.rules_array import (
     CAP,
     GOAL,
-    IMAGES,
-    POWERS,
-    ROADS,
-    SYMMETRIES,
-    TERRITORIES,
-    TURNED,
+    NEGATION_SUM,
+    PLACE_VALUES,
+    ROADS_START,
+    SYMMETRIES_START,
+    SYMMETRY_COUNT,
+    TERRITORY_COUNT,
     decode_board,
 )
 
@@ -35,14 +35,14 @@ def write_successor_numbers(rules: Any, scratch: Any, board_number: Any) -> Any:
 
     In these boards, the armies of the opponent, who is then to move, are positive.
     """
-    size = rules[TERRITORIES]
+    size = rules[TERRITORY_COUNT]
     cap = rules[CAP]
-    roads = rules[ROADS]
+    roads = rules[ROADS_START]
     targets = roads + size + 1
-    armies_start = rules[IMAGES] - targets
+    armies_start = rules[SYMMETRIES_START] - targets
     trained_start = armies_start + size
     decode_board(rules, scratch, armies_start, board_number)
-    total = rules[TURNED] // 2
+    total = rules[NEGATION_SUM] // 2
     for territory in range(size):
         n = scratch[armies_start + territory]
         if 0 < n < cap:
@@ -50,19 +50,19 @@ def write_successor_numbers(rules: Any, scratch: Any, board_number: Any) -> Any:
         elif -cap < n < 0:
             n -= 1
         scratch[trained_start + territory] = n
-        total += n * rules[POWERS + territory]
+        total += n * rules[PLACE_VALUES + territory]
     count = 0
     for source in range(size):
         moving_armies = scratch[armies_start + source]
         if moving_armies <= 0:
             continue
-        code = total + (1 - scratch[trained_start + source]) * rules[POWERS + source]
+        code = total + (1 - scratch[trained_start + source]) * rules[PLACE_VALUES + source]
         for road in range(rules[roads + source], rules[roads + source + 1]):
             target = rules[targets + road]
             armies_after = moving_armies + scratch[armies_start + target]
             armies_after = min(armies_after + 1, cap) if armies_after >= 0 else max(armies_after - 1, -cap)
-            board = code + (armies_after - scratch[trained_start + target]) * rules[POWERS + target]
-            scratch[count] = rules[TURNED] - board
+            board = code + (armies_after - scratch[trained_start + target]) * rules[PLACE_VALUES + target]
+            scratch[count] = rules[NEGATION_SUM] - board
             count += 1
     return count
 
@@ -70,12 +70,12 @@ def write_successor_numbers(rules: Any, scratch: Any, board_number: Any) -> Any:
 @inlined
 def write_value_code(rules: Any, scratch: Any, board_number: Any, codes: Any, code: Any) -> None:
     """Write `code` (an encoded value) to `codes` for a board and for all boards that are symmetric to it."""
-    size = rules[TERRITORIES]
-    images = rules[IMAGES]
-    armies_start = images - rules[ROADS] - size - 1
+    size = rules[TERRITORY_COUNT]
+    images = rules[SYMMETRIES_START]
+    armies_start = images - rules[ROADS_START] - size - 1
     decode_board(rules, scratch, armies_start, board_number)
-    empty_board_number = rules[TURNED] // 2
-    for image in range(images, images + rules[SYMMETRIES] * size, size):
+    empty_board_number = rules[NEGATION_SUM] // 2
+    for image in range(images, images + rules[SYMMETRY_COUNT] * size, size):
         image_number = empty_board_number
         for territory in range(size):
             image_number += scratch[armies_start + territory] * rules[image + territory]
@@ -93,7 +93,7 @@ def make_classification_kernel() -> Any:
     def find_outcome(rules: Any, scratch: Any, armies_start: Any) -> Any:
         own_armies = 0
         opponent_armies = 0
-        for territory in range(rules[TERRITORIES]):
+        for territory in range(rules[TERRITORY_COUNT]):
             n = scratch[armies_start + territory]
             if n > 0:
                 own_armies += n
@@ -110,10 +110,10 @@ def make_classification_kernel() -> Any:
 
     @inlined
     def is_representative(rules: Any, scratch: Any, armies_start: Any, board_number: Any) -> Any:
-        size = rules[TERRITORIES]
-        empty_board_number = rules[TURNED] // 2
-        images = rules[IMAGES]
-        for image in range(images + size, images + rules[SYMMETRIES] * size, size):
+        size = rules[TERRITORY_COUNT]
+        empty_board_number = rules[NEGATION_SUM] // 2
+        images = rules[SYMMETRIES_START]
+        for image in range(images + size, images + rules[SYMMETRY_COUNT] * size, size):
             image_number = empty_board_number
             for territory in range(size):
                 image_number += scratch[armies_start + territory] * rules[image + territory]
@@ -133,7 +133,7 @@ def make_classification_kernel() -> Any:
         representative_bits  one bit per board, the lowest bit first: 1 for an unfinished representative
         counts               [0] increases by the number of unfinished boards, [1] by the number of representatives among them
         """
-        armies_start = rules[IMAGES] - rules[ROADS] - rules[TERRITORIES] - 1
+        armies_start = rules[SYMMETRIES_START] - rules[ROADS_START] - rules[TERRITORY_COUNT] - 1
         decode_board(rules, scratch, armies_start, first)
         eight_bits = 0
         for board_number in range(first, last):
@@ -148,7 +148,7 @@ def make_classification_kernel() -> Any:
             if board_number & 7 == 7 or board_number == last - 1:
                 representative_bits[board_number >> 3] = eight_bits
                 eight_bits = 0
-            territory = rules[TERRITORIES] - 1
+            territory = rules[TERRITORY_COUNT] - 1
             scratch[armies_start + territory] += 1
             while scratch[armies_start + territory] > rules[CAP] and territory > 0:
                 scratch[armies_start + territory] = -rules[CAP]

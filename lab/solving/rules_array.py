@@ -15,20 +15,30 @@ from arena.solved.board_numbers import BoardNumbering
 
 Words = npt.NDArray[np.int64]
 
-TERRITORIES, BASE, CAP, GOAL, TURNED, SYMMETRIES, ROADS, IMAGES, POWERS = range(9)
+(
+    TERRITORY_COUNT,
+    RADIX,
+    CAP,
+    GOAL,
+    NEGATION_SUM,
+    SYMMETRY_COUNT,
+    ROADS_START,
+    SYMMETRIES_START,
+    PLACE_VALUES,
+) = range(9)
 """Indices into the array that describes a map of V territories for compiled code. The array has at the index:
 
-TERRITORIES  V
-BASE         number of values of a digit, 2 × cap + 1
-CAP          maximum number of armies on a territory
-GOAL         number of armies with which a player wins
-TURNED       number of a board plus the number of the same board with all signs changed; the sum is the same for all boards
-SYMMETRIES   number of symmetries of the map
-ROADS        index at which the roads are stored: V + 1 numbers, then the targets of all roads. The numbers v and v + 1
-             say where the targets of territory v begin and end.
-IMAGES       index at which V numbers are stored for each symmetry: the place value of each territory's digit in the number
-             of the symmetric board
-POWERS       place value of the first territory's digit; those of the other territories follow
+TERRITORY_COUNT   V
+RADIX             base of the numbers of boards: a digit has 2 × cap + 1 values
+CAP               maximum number of armies on a territory
+GOAL              number of armies with which a player wins
+NEGATION_SUM      sum of the numbers of a board and of the same board with all signs changed, which is equal for all boards
+SYMMETRY_COUNT    number of symmetries of the map
+ROADS_START       index at which the roads begin: V + 1 numbers, then the targets of all roads. Of the V + 1 numbers, those at
+                  v and v + 1 say where the targets of territory v begin and end.
+SYMMETRIES_START  index at which the symmetries begin. Each has V numbers: the place value of each territory's digit in the
+                  number of the symmetric board.
+PLACE_VALUES      place value of the first territory's digit; those of the other territories follow
 """
 
 
@@ -39,7 +49,7 @@ def make_rules_array(boards: BoardNumbering) -> Words:
     road_starts = [sum(degrees[:territory]) for territory in range(size + 1)]
     targets = [neighbour for neighbours in boards.neighbours for neighbour in neighbours]
     images = [boards.place_values[place] for symmetry in boards.symmetries for place in symmetry]
-    roads = POWERS + size
+    roads = PLACE_VALUES + size
     head = [size, boards.radix, boards.cap, boards.goal, boards.board_count - 1, len(boards.symmetries)]
     return np.array(
         [
@@ -66,8 +76,8 @@ def count_scratch_words(boards: BoardNumbering) -> int:
 @inlined
 def decode_board(rules: Any, scratch: Any, start_index: Any, board_number: Any) -> None:
     """Write the armies on the territories of board `board_number` to scratch[start_index], scratch[start_index + 1] …"""
-    base = rules[BASE]
-    for territory in range(rules[TERRITORIES] - 1, -1, -1):
+    base = rules[RADIX]
+    for territory in range(rules[TERRITORY_COUNT] - 1, -1, -1):
         quotient = board_number // base
         scratch[start_index + territory] = board_number - quotient * base - rules[CAP]
         board_number = quotient

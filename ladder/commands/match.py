@@ -44,7 +44,7 @@ from arena.ladder.plan import (
 )
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION
-from arena.rating.pentanomial import EloDifference, PairCounts, estimate_elo_difference
+from arena.rating.pentanomial import EloDifference, PairScoreCounts, estimate_elo_difference
 from arena.rating.sprt import BadSprt, Sprt, Verdict
 
 
@@ -183,7 +183,7 @@ def _format_progress_line(ladder: Ladder) -> str:
     )
 
 
-def _format_pairs(pairs: PairCounts) -> str:
+def _format_pairs(pairs: PairScoreCounts) -> str:
     return f"{sum(pairs)} pair{'s' if sum(pairs) > 1 else ''}"
 
 
@@ -195,7 +195,7 @@ def _format_elo(first_bot: str, second_bot: str, elo: EloDifference) -> str:
 def _describe_findings(
     first_bot: str,
     second_bot: str,
-    pairs: PairCounts,
+    pairs: PairScoreCounts,
     elo: EloDifference | None,
     sprt: Sprt | None,
     crash_text: str,
@@ -237,7 +237,7 @@ def describe_crashes(ladder: Ladder) -> str:
     return ", ".join(f"{row.bot} crashed in {row.crashes} of {row.games} matches" for row in rows)
 
 
-def _make_sprt_report(sprt: Sprt | None, pairs: PairCounts, crash_text: str) -> dict[str, object] | None:
+def _make_sprt_report(sprt: Sprt | None, pairs: PairScoreCounts, crash_text: str) -> dict[str, object] | None:
     if sprt is None:
         return None
     return {

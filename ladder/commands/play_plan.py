@@ -33,7 +33,7 @@ from arena.ladder.reports.display import open_display
 from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError
 from arena.maps.openings_file import BadOpenings, read_openings
-from arena.match.adjudication import find_missing_tablebase_reason
+from arena.match.adjudication import explain_missing_tablebase
 from arena.rating.sprt import Sprt
 from arena.server import interpreter
 from arena.server.edge.edge import CannotListen
@@ -136,7 +136,7 @@ def _check_engines(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
 def _check_solved_tables(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
     """Raise UsageError if the adjudication rule `table` is on, but one of `games` has no solved table on this machine."""
     for game in games:
-        reason = find_missing_tablebase_reason(plan.adjudication, game)
+        reason = explain_missing_tablebase(plan.adjudication, game)
         if reason is not None:
             raise UsageError(f"--adjudicate: the rule `table` cannot be used: {reason}")
 

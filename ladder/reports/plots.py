@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from arena.charts import GRID, INK, PlotArea, render_dot, render_line, render_text_element
+from arena.charts import GRID_COLOUR, TEXT_COLOUR, PlotArea, render_dot, render_line, render_text_element
 from arena.rating.standings import StandingsRow
 
 PLOT_WIDTH, PLOT_LEFT_MARGIN, PLOT_RIGHT_MARGIN = 360, 46, 20
@@ -72,7 +72,9 @@ def render_ratings_plot(rows: Sequence[StandingsRow], colour_by_bot: Mapping[str
     area = PlotArea(
         PLOT_LEFT_MARGIN, PLOT_WIDTH - PLOT_RIGHT_MARGIN, 0, bottom, (ticks[0], ticks[-1]), (0, 1)
     )
-    elements = [render_line(area.get_svg_x(tick), 0, area.get_svg_x(tick), bottom, GRID) for tick in ticks]
+    elements = [
+        render_line(area.get_svg_x(tick), 0, area.get_svg_x(tick), bottom, GRID_COLOUR) for tick in ticks
+    ]
     elements += [
         render_text_element(area.get_svg_x(tick), bottom + 15, f"{tick:+z.0f}", anchor="middle")
         for tick in ticks
@@ -128,8 +130,8 @@ def render_plot_by_ply(
     elements = [
         *area.render_value_axis({tick: f"{tick:g}" for tick in value_ticks}, 5),
         *area.render_x_labels(ply_ticks, 16),
-        render_line(PLOT_LEFT_MARGIN, top, PLOT_LEFT_MARGIN, bottom, INK),
-        render_line(PLOT_LEFT_MARGIN, bottom, area.right, bottom, INK),
+        render_line(PLOT_LEFT_MARGIN, top, PLOT_LEFT_MARGIN, bottom, TEXT_COLOUR),
+        render_line(PLOT_LEFT_MARGIN, bottom, area.right, bottom, TEXT_COLOUR),
         render_text_element(2, 12, unit),
         render_text_element(area.right, bottom + 32, "ply", anchor="end"),
     ]

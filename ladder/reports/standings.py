@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.console import fits_terminal, print_markdown
+from arena.console import fits_terminal, print_markdown_table
 from arena.ladder.reports.blunders import BlunderReport
 from arena.match.replay import compute_mean_cpu_ms_by_bot
 from arena.protocol.record import Record
@@ -127,7 +127,7 @@ def print_standings(
     if fits_terminal(table, console):
         console.print(table)
     else:
-        print_markdown(make_standings_table(rows, columns, as_markdown=True), console)
+        print_markdown_table(make_standings_table(rows, columns, as_markdown=True), console)
     if any(getattr(row, name) for row in rows for name in FORFEIT_FIELD_BY_COLUMN.values()):
         console.print(FORFEITS_LEGEND, markup=False, highlight=False, soft_wrap=True)
     for column in columns:

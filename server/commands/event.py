@@ -27,7 +27,7 @@ from arena.console import (
 )
 from arena.games.name_hints import format_similar_name_hint
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.rating.formats import ARENA_FORMAT, FORMATS
+from arena.rating.formats import ARENA_FORMAT, LADDER_FORMATS
 from arena.server.commands.directives import parse_duration_option
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
@@ -147,9 +147,9 @@ def new(
     """
     if not is_valid_name(name) or len(name) > 48:
         raise UsageError(f"{name!r:.80} is not a valid name of an event: write 1 to 48 printable characters")
-    if format not in (*FORMATS, ARENA_FORMAT):
+    if format not in (*LADDER_FORMATS, ARENA_FORMAT):
         raise UsageError(
-            f"--format: must be one of {', '.join((*FORMATS, ARENA_FORMAT))}, not {format!r:.40}"
+            f"--format: must be one of {', '.join((*LADDER_FORMATS, ARENA_FORMAT))}, not {format!r:.40}"
         )
     if every and every not in DAYS_BY_RECURRENCE_INTERVAL:
         raise UsageError(f"--every: must be day or week, not {every!r:.40}")

@@ -20,7 +20,7 @@ from arena.atomic_file import append_line_to_path
 from arena.clock import MONOTONIC_CLOCK
 from arena.console import CommandError, err, out
 from arena.games.catalogue import CATALOGUE
-from arena.match.adjudication import find_missing_tablebase_reason
+from arena.match.adjudication import explain_missing_tablebase
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, format_record_line
@@ -352,7 +352,7 @@ def _require_usable_adjudication(settings: ArenaSettings, pool: Pool) -> None:
     except BadAdjudication as error:
         raise BadSetting("matches.adjudicate", str(error)) from None
     for game in pool.games:
-        reason = find_missing_tablebase_reason(adjudication, game.game)
+        reason = explain_missing_tablebase(adjudication, game.game)
         if reason is not None:
             raise BadSetting("matches.adjudicate", f"the adjudication rule `table` cannot be used: {reason}")
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 from msgspec.structs import fields
 
-from arena.games.name_hints import find_most_similar, suggest_names
+from arena.games.name_hints import find_most_similar_name, format_name_suggestion
 from arena.server.settings import RELOADABLE_SETTING_KEYS, SETTING_TYPES, ArenaSettings
 from arena.toml_file import BadTomlFile, TomlFile, describe_violated_requirement
 
@@ -133,7 +133,9 @@ def _read_setting_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
                 f"expected a section, as [{section}]" if is_known else _describe_unknown_key(section, ()),
             )
         if section not in sections:
-            raise BadSetting(section, f"there is no such section; {suggest_names(section, sections)}")
+            raise BadSetting(
+                section, f"there is no such section; {format_name_suggestion(section, sections)}"
+            )
         for name, value in table.items():
             _require_known_key(f"{section}.{name}")
             yield f"{section}.{name}", value
@@ -161,10 +163,12 @@ def _describe_unknown_key(name: str, known_keys: Sequence[str]) -> str:
     known_keys: keys of the same section; if none is similar, the keys of all sections are searched
     """
     full_keys = {key.partition(".")[2]: key for key in SETTING_TYPES}
-    similar_name = None if find_most_similar(name, known_keys) else find_most_similar(name, full_keys)
+    similar_name = (
+        None if find_most_similar_name(name, known_keys) else find_most_similar_name(name, full_keys)
+    )
     if similar_name:
         return f'unknown key; did you mean "{full_keys[similar_name]}"?'
-    return f"unknown key; {suggest_names(name, known_keys or ArenaSettings.__struct_fields__)}"
+    return f"unknown key; {format_name_suggestion(name, known_keys or ArenaSettings.__struct_fields__)}"
 
 
 def _convert_setting_value(setting_key: str, value: Any, type: Any, *, strict: bool = True) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from arena.games.catalogue import CATALOGUE
-from arena.games.name_hints import find_most_similar, suggest_names
-from arena.maps.loader import MapError, count_generated_territories, list_map_names
+from arena.games.name_hints import find_most_similar_name, format_name_suggestion
+from arena.maps.loader import MapError, count_generated_territories, list_built_in_map_names
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Hello
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
@@ -28,7 +28,7 @@ def require_known_hello_names(hello: Hello, list_offered_games: Callable[[], Col
     if hello.games and not any(map(CATALOGUE.is_known, hello.games)):
         game = hello.games[0]
         raise _make_unknown_name_refusal(
-            f"this server has no game {game!r}", suggest_names(game, CATALOGUE.list_game_names())
+            f"this server has no game {game!r}", format_name_suggestion(game, CATALOGUE.list_game_names())
         )
     if hello.maps:
         offered_maps = {
@@ -38,12 +38,12 @@ def require_known_hello_names(hello: Hello, list_offered_games: Callable[[], Col
         }
         for name in hello.maps:
             if name not in offered_maps:
-                _require_known_map(name, sorted(offered_maps.union(list_map_names())))
+                _require_known_map(name, sorted(offered_maps.union(list_built_in_map_names())))
     for text in hello.time_controls:
         try:
             canonical = str(TimeControl.parse(text))
         except BadTimeControl as error:
-            similar_name = find_most_similar(
+            similar_name = find_most_similar_name(
                 text, [str(offered_game.time_control) for offered_game in list_offered_games()]
             )
             raise _make_unknown_name_refusal(
@@ -60,7 +60,7 @@ def _require_known_map(map_name: str, known_maps: list[str]) -> None:
         if map_name not in known_maps and count_generated_territories(map_name) is None:
             raise _make_unknown_name_refusal(
                 f"this server has no map {map_name!r}",
-                suggest_names(map_name, [*known_maps, "ring:N", "grid:WxH"]),
+                format_name_suggestion(map_name, [*known_maps, "ring:N", "grid:WxH"]),
             )
     except MapError as error:
         raise _make_unknown_name_refusal(str(error), "") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.maps.loader import list_map_names
+from arena.maps.loader import list_built_in_map_names
 from arena.match.clock import NS_PER_MS
 from arena.match.terms import MatchTerms
 from arena.protocol.codes import ErrorCode
@@ -82,7 +82,7 @@ class HouseEngines:
 
         Raises RequestRefused if a guest may not play this match, or if the limit is reached.
         """
-        why = find_guest_refusal_reason(challenge, self, list_map_names())
+        why = find_guest_refusal_reason(challenge, self, list_built_in_map_names())
         if why is not None:
             raise RequestRefused(ErrorCode.BAD_CHALLENGE, why)
         if (

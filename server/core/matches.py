@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from arena.games.core import Player
-from arena.match.referee import MAX_IGNORED_STALL_NS, SEATS
+from arena.match.referee import MAX_IGNORED_STALL_NS, SEAT_BY_PLAYER
 from arena.match.referee_events import MatchOpened, PlayerDisconnected, ProtocolViolated, RefereeEvent
 from arena.match.terms import MatchTerms
 from arena.protocol.codes import EndReason
@@ -247,7 +247,7 @@ class CurrentMatches:
             why = self._suspensions.record_match_result_and_suspend(
                 bot.name,
                 result.reason,
-                has_won=result.winner == SEATS[player],
+                has_won=result.winner == SEAT_BY_PLAYER[player],
                 ply_count=len(record.moves),
                 now_ns=lobby.now,
             )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec import UNSET
 
 from arena.match.clock import NS_PER_MS
-from arena.match.referee import SEATS, Referee
+from arena.match.referee import SEAT_BY_PLAYER, Referee
 from arena.match.terms import MatchTerms
 from arena.protocol.messages import ConnectionStatus, LiveMatch, Played, Thought, Update, View
 from arena.protocol.values import Seat
@@ -53,7 +53,7 @@ class PublicMatchView:
     def _compute_absent_ms(self, now_ns: int) -> dict[Seat, int]:
         grace_ms = self._terms.grace_ms
         return {
-            SEATS[player]: max(0, grace_ms - (now_ns - disconnected_at) // NS_PER_MS)
+            SEAT_BY_PLAYER[player]: max(0, grace_ms - (now_ns - disconnected_at) // NS_PER_MS)
             for player, disconnected_at in self._referee.disconnection_times_ns.items()
         }
 
@@ -98,7 +98,7 @@ class PublicMatchView:
                 for ply, move in enumerate(self._referee.moves)
             ],
             clocks=self._referee.get_clocks(now_ns),
-            mover=SEATS[mover] if mover else None,
+            mover=SEAT_BY_PLAYER[mover] if mover else None,
             engines=terms.engines,
             time_odds=terms.time_odds_or_unset,
             absent=self._compute_absent_ms(now_ns) or UNSET,

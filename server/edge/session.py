@@ -17,7 +17,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 from websockets.frames import Frame, Opcode
 
-from arena.protocol.codec import DecodeError, decode_client_message, encode
+from arena.protocol.codec import DecodeError, decode_client_message, encode_message
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     Accepted,
@@ -517,7 +517,7 @@ class Session:
         if self._is_traced:
             wire_log.debug("< %s %s", self.name, redact_secrets(message))
         connection = self._connection
-        frame = Frame(BINARY_OPCODE, encode(message)).serialize(mask=False)
+        frame = Frame(BINARY_OPCODE, encode_message(message)).serialize(mask=False)
         if connection.is_slow:
             connection.write_or_disconnect_slow_client(frame)
         else:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from websockets.frames import Frame, Opcode
 
 from arena.clock import TimeSource
-from arena.protocol.codec import encode
+from arena.protocol.codec import encode_message
 from arena.protocol.messages import End, ServerMessage, Update
 from arena.server.core.effects import LOBBY_LISTING_TOPIC
 
@@ -45,7 +45,7 @@ The core answers with a `view` message.
 
 def encode_server_frame(message: ServerMessage) -> bytes:
     """Return a message as one websocket frame. It can be sent to every client, because a server's frames are not masked."""
-    return Frame(Opcode.BINARY, encode(message)).serialize(mask=False)
+    return Frame(Opcode.BINARY, encode_message(message)).serialize(mask=False)
 
 
 class Topic:

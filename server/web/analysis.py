@@ -24,11 +24,11 @@ import msgspec
 from arena.games.catalogue import CATALOGUE
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
-from arena.maps.loader import list_map_names
+from arena.maps.loader import list_built_in_map_names
 from arena.processes import supervisor
 from arena.protocol.codes import EndReason
 from arena.protocol.record import (
-    FORMAT,
+    RECORD_FORMAT,
     BadRecord,
     Record,
     RecordedMove,
@@ -113,10 +113,10 @@ async def review_moves(parameters: Mapping[str, str]) -> Response:
     """
     name = parameters.get("game", "")
     setup, moves = parse_match(parameters)
-    if name == Riskless.name and setup.get("map") in list_map_names():
+    if name == Riskless.name and setup.get("map") in list_built_in_map_names():
         setup = {**make_game_on_map(name, setup["map"]).setup(), **setup}
     record = Record(
-        format=FORMAT,
+        format=RECORD_FORMAT,
         match="review",
         event="",
         game=name,

@@ -17,12 +17,12 @@ from arena.games.catalogue import make_game
 from arena.games.core import GameError
 from arena.games.riskless import Riskless
 from arena.maps.chance import compute_winning_chance
-from arena.maps.map_file import MapFile
+from arena.maps.map_file import AnnotatedMap
 from arena.maps.picture import find_built_in_map, make_map_picture
 from arena.match.openings import find_position_after
 from arena.protocol.messages import Played, View
 from arena.protocol.record import parse_record_line
-from arena.protocol.values import Data, Players
+from arena.protocol.values import PlainData, Players
 from arena.server.web import titles
 
 
@@ -68,7 +68,7 @@ class HeroMatch:
     match: str
     """Id of the match; empty for the built-in match, which has no page of its own."""
     game: str
-    setup: Mapping[str, Data]
+    setup: Mapping[str, PlainData]
     players: Players
     moves: Sequence[Played]
     is_live: bool
@@ -157,7 +157,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         f'<rect class="minnie" height="4" width="100"/><rect class="maxie" height="4" width="{percent}"/></svg>'
         f"{''.join(_render_win_chance(seat, players[seat], percent) for seat in COLOUR_NAME_BY_SEAT)}</p></div>"
         f'<a class="stage-board"{address}>{link_name}<div class="stage-place"><div class="zoom"><div class="whole">'
-        f"{make_map_picture(MapFile(game.map)).render_svg(armies, label)}</div></div></div></a>"
+        f"{make_map_picture(AnnotatedMap(game.map)).render_svg(armies, label)}</div></div></div></a>"
         '<div class="words-of"><p class="story"></p><p class="latest"></p></div></section><section class="wall"></section></div></div>'
     ).encode()
 

@@ -22,7 +22,7 @@ from urllib.parse import parse_qs, quote, unquote
 import anyio.to_thread
 from msgspec import Struct
 
-from arena.maps.loader import list_map_names, load_map_file
+from arena.maps.loader import list_built_in_map_names, load_annotated_map
 from arena.protocol.messages import View
 from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
@@ -96,7 +96,7 @@ class LinkPreviewHandler:
                 return await self._make_bot_preview(arguments[0])
             case "event" | "table":
                 return await self._make_event_preview(arguments[0])
-            case "maps" if arguments[0] in list_map_names():
+            case "maps" if arguments[0] in list_built_in_map_names():
                 return _make_map_preview(arguments[0])
             case "versus" if len(arguments) > 1:
                 description = "Every match of these two, and who scored what."
@@ -287,7 +287,7 @@ async def _answer_with_picture(
 
 
 def _make_map_preview(name: str) -> LinkPreview:
-    file = load_map_file(name)
+    file = load_annotated_map(name)
     description = f"{file.map.territory_count} territories, {file.map.armies_to_win} armies to win"
     return LinkPreview(
         titles.make_map_title(name), file.description or description, f"/picture/map/{quote(name)}.png"

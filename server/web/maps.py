@@ -15,7 +15,7 @@ from msgspec import Struct
 from arena import maps
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.land import load_built_in_land
-from arena.maps.loader import list_map_names, load_map_file
+from arena.maps.loader import list_built_in_map_names, load_annotated_map
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.web.routes import NotFound
@@ -80,8 +80,8 @@ def list_built_in_maps() -> list[MapInfo]:
     """Return all built-in maps, in the order of their names."""
     measured, solved = read_statistics(MAPS_README), read_solutions(MAPS_README)
     map_infos = []
-    for name in list_map_names():
-        file = load_map_file(name)
+    for name in list_built_in_map_names():
+        file = load_annotated_map(name)
         riskless_map = file.map
         map_infos.append(
             MapInfo(
@@ -145,7 +145,7 @@ def _split_row(line: str) -> list[str]:
 
 def require_built_in_map(map_name: str) -> None:
     """Raise NotFound unless `map_name` is a built-in map."""
-    if map_name not in list_map_names():
+    if map_name not in list_built_in_map_names():
         raise NotFound(f"no built-in map is called {map_name!r:.80}")
 
 
@@ -156,7 +156,7 @@ def answer_map_request(name: str) -> Response:
     The response has more than the `setup` in a match's record: for example, the shapes of the territories.
     """
     require_built_in_map(name)
-    file, land = load_map_file(name), load_built_in_land(name)
+    file, land = load_annotated_map(name), load_built_in_land(name)
     map_data = {
         "map": name,
         "description": file.description,

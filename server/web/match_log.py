@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.games.core import GameError
-from arena.match.referee import SEATS
+from arena.match.referee import SEAT_BY_PLAYER
 from arena.match.referee_events import FinishMatch
 from arena.match.timeline import TimelineEntry, build_timeline
 from arena.protocol.engines import EnginesBySeat
@@ -101,7 +101,7 @@ async def load_match_log(
         minnie=terms.players.minnie,
         time_control=terms.time_odds.describe_time_controls(str(terms.time_control)),
         margin_ms=terms.margin_ms,
-        winner=None if finish is None or finish.winner is None else SEATS[finish.winner],
+        winner=None if finish is None or finish.winner is None else SEAT_BY_PLAYER[finish.winner],
         reason=None if finish is None else finish.reason.value,
         detail="" if finish is None else finish.detail,
         steps=entries,

@@ -22,7 +22,7 @@ import anyio
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.games.catalogue import CATALOGUE
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.maps.loader import list_map_names
+from arena.maps.loader import list_built_in_map_names
 from arena.server.abuse_counter import MAX_WRONG_TOKENS_PER_WINDOW, AbuseCounter
 from arena.server.edge import responses
 from arena.server.edge.handshake import find_origin_refusal
@@ -133,7 +133,7 @@ class WebApp:
                 "guests": info.admits_guests,
                 "house": info.house,
                 "games": sorted(CATALOGUE.list_game_names()),
-                "maps": list_map_names(),
+                "maps": list_built_in_map_names(),
                 "map": DEFAULT_MAP,
                 "page": self._files.digest,
             }

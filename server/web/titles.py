@@ -11,7 +11,7 @@ from arena.protocol.record import Result
 from arena.protocol.values import Players
 from arena.server.core.settings import DEFAULT_EVENT_NAME, HOUSE_ENGINE_NAME_PREFIX
 
-GAME_TITLES = {name: game.title for name, game in catalogue.GAMES.items()}
+GAME_TITLES = {name: game.title for name, game in catalogue.BUILT_IN_GAMES.items()}
 """Titles of the built-in games, by name. The title of any other game is its name."""
 
 MAP_TITLES = {"m1": "Ring of six", "m2": "Grid of sixteen", "path4": "Path of four"}

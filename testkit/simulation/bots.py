@@ -26,7 +26,7 @@ from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import ChooseMove
 from arena.bots.client.worker import BotEnded, BotPrepared, MoveChosen
 from arena.games.catalogue import make_game
-from arena.protocol.codec import DecodeError, decode_server_message, encode
+from arena.protocol.codec import DecodeError, decode_server_message, encode_message
 from arena.protocol.messages import (
     SUBPROTOCOL,
     Browse,
@@ -460,7 +460,7 @@ class ScriptedConnection(asyncio.Protocol):
     def send(self, messages: Any) -> None:
         """Send each message in a frame of its own."""
         for message in messages:
-            self._library.send_binary(encode(message))
+            self._library.send_binary(encode_message(message))
         self._flush()
 
     def _flush(self) -> None:

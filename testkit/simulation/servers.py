@@ -23,7 +23,7 @@ from arena.bots.client import client as bot_client
 from arena.clock import TimeSource
 from arena.games.catalogue import make_game
 from arena.processes.identity import ProcessIdentity as Identity
-from arena.protocol.codec import decode_server_message, encode
+from arena.protocol.codec import decode_server_message, encode_message
 from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
 from arena.server.cluster.core_link import CoreSuperseded
@@ -264,7 +264,7 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
 
     def encode_and_record(message: Any) -> bytes:
         arena.monitor.record_sent(get_running_process().name, message)
-        return encode(message)
+        return encode_message(message)
 
     replacements: list[tuple[Any, str, Any]] = [
         (host, "open_engine", open_engine),

@@ -5,7 +5,7 @@ import math
 import msgspec
 import pytest
 
-from arena.protocol.codec import encode
+from arena.protocol.codec import encode_message
 from arena.protocol.messages import Challenged
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.limits import HostLimits
@@ -160,4 +160,4 @@ def test_a_stranger_reads_a_challenge_without_a_seat() -> None:
         rated=False,
         expires_ms=1,
     )
-    assert msgspec.msgpack.decode(encode(challenge), type=ServerMessage).challenge == "c1"
+    assert msgspec.msgpack.decode(encode_message(challenge), type=ServerMessage).challenge == "c1"

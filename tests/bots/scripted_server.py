@@ -9,7 +9,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from arena.protocol.codec import decode_client_message, encode
+from arena.protocol.codec import decode_client_message, encode_message
 from arena.protocol.messages import SUBPROTOCOL, ClientMessage, Hello, ServerMessage
 from tests.bots.server_messages import welcome
 
@@ -24,7 +24,9 @@ class Peer:
 
     async def send(self, *messages: ServerMessage | bytes | str) -> None:
         for message in messages:
-            await self.connection.send(message if isinstance(message, bytes | str) else encode(message))
+            await self.connection.send(
+                message if isinstance(message, bytes | str) else encode_message(message)
+            )
 
     async def receive_any(self) -> ClientMessage:
         """Return the next message of the client."""

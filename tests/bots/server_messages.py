@@ -7,7 +7,7 @@ from arena.games.tictactoe import TicTacToe
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import End, Start, Turn, Welcome
 from arena.protocol.timecontrol import TimeControl
-from arena.protocol.values import ClientLimits, Clocks, Data, Players, Seat
+from arena.protocol.values import ClientLimits, Clocks, PlainData, Players, Seat
 
 TICTACTOE: AnyGame = TicTacToe()  # type: ignore[assignment]
 
@@ -29,11 +29,14 @@ def start(
     return replace(message, rated=True) if rated else message
 
 
-def turn(moves: list[Data], match: str = "m", maxie_ms: int = 9_000, minnie_ms: int = 8_000) -> Turn:
+def turn(moves: list[PlainData], match: str = "m", maxie_ms: int = 9_000, minnie_ms: int = 8_000) -> Turn:
     return Turn(match, len(moves), moves, Clocks(maxie_ms, minnie_ms), 100)
 
 
 def end(
-    moves: list[Data], match: str = "m", winner: Seat | None = None, reason: EndReason = EndReason.RESIGNATION
+    moves: list[PlainData],
+    match: str = "m",
+    winner: Seat | None = None,
+    reason: EndReason = EndReason.RESIGNATION,
 ) -> End:
     return End(match, winner, reason, "so it ended", moves, Clocks(1, 1))

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from arena.games.catalogue import CATALOGUE
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
-from arena.maps.loader import list_map_names, load_map
+from arena.maps.loader import list_built_in_map_names, load_map
 from arena.protocol.engines import EngineInfo
 from arena.protocol.record import format_record_line
 from arena.rating.formats import make_format
@@ -221,7 +221,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
             "/api/truth/MATCH": [f"/api/truth/{match}"],
             "/api/log/MATCH": [f"/api/log/{match}"],
             "/api/maps": ["/api/maps"],
-            "/api/map/NAME": [f"/api/map/{name}" for name in list_map_names()],
+            "/api/map/NAME": [f"/api/map/{name}" for name in list_built_in_map_names()],
             "/api/game/NAME?setup=JSON&moves=JSON": [f"/api/game/{game}?moves=[3]"],
             "/api/advice/MAP?position=TEXT": [],
             "/api/review/MATCH": [],

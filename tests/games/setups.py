@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from arena.games.catalogue import GAMES, make_game
+from arena.games.catalogue import BUILT_IN_GAMES, make_game
 from arena.games.core import AnyGame, Game
-from arena.maps.loader import list_map_names, load_map
+from arena.maps.loader import list_built_in_map_names, load_map
 
-MAPS = (*list_map_names(), "ring:3", "ring:8", "grid:1x2", "grid:3x2", "grid:5x5")
+MAPS = (*list_built_in_map_names(), "ring:3", "ring:8", "grid:1x2", "grid:3x2", "grid:5x5")
 
 # A game that is not named here is tested on its empty setup, so the suites include each new game.
 SETUPS: dict[str, dict[str, dict[str, Any]]] = {
@@ -20,7 +20,7 @@ SETUPS: dict[str, dict[str, dict[str, Any]]] = {
 
 EVERY_GAME: dict[str, AnyGame] = {
     f"{name} {label}".strip(): make_game(name, setup)
-    for name in sorted(GAMES)
+    for name in sorted(BUILT_IN_GAMES)
     for label, setup in SETUPS.get(name, {"": {}}).items()
 }
 """Each game on each of its setups, by a name for the output of the tests."""

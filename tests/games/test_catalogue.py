@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.games import rule_check
-from arena.games.catalogue import GAMES, Catalogue, make_game
+from arena.games.catalogue import BUILT_IN_GAMES, Catalogue, make_game
 from arena.games.core import BadData, BadGame, Game, UnknownGame
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
@@ -13,8 +13,8 @@ from tests.games.own import nim
 
 
 def test_every_game_is_under_its_own_name() -> None:
-    assert {"riskless", "tictactoe"} <= set(GAMES)
-    for name, game in GAMES.items():
+    assert {"riskless", "tictactoe"} <= set(BUILT_IN_GAMES)
+    for name, game in BUILT_IN_GAMES.items():
         assert game.name == name
         assert issubclass(game, Game)
 

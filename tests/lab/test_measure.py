@@ -20,7 +20,7 @@ from arena.lab.measure import (
     MeasuredMatch,
     _MeasurementTask,
     _play_task_matches,
-    choose_nodes_per_move,
+    choose_strengths,
     compute_match_statistics,
     compute_pairs_needed,
     count_matches_to_play,
@@ -98,7 +98,7 @@ def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
 )
 def test_a_game_with_a_kernel_is_measured_at_all_strengths(file: str, strengths: list[int]) -> None:
     game: Any = load_game_class(EXAMPLES / file, "")
-    assert list(choose_nodes_per_move([M1, game(M1.map)])) == strengths
+    assert list(choose_strengths([M1, game(M1.map)])) == strengths
 
 
 def test_shares_are_counted_from_maxies_side() -> None:

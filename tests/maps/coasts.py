@@ -24,10 +24,10 @@ from shapely.geometry.base import BaseGeometry
 from shapely.ops import polylabel
 
 from arena.games.riskless_map import list_roads
-from arena.maps.land import LAND_FOLDER, Ring
+from arena.maps.land import LAND_FOLDER, Outline
 from arena.maps.layout import compute_road_lines, find_smallest_territory_distance
-from arena.maps.loader import list_map_names, load_map_file
-from arena.maps.map_file import MapFile
+from arena.maps.loader import list_built_in_map_names, load_annotated_map
+from arena.maps.map_file import AnnotatedMap
 
 Shape = list[tuple[float, float]]
 SHORES: dict[str, dict[str, Shape]] = json.loads(
@@ -57,8 +57,8 @@ CENTRED = 0.9
 def main() -> None:
     """Write the cells of each built-in map."""
     LAND_FOLDER.mkdir(exist_ok=True)
-    for name in list_map_names():
-        file = load_map_file(name)
+    for name in list_built_in_map_names():
+        file = load_annotated_map(name)
         cells = make_cells(file)
         lines = ",\n".join(json.dumps(rings, separators=(",", ":")) for rings in cells)
         ferries = json.dumps(ferries_of(file, cells), separators=(",", ":"))
@@ -68,14 +68,14 @@ def main() -> None:
         )
 
 
-def make_cells(file: MapFile) -> list[list[Ring]]:
+def make_cells(file: AnnotatedMap) -> list[list[Outline]]:
     """Return the areas of each territory's cell, at least one, the largest first.
 
     O(V log V + E) for V territories and E roads, some tens of milliseconds for the largest built-in map.
     """
     places = [Point(place) for place in file.map.places]
     unit = find_smallest_territory_distance(file.map)
-    found: list[list[Ring]] = [[] for _ in places]
+    found: list[list[Outline]] = [[] for _ in places]
     for members, land in lands_of(file, unit):
         own = [places[each] for each in members]
         around = land.buffer(unit)
@@ -115,7 +115,7 @@ def join_detached(cells: list[BaseGeometry], places: list[Point], unit: float) -
     return joined
 
 
-def ferries_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[int, int]]:
+def ferries_of(file: AnnotatedMap, cells: list[list[Outline]]) -> list[tuple[int, int]]:
     """Return the roads that leave the land, each with the lower number first."""
     land = unary_union([Polygon(ring) for rings in cells for ring in rings])
     land = land.buffer(GAP * find_smallest_territory_distance(file.map))
@@ -126,7 +126,7 @@ def ferries_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[int, int]]:
     ]
 
 
-def marks_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[float, float]]:
+def marks_of(file: AnnotatedMap, cells: list[list[Outline]]) -> list[tuple[float, float]]:
     """Return the centre of each territory's mark, centred in its largest area.
 
     The centre is the first point that is centred on the way from the territory's place to the middle of the area.
@@ -150,7 +150,7 @@ def marks_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[float, float]
     return found
 
 
-def lands_of(file: MapFile, unit: float) -> list[tuple[list[int], BaseGeometry]]:
+def lands_of(file: AnnotatedMap, unit: float) -> list[tuple[list[int], BaseGeometry]]:
     """Return the territories and the shape of each piece of land.
 
     unit  distance of the two closest places
@@ -172,7 +172,7 @@ def lands_of(file: MapFile, unit: float) -> list[tuple[list[int], BaseGeometry]]
     ]
 
 
-def _find_nearest(file: MapFile, point: Point) -> int:
+def _find_nearest(file: AnnotatedMap, point: Point) -> int:
     places = file.map.places
     return min(range(len(places)), key=lambda each: point.distance(Point(places[each])))
 
@@ -188,7 +188,7 @@ def _rounded(corners: Shape) -> Shape:
     return corners
 
 
-def _groups(file: MapFile) -> list[list[int]]:
+def _groups(file: AnnotatedMap) -> list[list[int]]:
     """Return the territories of each continent, and those outside all continents as one more group."""
     groups = [list(members) for _, members in file.continents]
     taken = {territory for members in groups for territory in members}
@@ -196,7 +196,7 @@ def _groups(file: MapFile) -> list[list[int]]:
     return [*groups, rest] if rest else groups
 
 
-def _land(file: MapFile, members: list[int], unit: float) -> BaseGeometry:
+def _land(file: AnnotatedMap, members: list[int], unit: float) -> BaseGeometry:
     inside = set(members)
     shores: list[BaseGeometry] = [Point(file.map.places[each]).buffer(COAST * unit) for each in members]
     for v, w in list_roads(file.map):
@@ -210,12 +210,12 @@ def _parts(area: BaseGeometry) -> list[Polygon]:
     return [part for part in getattr(area, "geoms", [area]) if isinstance(part, Polygon)]
 
 
-def _rings(area: BaseGeometry, unit: float) -> list[Ring]:
+def _rings(area: BaseGeometry, unit: float) -> list[Outline]:
     simple = [part.simplify(2 * GRAIN * unit) for part in sorted(_parts(area), key=lambda part: -part.area)]
     return [_corners(part, unit) for part in simple if not part.is_empty]
 
 
-def _corners(area: Polygon, unit: float) -> Ring:
+def _corners(area: Polygon, unit: float) -> Outline:
     grain = GRAIN * unit
     rounded = [(round(x / grain) * grain, round(y / grain) * grain) for x, y in area.exterior.coords]
     return [(round(a[0], 4), round(a[1], 4)) for a, b in pairwise(rounded) if a != b]

@@ -11,20 +11,20 @@ import pytest
 from shapely import LineString, MultiPolygon, Point, Polygon, box, unary_union
 
 from arena.games.riskless_map import list_roads
-from arena.maps.land import Ring, load_built_in_land
+from arena.maps.land import Outline, load_built_in_land
 from arena.maps.layout import compute_road_lines, find_smallest_territory_distance
-from arena.maps.loader import list_map_names, load_map_file
+from arena.maps.loader import list_built_in_map_names, load_annotated_map
 from tests.maps.coasts import GRAIN, SHORES, ferries_of, join_detached, lands_of, make_cells, marks_of
 
 
 @cache
-def made_cells(name: str) -> list[list[Ring]]:
-    return make_cells(load_map_file(name))
+def made_cells(name: str) -> list[list[Outline]]:
+    return make_cells(load_annotated_map(name))
 
 
-@pytest.mark.parametrize("name", list_map_names())
+@pytest.mark.parametrize("name", list_built_in_map_names())
 def test_each_place_is_in_the_cell_of_its_own_territory_only(name: str) -> None:
-    file = load_map_file(name)
+    file = load_annotated_map(name)
     areas = [unary_union([Polygon(ring) for ring in rings]) for rings in made_cells(name)]
     unit = find_smallest_territory_distance(file.map)
     for v, place in enumerate(file.map.places):
@@ -36,9 +36,9 @@ def test_each_place_is_in_the_cell_of_its_own_territory_only(name: str) -> None:
     assert abs(sum(area.area for area in areas) - whole) < 0.02 * whole, "they hardly overlap"
 
 
-@pytest.mark.parametrize("name", list_map_names())
+@pytest.mark.parametrize("name", list_built_in_map_names())
 def test_each_point_of_land_belongs_to_the_nearest_place_on_the_same_land(name: str) -> None:
-    file, chance = load_map_file(name), random.Random(5)
+    file, chance = load_annotated_map(name), random.Random(5)
     unit = find_smallest_territory_distance(file.map)
     cells = made_cells(name)
     land_of = {v: (n, land) for n, (members, land) in enumerate(lands_of(file, unit)) for v in members}
@@ -59,9 +59,9 @@ def test_each_point_of_land_belongs_to_the_nearest_place_on_the_same_land(name: 
             assert cut_off or mine - dist(point, nearest) <= 4 * GRAIN * unit
 
 
-@pytest.mark.parametrize("name", list_map_names())
+@pytest.mark.parametrize("name", list_built_in_map_names())
 def test_a_territory_is_one_piece_apart_from_its_islands(name: str) -> None:
-    file, cells = load_map_file(name), load_built_in_land(name).cells
+    file, cells = load_annotated_map(name), load_built_in_land(name).cells
     unit = find_smallest_territory_distance(file.map)
     for v, rings in enumerate(cells):
         areas = [Polygon(ring) for ring in rings]
@@ -73,7 +73,7 @@ def test_a_territory_is_one_piece_apart_from_its_islands(name: str) -> None:
 
 
 def test_land_without_a_place_belongs_to_the_nearest_place() -> None:
-    usa = load_map_file("usa")
+    usa = load_annotated_map("usa")
     unit = find_smallest_territory_distance(usa.map)
     peninsula = Polygon(SHORES["usa"]["Upper Peninsula"]).centroid
     owners = [
@@ -102,7 +102,7 @@ def test_a_detached_part_joins_the_neighbour_with_the_longest_border_and_an_isla
 
 @pytest.mark.parametrize("name", sorted(SHORES))
 def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
-    file, cells = load_map_file(name), made_cells(name)
+    file, cells = load_annotated_map(name), made_cells(name)
     lands = unary_union([Polygon(ring).buffer(GRAIN) for rings in cells for ring in rings])
     for v, w in list_roads(file.map):
         crossing = any(
@@ -113,7 +113,7 @@ def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
             assert (v, w) in load_built_in_land(name).ferries
 
 
-@pytest.mark.parametrize("name", list_map_names())
+@pytest.mark.parametrize("name", list_built_in_map_names())
 def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
     """If this fails after a change of a map's places or continents, run `make cells`."""
     shipped, made = load_built_in_land(name).cells, made_cells(name)
@@ -124,15 +124,15 @@ def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
         assert there.symmetric_difference(here).area < 0.01 * here.area
 
 
-@pytest.mark.parametrize("name", list_map_names())
+@pytest.mark.parametrize("name", list_built_in_map_names())
 def test_the_ferries_that_ship_are_those_of_the_cells_that_ship(name: str) -> None:
     land = load_built_in_land(name)
-    assert land.ferries == ferries_of(load_map_file(name), land.cells)
+    assert land.ferries == ferries_of(load_annotated_map(name), land.cells)
 
 
-@pytest.mark.parametrize("name", list_map_names())
+@pytest.mark.parametrize("name", list_built_in_map_names())
 def test_the_marks_that_ship_are_centred_in_the_cells_that_ship(name: str) -> None:
-    file, land = load_map_file(name), load_built_in_land(name)
+    file, land = load_annotated_map(name), load_built_in_land(name)
     unit = find_smallest_territory_distance(file.map)
     for mark, made, rings in zip(land.marks, marks_of(file, land.cells), land.cells, strict=True):
         assert dist(mark, made) < 0.05 * unit

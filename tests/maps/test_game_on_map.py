@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.games.catalogue import GAMES
+from arena.games.catalogue import BUILT_IN_GAMES
 from arena.games.core import UnknownGame
 from arena.games.riskless import Riskless
 from arena.ladder.plan import LadderPlan
 from arena.maps.game_on_map import DEFAULT_MAP, make_game_on_map
-from arena.maps.loader import MAPS_FOLDER, MapError, list_map_names, load_map
+from arena.maps.loader import MAPS_FOLDER, MapError, list_built_in_map_names, load_map
 from arena.server.settings import PoolSettings
 
 
@@ -21,7 +21,7 @@ def test_riskless_is_played_on_the_map_that_was_named() -> None:
     assert make_game_on_map().setup() == make_game_on_map("riskless", DEFAULT_MAP).setup()
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", BUILT_IN_GAMES)
 def test_every_game_has_a_setup_to_start_with(name: str) -> None:
     game = make_game_on_map(name)
     assert game.moves(game.start())
@@ -67,5 +67,5 @@ def test_a_ladder_a_pool_and_the_containers_begin_on_the_same_map() -> None:
 
 
 def test_the_default_map_is_a_quick_one() -> None:
-    assert DEFAULT_MAP in list_map_names()
+    assert DEFAULT_MAP in list_built_in_map_names()
     assert 12 <= load_map(DEFAULT_MAP).territory_count <= 25

@@ -5,15 +5,17 @@ from __future__ import annotations
 import pytest
 
 from arena.maps.land import LAND_FOLDER, load_built_in_land
-from arena.maps.loader import list_map_names, load_map
+from arena.maps.loader import list_built_in_map_names, load_map
 from arena.maps.map_file import MapError
 
 
 def test_every_shipped_map_has_its_file() -> None:
-    assert {path.name for path in LAND_FOLDER.iterdir()} == {f"{name}.json" for name in list_map_names()}
+    assert {path.name for path in LAND_FOLDER.iterdir()} == {
+        f"{name}.json" for name in list_built_in_map_names()
+    }
 
 
-@pytest.mark.parametrize("name", list_map_names())
+@pytest.mark.parametrize("name", list_built_in_map_names())
 def test_every_territory_has_an_area(name: str) -> None:
     cells = load_built_in_land(name).cells
     assert len(cells) == load_map(name).territory_count

@@ -15,11 +15,11 @@ from arena.maps.layout import (
     compute_road_lines,
     find_smallest_territory_distance,
 )
-from arena.maps.map_file import MapFile
+from arena.maps.map_file import AnnotatedMap
 from tests.games.strategies import riskless_maps
 
 
-def row(*xs: float, wraps: bool) -> MapFile:
+def row(*xs: float, wraps: bool) -> AnnotatedMap:
     """Return a map of territories in a row, at these x coordinates and at the heights 0, 10, 20 …"""
     size = len(xs)
     map = RisklessMap(
@@ -32,7 +32,7 @@ def row(*xs: float, wraps: bool) -> MapFile:
         start=(1, *[0] * (size - 2), -1),
         places=tuple((x, 10.0 * v) for v, x in enumerate(xs)),
     )
-    return MapFile(map, wraps=wraps)
+    return AnnotatedMap(map, wraps=wraps)
 
 
 @given(riskless_maps())

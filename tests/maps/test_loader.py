@@ -11,18 +11,18 @@ from arena.maps.loader import (
     MAPS_FOLDER,
     MapError,
     count_generated_territories,
-    list_map_names,
+    list_built_in_map_names,
+    load_annotated_map,
     load_map,
-    load_map_file,
     read_map_file,
 )
-from arena.toml_file import MAX_FILE_BYTES
+from arena.toml_file import MAX_TOML_FILE_BYTES
 from tests.maps.test_map_file import GOOD
 
 
 def test_every_toml_file_of_the_folder_is_a_built_in_map() -> None:
-    assert list_map_names() == ["italy", "m1", "m2", "path4", "poland", "usa", "world"]
-    for name in list_map_names():
+    assert list_built_in_map_names() == ["italy", "m1", "m2", "path4", "poland", "usa", "world"]
+    for name in list_built_in_map_names():
         assert load_map(name).name == name
         assert load_map(str(MAPS_FOLDER / f"{name}.toml")) == load_map(name)
 
@@ -32,13 +32,13 @@ def test_a_path_is_a_file_of_ones_own(tmp_path: Path) -> None:
     path.write_text(GOOD, encoding="utf-8")
     assert isinstance(load_map(str(path)), RisklessMap)
     assert load_map(str(path)).name == "strait"
-    assert load_map_file(str(path)) == read_map_file(path)
+    assert load_annotated_map(str(path)) == read_map_file(path)
 
 
 def test_generated_maps_are_loaded_by_name() -> None:
     assert load_map("ring:5").territory_count == 5
     assert load_map("grid:4x3").territory_count == 12
-    assert "generated" in load_map_file("grid:4x3").description
+    assert "generated" in load_annotated_map("grid:4x3").description
 
 
 def test_an_unknown_name_lists_the_maps() -> None:
@@ -94,7 +94,7 @@ def test_a_file_that_is_no_text_says_which_line(tmp_path: Path) -> None:
 
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "huge.toml"
-    path.write_bytes(b"#" * (MAX_FILE_BYTES + 1))
+    path.write_bytes(b"#" * (MAX_TOML_FILE_BYTES + 1))
     with pytest.raises(MapError, match=r"too large; a file may have at most 1,000,000 bytes"):
         read_map_file(path)
 
@@ -105,7 +105,7 @@ def test_the_largest_map_is_far_from_that_bound() -> None:
         f'[[territory]]\nname = "{name}"\nplace = [{place[0]}, {place[1]}]\nroads = {list(near)}\n'
         for name, place, near in zip(map.territories, map.places, map.neighbours, strict=True)
     ]
-    assert len("\n".join(written)) < MAX_FILE_BYTES / 5
+    assert len("\n".join(written)) < MAX_TOML_FILE_BYTES / 5
 
 
 @given(st.sampled_from(["ring", "grid"]), st.lists(st.integers(0, 60), min_size=1, max_size=3))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.maps.map_file import MapError, MapFile, read_map_file
+from arena.maps.map_file import AnnotatedMap, MapError, read_map_file
 
 GOOD = """\
 description = "Two islands and a strait"
@@ -243,7 +243,9 @@ def write_map(folder: Path, text: str, name: str = "broken.toml") -> Path:
 
 def test_the_good_file_is_good(tmp_path: Path) -> None:
     file = read_map_file(write_map(tmp_path, GOOD, "strait.toml"))
-    assert file == MapFile(file.map, "Two islands and a strait", (("Islands", (0, 2)),), ("", "", "East"))
+    assert file == AnnotatedMap(
+        file.map, "Two islands and a strait", (("Islands", (0, 2)),), ("", "", "East")
+    )
     assert file.map.name == "strait"
     assert file.map.territories == ("West Island", "Strait", "East Island")
     assert file.map.neighbours == ((1,), (0, 2), (1,))

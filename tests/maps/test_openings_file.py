@@ -14,7 +14,7 @@ from arena.games.catalogue import make_game
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.maps.game_on_map import make_game_on_map
-from arena.maps.loader import list_map_names, load_map
+from arena.maps.loader import list_built_in_map_names, load_map
 from arena.maps.openings_file import (
     FINGERPRINT_LINE_PREFIX,
     OPENINGS_FOLDER,
@@ -36,7 +36,7 @@ MAPS_WITH_OPENINGS = sorted(path.stem for path in OPENINGS_FOLDER.glob("*.txt"))
 
 
 def test_every_shipped_map_except_the_decided_ones_has_an_openings_file() -> None:
-    assert set(MAPS_WITH_OPENINGS) == set(list_map_names()) - DECIDED_MAPS
+    assert set(MAPS_WITH_OPENINGS) == set(list_built_in_map_names()) - DECIDED_MAPS
     assert {path.suffix for path in OPENINGS_FOLDER.iterdir()} == {".txt"}
 
 

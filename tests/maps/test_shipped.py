@@ -14,15 +14,15 @@ from arena.games.riskless import Riskless
 from arena.games.riskless_map import list_roads
 from arena.lab.balance import StartBalancer
 from arena.maps.layout import compute_road_lines, find_smallest_territory_distance
-from arena.maps.loader import list_map_names, load_map, load_map_file
-from arena.maps.map_file import MapFile
+from arena.maps.loader import list_built_in_map_names, load_annotated_map, load_map
+from arena.maps.map_file import AnnotatedMap
 from tests.games.setups import random_match
 
 ROOT = Path(__file__).parents[1]
 COURSE: dict[str, Any] = json.loads((ROOT / "data" / "course_maps.json").read_text())
 
 every_map = pytest.mark.parametrize(
-    "file", [load_map_file(name) for name in list_map_names()], ids=list_map_names()
+    "file", [load_annotated_map(name) for name in list_built_in_map_names()], ids=list_built_in_map_names()
 )
 
 
@@ -32,7 +32,7 @@ def degree(name: str, territory: str) -> int:
 
 
 @every_map
-def test_every_map_is_a_simple_connected_undirected_graph(file: MapFile) -> None:
+def test_every_map_is_a_simple_connected_undirected_graph(file: AnnotatedMap) -> None:
     graph = file.map.neighbours
     assert is_simple(graph)
     assert is_undirected(graph)
@@ -40,13 +40,13 @@ def test_every_map_is_a_simple_connected_undirected_graph(file: MapFile) -> None
 
 
 @every_map
-def test_continents_share_the_territories_out(file: MapFile) -> None:
+def test_continents_share_the_territories_out(file: AnnotatedMap) -> None:
     members = [v for _, each in file.continents for v in each]
     assert sorted(members) == (list(range(file.map.territory_count)) if members else [])
 
 
 @every_map
-def test_minnie_has_an_army_more_on_some_of_her_territories(file: MapFile) -> None:
+def test_minnie_has_an_army_more_on_some_of_her_territories(file: AnnotatedMap) -> None:
     maxie = [n for n in file.map.start if n > 0]
     minnie = [-n for n in file.map.start if n < 0]
     assert len(maxie) == len(minnie)
@@ -56,7 +56,7 @@ def test_minnie_has_an_army_more_on_some_of_her_territories(file: MapFile) -> No
 
 
 @every_map
-def test_territories_and_roads_do_not_overlap(file: MapFile) -> None:
+def test_territories_and_roads_do_not_overlap(file: AnnotatedMap) -> None:
     """No road in the picture passes so close to a third territory that it seems to lead there."""
     places, clear = file.map.places, 0.25 * find_smallest_territory_distance(file.map)
     for v, w in list_roads(file.map):
@@ -76,7 +76,7 @@ def measure_distance(place: tuple[float, float], a: tuple[float, float], b: tupl
 
 
 @every_map
-def test_matches_end_before_the_limit(file: MapFile) -> None:
+def test_matches_end_before_the_limit(file: AnnotatedMap) -> None:
     """Most matches of random moves, which do not try to win, end before the ply limit."""
     lengths = [len(random_match(Riskless(file.map), seed).moves) for seed in range(5)]
     assert sorted(lengths)[2] < file.map.ply_limit
@@ -114,7 +114,7 @@ def test_path4_is_figure_2() -> None:
 
 
 def test_the_world_has_42_territories_83_roads_and_six_continents() -> None:
-    file = load_map_file("world")
+    file = load_annotated_map("world")
     assert (file.map.territory_count, len(list_roads(file.map))) == (42, 83)
     sizes = {name: len(members) for name, members in file.continents}
     assert sizes == {
@@ -139,7 +139,7 @@ def test_the_world_has_42_territories_83_roads_and_six_continents() -> None:
     ],
 )
 def test_the_continents_have_their_known_ways_in(continent: str, ways_in: set[str]) -> None:
-    file = load_map_file("world")
+    file = load_annotated_map("world")
     members = dict(file.continents)[continent]
     borders = {v for v in members if set(file.map.neighbours[v]) - set(members)}
     assert {file.map.territories[v] for v in borders} == ways_in
@@ -154,7 +154,7 @@ def test_world_degrees(territory: str, number: int) -> None:
 
 
 def test_the_road_from_alaska_to_kamchatka_wraps_around() -> None:
-    file = load_map_file("world")
+    file = load_annotated_map("world")
     v, w = file.map.find_territory("Alaska"), file.map.find_territory("Kamchatka")
     assert w in file.map.neighbours[v]
     round_ = [each for each in list_roads(file.map) if len(compute_road_lines(file, *each)) == 2]
@@ -165,7 +165,7 @@ def test_the_road_from_alaska_to_kamchatka_wraps_around() -> None:
 
 
 def test_the_usa_has_48_states_and_105_borders() -> None:
-    file = load_map_file("usa")
+    file = load_annotated_map("usa")
     assert (file.map.territory_count, len(list_roads(file.map))) == (48, 105)
     assert list(file.map.territories) == sorted(file.map.territories)
     sizes = {name: len(members) for name, members in file.continents}

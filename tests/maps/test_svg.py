@@ -7,16 +7,16 @@ import pytest
 
 from arena.games.riskless_map import RisklessMap, list_roads
 from arena.maps.layout import compute_road_lines
-from arena.maps.loader import list_map_names, load_map_file
-from arena.maps.map_file import MapFile
+from arena.maps.loader import list_built_in_map_names, load_annotated_map
+from arena.maps.map_file import AnnotatedMap
 from arena.maps.picture import make_map_picture
 from arena.maps.svg import NAMES_MARGIN_PX, render_map_svg
 
 NS = "{http://www.w3.org/2000/svg}"
-NAMES = [*list_map_names(), "ring:12", "grid:6x7", "grid:1x2"]
+NAMES = [*list_built_in_map_names(), "ring:12", "grid:6x7", "grid:1x2"]
 
 
-def picture(file: MapFile, armies: tuple[int, ...] | None = None) -> Element:
+def picture(file: AnnotatedMap, armies: tuple[int, ...] | None = None) -> Element:
     return fromstring(render_map_svg(file, armies))
 
 
@@ -26,7 +26,7 @@ def of_class(root: Element, name: str) -> list[Element]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_is_in_the_picture(name: str) -> None:
-    file = load_map_file(name)
+    file = load_annotated_map(name)
     root = picture(file)
     assert root.findtext(f"{NS}title") == file.map.name
     assert [each.text for each in of_class(root, "name")] == list(file.map.territories)
@@ -41,31 +41,31 @@ def test_everything_is_in_the_picture(name: str) -> None:
 
 
 def test_a_road_is_drawn_where_no_border_shows_it() -> None:
-    usa = load_map_file("usa")
+    usa = load_annotated_map("usa")
     names = usa.map.territories
     drawn = {(names[v], names[w]) for v, w in make_map_picture(usa).drawn_roads}
     assert ("Georgia", "North Carolina") in drawn, "others lie between them"
     assert ("Michigan", "Wisconsin") in drawn, "a ferry"
     assert ("Nebraska", "Wyoming") in drawn, "their border is too short to be seen"
     assert ("Florida", "Georgia") not in drawn
-    ring = load_map_file("ring:12")
+    ring = load_annotated_map("ring:12")
     assert make_map_picture(ring).drawn_roads == list_roads(ring.map), "it has no land"
 
 
 def test_owners_differ_by_shape_and_not_only_by_colour() -> None:
-    root = picture(load_map_file("path4"))
+    root = picture(load_annotated_map("path4"))
     assert {each.tag for each in of_class(root, "maxie")} == {f"{NS}circle"}
     assert {each.tag for each in of_class(root, "minnie")} == {f"{NS}rect"}
 
 
 def test_armies_of_any_position_can_be_shown() -> None:
-    root = picture(load_map_file("path4"), (5, 3, 0, -12))
+    root = picture(load_annotated_map("path4"), (5, 3, 0, -12))
     assert [each.text for each in of_class(root, "armies")] == ["5", "3", "12"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_marks_and_names_are_inside_and_apart(name: str) -> None:
-    file = load_map_file(name)
+    file = load_annotated_map(name)
     root = picture(file)
     width, height = (float(root.get(side) or 0) for side in ("width", "height"))
     boxes = []
@@ -94,7 +94,7 @@ def test_names_are_escaped() -> None:
         start=(1, -1),
         places=((0, 0), (1, 1)),
     )
-    root = picture(MapFile(map, "a < b", (("<i>", (0, 1)),)))
+    root = picture(AnnotatedMap(map, "a < b", (("<i>", (0, 1)),)))
     assert [each.text for each in of_class(root, "name")] == list(map.territories)
     assert root.findtext(f"{NS}title") == "<b>&"
     assert not list(root.iter(f"{NS}script"))

@@ -6,7 +6,7 @@ from typing import Any
 
 from arena.games.core import AnyGame
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.record import RECORD_FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Thinking
 from tests.games.setups import MAX_PLIES, random_match
 
@@ -23,5 +23,7 @@ def random_record(game: AnyGame, seed: int = 0, plies: int | None = None) -> tup
         winner: Any = outcome.winner.value if outcome.winner else None
         result = Result(winner, EndReason(outcome.reason_code), "")
     players = Players("one", "two")
-    record = Record(FORMAT, "id", "test", game.name, game.setup(), players, "1/move", "now", moves, result)
+    record = Record(
+        RECORD_FORMAT, "id", "test", game.name, game.setup(), players, "1/move", "now", moves, result
+    )
     return record, list(match.positions)

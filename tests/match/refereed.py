@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from arena.games.core import Player
-from arena.match.referee import SEATS, Referee
+from arena.match.referee import SEAT_BY_PLAYER, Referee
 from arena.match.referee_events import (
     FinishMatch,
     MatchOpened,
@@ -66,7 +66,7 @@ def record_of(referee: Referee) -> Record:
         setup=dict(agreed.game.setup()),
         moves=referee.moves,
         adjudication=agreed.adjudication,
-        result=Result(SEATS[finish.winner] if finish.winner else None, finish.reason, finish.detail),
+        result=Result(SEAT_BY_PLAYER[finish.winner] if finish.winner else None, finish.reason, finish.detail),
     )
     return parse_record_line(format_record_line(made))
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena.games.catalogue import GAMES
+from arena.games.catalogue import BUILT_IN_GAMES
 from arena.games.core import AnyGame, BadData, Player
 from arena.games.tictactoe import TicTacToe
 from arena.maps.game_on_map import make_game_on_map
@@ -20,7 +20,7 @@ from arena.match.analysis_limits import (
     AnalysisTrimmer,
 )
 from arena.match.referee_events import MoveReceived
-from arena.protocol.codec import encode
+from arena.protocol.codec import encode_message
 from arena.protocol.messages import MAX_SERVER_FRAME_BYTES, Played, View
 from arena.protocol.record import MAX_RECORD_BYTES, RecordedMove
 from arena.protocol.timecontrol import TimeControl
@@ -43,7 +43,7 @@ def is_move(game: AnyGame, data: object) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", BUILT_IN_GAMES)
 @given(
     lines=st.lists(st.lists(PLAIN | st.integers(0, 8) | st.lists(st.integers(0, 15), max_size=3)), max_size=5)
 )
@@ -140,7 +140,7 @@ def test_the_largest_view_is_a_frame_and_the_largest_record_is_within_its_bound(
     view = View(
         "m" * 64, "e" * 128, "riskless", setup, Players(name, name), TimeControl(1), rows, Clocks(1, 1), None
     )
-    assert len(encode(view)) <= MAX_SERVER_FRAME_BYTES
+    assert len(encode_message(view)) <= MAX_SERVER_FRAME_BYTES
     moves = [RecordedMove([999, 998], 12345.678, each, 1234.567) for each in thoughts]
     line = msgspec.json.encode(msgspec.structs.replace(record("m" * 64), setup=setup, moves=moves))
     assert len(line) <= MAX_RECORD_BYTES

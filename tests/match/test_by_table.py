@@ -11,7 +11,7 @@ from arena.games.core import MAXIE, MINNIE, AnyGame
 from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
-from arena.match.adjudication import Adjudicator, find_missing_tablebase_reason
+from arena.match.adjudication import Adjudicator, explain_missing_tablebase
 from arena.match.replay import verify_record
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
@@ -75,8 +75,8 @@ def test_a_record_without_its_table_names_the_missing_table() -> None:
 
 
 def test_an_unusable_table_rule_is_reported() -> None:
-    assert find_missing_tablebase_reason(RULES, ANY) is None
-    assert find_missing_tablebase_reason(Adjudication(limit=9), OTHER) is None
-    assert find_missing_tablebase_reason(None, OTHER) is None
-    assert "arena solve world" in str(find_missing_tablebase_reason(RULES, WORLD))
-    assert "tictactoe" in str(find_missing_tablebase_reason(RULES, OTHER))
+    assert explain_missing_tablebase(RULES, ANY) is None
+    assert explain_missing_tablebase(Adjudication(limit=9), OTHER) is None
+    assert explain_missing_tablebase(None, OTHER) is None
+    assert "arena solve world" in str(explain_missing_tablebase(RULES, WORLD))
+    assert "tictactoe" in str(explain_missing_tablebase(RULES, OTHER))

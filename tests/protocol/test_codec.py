@@ -17,7 +17,7 @@ from arena.protocol.codec import (
     DecodeError,
     decode_client_message,
     decode_server_message,
-    encode,
+    encode_message,
 )
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
@@ -65,25 +65,25 @@ def unpack_any(frame: bytes) -> dict[str, object]:
 
 @given(client_messages)
 def test_client_messages_are_unchanged_by_a_round_trip(message: ClientMessage) -> None:
-    assert decode_client_message(encode(message)) == message
+    assert decode_client_message(encode_message(message)) == message
 
 
 @given(server_messages)
 def test_server_messages_are_unchanged_by_a_round_trip(message: ServerMessage) -> None:
-    assert decode_server_message(encode(message)) == message
+    assert decode_server_message(encode_message(message)) == message
 
 
 @given(client_messages, st.dictionaries(st.text(min_size=12), plain, min_size=1, max_size=3))
 def test_fields_that_a_receiver_does_not_know_are_ignored(
     message: ClientMessage, more: dict[str, object]
 ) -> None:
-    assert decode_client_message(pack({**msgpack.unpackb(encode(message)), **more})) == message
+    assert decode_client_message(pack({**msgpack.unpackb(encode_message(message)), **more})) == message
 
 
 @given(client_messages)
 def test_a_server_takes_no_messages_of_a_server_and_a_client_none_of_a_client(message: ClientMessage) -> None:
     with pytest.raises(DecodeError) as caught:
-        decode_server_message(encode(message))
+        decode_server_message(encode_message(message))
     assert caught.value.code is ErrorCode.UNKNOWN_TYPE
 
 
@@ -98,7 +98,7 @@ def test_random_bytes_decode_or_are_refused(frame: bytes) -> None:
 @examples(400)
 @given(client_messages | server_messages, st.randoms(use_true_random=False))
 def test_mutated_frames_decode_or_are_refused(message: Message, chance: random.Random) -> None:
-    frame = bytearray(encode(message))
+    frame = bytearray(encode_message(message))
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(len(frame))
         match chance.randrange(3):
@@ -132,7 +132,7 @@ def mutated(frame: bytes, chance: random.Random) -> bytes:
 
 
 moves_of_numbers = st.builds(
-    lambda match, ply, move, thinking: encode(Move(match, ply, move, thinking)),
+    lambda match, ply, move, thinking: encode_message(Move(match, ply, move, thinking)),
     st.text("abc", min_size=1, max_size=4),
     st.integers(0, 40),
     st.lists(st.integers(-2, 2**33), max_size=3),
@@ -162,14 +162,14 @@ def test_a_move_of_numbers_is_decoded_as_by_msgpack_alone(frame: bytes, chance: 
 
 
 told_of_numbers = st.builds(
-    lambda match, ply, moves, clocks, increment: encode(Turn(match, ply, moves, clocks, increment)),
+    lambda match, ply, moves, clocks, increment: encode_message(Turn(match, ply, moves, clocks, increment)),
     st.text("abc", min_size=1, max_size=4),
     st.integers(0, 40),
     st.lists(st.lists(st.integers(-2, 2**33), max_size=3) | st.integers(0, 8), max_size=20),
     st.builds(Clocks, st.integers(0, 2**40), st.integers(0, 2**40)),
     st.integers(0, 1000),
 ) | st.builds(
-    lambda match, ply, spent, clock, credited: encode(Accepted(match, ply, spent, clock, credited)),
+    lambda match, ply, spent, clock, credited: encode_message(Accepted(match, ply, spent, clock, credited)),
     st.text("abc", min_size=1, max_size=4),
     st.integers(0, 40),
     st.floats(0, 1e12) | st.sampled_from([inf, nan]),
@@ -198,7 +198,7 @@ def test_a_turn_or_an_accepted_is_decoded_as_by_msgpack_alone(frame: bytes, chan
 )
 def test_a_turn_after_moves_of_any_data_is_decoded_as_it_was_sent(moves: list[object]) -> None:
     turn = Turn("m" * 32, len(moves), moves, Clocks(60_000, 1), 1000)
-    decoded = decode_server_message(encode(turn))
+    decoded = decode_server_message(encode_message(turn))
     assert type(decoded) is Turn
     assert type(decoded.clocks) is Clocks
     assert decoded == turn
@@ -207,14 +207,14 @@ def test_a_turn_after_moves_of_any_data_is_decoded_as_it_was_sent(moves: list[ob
 
 @given(client_messages, st.data())
 def test_a_frame_cut_short_is_refused(message: ClientMessage, data: st.DataObject) -> None:
-    frame = encode(message)
+    frame = encode_message(message)
     cut = data.draw(st.integers(0, len(frame) - 1))
     assert refusal(frame[:cut]).code is ErrorCode.BAD_MESSAGE
 
 
 @given(client_messages, st.binary(min_size=1, max_size=8))
 def test_bytes_after_the_message_are_refused(message: ClientMessage, more: bytes) -> None:
-    assert refusal(encode(message) + more).code is ErrorCode.BAD_MESSAGE
+    assert refusal(encode_message(message) + more).code is ErrorCode.BAD_MESSAGE
 
 
 def nested(levels: int) -> object:
@@ -388,7 +388,7 @@ def test_the_largest_map_fits_into_the_largest_frame() -> None:
         100,
         1000,
     )
-    frame = encode(start)
+    frame = encode_message(start)
     assert len(frame) < MAX_SERVER_FRAME_BYTES
     decoded = decode_server_message(frame)
     assert isinstance(decoded, Start)
@@ -399,14 +399,14 @@ def test_the_largest_map_fits_into_the_largest_frame() -> None:
     "move", [4, -1, 2**63, [1, 2], [], True, [True], 1.0, [1, 2.0], "e4", None, {"to": 3}]
 )
 def test_a_move_of_any_data_is_decoded_as_it_was_sent(move: object) -> None:
-    decoded = decode_client_message(encode(Move("m" * 32, 3, move)))
+    decoded = decode_client_message(encode_message(Move("m" * 32, 3, move)))
     assert decoded == Move("m" * 32, 3, move)
     assert isinstance(decoded, Move)
     assert repr(decoded.move) == repr(move)
 
 
 def test_ready_is_decoded_and_its_unknown_fields_are_ignored() -> None:
-    assert decode_client_message(encode(Ready("m" * 32))) == Ready("m" * 32)
+    assert decode_client_message(encode_message(Ready("m" * 32))) == Ready("m" * 32)
     more = msgpack.packb({"type": "ready", "match": "m", "more": 1})
     assert decode_client_message(more) == Ready("m")
     with pytest.raises(DecodeError):

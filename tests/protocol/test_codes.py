@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from arena.games.core import RuleEndReason
-from arena.protocol.codec import decode_server_message, encode
+from arena.protocol.codec import decode_server_message, encode_message
 from arena.protocol.codes import FORFEIT_REASONS, EndReason, ErrorCode
 from arena.protocol.messages import End
 from arena.protocol.values import Clocks
@@ -63,8 +63,8 @@ def test_a_word_of_a_later_version_is_kept_unchanged(kind: Any) -> None:
 
 def test_an_end_for_a_reason_of_a_later_version_is_taken_by_its_winner() -> None:
     end = End("m", "minnie", EndReason.LINE, "", [], Clocks(0, 0))
-    frame = encode(end).replace(b"\xa4line", b"\xa7boredom")
+    frame = encode_message(end).replace(b"\xa4line", b"\xa7boredom")
     told = decode_server_message(frame)
     assert isinstance(told, End)
     assert (told.winner, told.reason.value) == ("minnie", "boredom")
-    assert encode(told) == frame
+    assert encode_message(told) == frame

@@ -11,8 +11,8 @@ import msgpack
 import msgspec
 import pytest
 
-from arena.games.catalogue import GAMES, make_game
-from arena.protocol.codec import decode_client_message, decode_server_message, encode
+from arena.games.catalogue import BUILT_IN_GAMES, make_game
+from arena.protocol.codec import decode_client_message, decode_server_message, encode_message
 from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import (
     MAX_CLIENT_FRAME_BYTES,
@@ -59,7 +59,7 @@ def test_an_example_decodes_and_encodes_to_the_same_bytes(name: str) -> None:
     frame, _, _ = golden(name)
     message = decode(frame)
     assert type(message) is TYPES[name.partition("-")[0]]
-    assert encode(message) == frame
+    assert encode_message(message) == frame
 
 
 @pytest.mark.parametrize("name", FRAMES)
@@ -110,7 +110,7 @@ def test_every_code_and_reason_that_the_text_uses_exists() -> None:
 
 
 def test_every_game_has_its_section() -> None:
-    for name in GAMES:
+    for name in BUILT_IN_GAMES:
         assert len(section(name)) > 100
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.record import RECORD_FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.audit import (
     Audit,
@@ -34,7 +34,9 @@ def make_record(
 ) -> Record:
     made = [RecordedMove(move, 1.0) for move in moves]
     players, result = Players(maxie, minnie), Result(winner, reason)
-    return Record(FORMAT, "m", "e", "riskless", {}, players, "1+0", "2026-11-20T12:00:00Z", made, result)
+    return Record(
+        RECORD_FORMAT, "m", "e", "riskless", {}, players, "1+0", "2026-11-20T12:00:00Z", made, result
+    )
 
 
 def audit_honest_matches(seed: int, rounds: int = 10) -> Audit:

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.elo import compute_expected_score
-from arena.rating.glicko import GLICKO_SCALE, MAX_DEVIATION, TAU, GameResult, GlickoRating, update_rating
+from arena.rating.glicko import (
+    GLICKO_SCALE,
+    MAX_DEVIATION,
+    TAU,
+    GlickoRating,
+    OpponentAndScore,
+    update_rating,
+)
 
 ratings = st.builds(
     GlickoRating,
@@ -18,7 +25,7 @@ ratings = st.builds(
 games = st.tuples(ratings, st.sampled_from([0.0, 0.5, 1.0]))
 periods = st.floats(0, 1000)
 
-PAPER: list[GameResult] = [
+PAPER: list[OpponentAndScore] = [
     (GlickoRating(1400, 30), 1.0),
     (GlickoRating(1550, 100), 0.0),
     (GlickoRating(1700, 300), 0.0),
@@ -39,7 +46,7 @@ def test_the_example_of_the_paper() -> None:
     )  # the paper prints the volatility without rounding up
 
 
-def _compute_f(player: GlickoRating, played: list[GameResult], x: float) -> float:
+def _compute_f(player: GlickoRating, played: list[OpponentAndScore], x: float) -> float:
     """Return the value of the function f in step 5 of the paper, computed term by term as the paper defines it."""
     mu, phi = (player.rating - 1500) / GLICKO_SCALE, player.deviation / GLICKO_SCALE
     v_inverse = surplus = 0.0
@@ -56,7 +63,7 @@ def _compute_f(player: GlickoRating, played: list[GameResult], x: float) -> floa
 
 @given(ratings, st.lists(games, min_size=1, max_size=8))
 def test_the_volatility_is_a_root_of_the_function_in_the_paper(
-    player: GlickoRating, played: list[GameResult]
+    player: GlickoRating, played: list[OpponentAndScore]
 ) -> None:
     # Ratings far apart reveal a formula that confuses rating and deviation, which passes the paper's example.
     x = 2 * math.log(update_rating(player, played).volatility)
@@ -66,7 +73,7 @@ def test_the_volatility_is_a_root_of_the_function_in_the_paper(
 
 @given(ratings, st.lists(games, min_size=1, max_size=8), periods, st.randoms())
 def test_the_order_of_games_in_a_period_does_not_matter(
-    player: GlickoRating, played: list[GameResult], passed: float, random: object
+    player: GlickoRating, played: list[OpponentAndScore], passed: float, random: object
 ) -> None:
     shuffled = list(played)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
@@ -96,7 +103,7 @@ def test_a_draw_moves_the_rating_towards_the_opponents(
 
 @given(ratings, st.lists(games, max_size=8), periods)
 def test_deviation_and_volatility_stay_within_their_bounds(
-    player: GlickoRating, played: list[GameResult], passed: float
+    player: GlickoRating, played: list[OpponentAndScore], passed: float
 ) -> None:
     after = update_rating(player, played, periods=passed)
     assert 0 < after.deviation <= MAX_DEVIATION
@@ -105,7 +112,7 @@ def test_deviation_and_volatility_stay_within_their_bounds(
 
 
 @given(ratings, st.lists(games, min_size=1, max_size=8))
-def test_games_reduce_the_deviation(player: GlickoRating, played: list[GameResult]) -> None:
+def test_games_reduce_the_deviation(player: GlickoRating, played: list[OpponentAndScore]) -> None:
     assert update_rating(player, played, periods=0).deviation < player.deviation
 
 

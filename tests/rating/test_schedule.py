@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
-from arena.rating.formats import FORMATS, KnockoutFormat, RoundRobinFormat, make_format
+from arena.rating.formats import LADDER_FORMATS, KnockoutFormat, RoundRobinFormat, make_format
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import (
     MAX_ATTEMPTS_PER_MATCH,
@@ -67,7 +67,12 @@ def make_schedule(name: str, bots: int, rounds: int, starts: int) -> Schedule:
 
 @examples(40)
 @given(
-    st.sampled_from(FORMATS), st.integers(2, 6), st.integers(1, 3), st.integers(1, 2), st.randoms(), st.data()
+    st.sampled_from(LADDER_FORMATS),
+    st.integers(2, 6),
+    st.integers(1, 3),
+    st.integers(1, 2),
+    st.randoms(),
+    st.data(),
 )
 def test_an_event_killed_at_any_time_plays_the_same_matches(
     name: str, bots: int, rounds: int, starts: int, dice: Random, data: st.DataObject

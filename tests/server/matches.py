@@ -10,7 +10,7 @@ from arena.games.core import AnyGame
 from arena.games.riskless_map import RisklessMap
 from arena.match.terms import MatchTerms
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.record import RECORD_FORMAT, Record, RecordedMove, Result
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players, Seat
 
@@ -71,7 +71,7 @@ def record(
 ) -> Record:
     """Return the record of a finished match; by default, Maxie has resigned."""
     return Record(
-        format=FORMAT,
+        format=RECORD_FORMAT,
         match=match or uuid.uuid4().hex,
         event="test",
         game=game,

@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from arena.games.core import AnyGame
-from arena.protocol.codec import decode_server_message, encode
+from arena.protocol.codec import decode_server_message, encode_message
 from arena.protocol.messages import (
     SUBPROTOCOL,
     ClientMessage,
@@ -37,7 +37,7 @@ class Peer:
         self.welcome: Welcome
 
     async def say(self, message: ClientMessage) -> None:
-        await self.connection.send(encode(message))
+        await self.connection.send(encode_message(message))
 
     async def next(self) -> ServerMessage:
         """Return the next message of any class."""

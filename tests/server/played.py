@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.games.core import Player
-from arena.match.referee import SEATS, Referee
+from arena.match.referee import SEAT_BY_PLAYER, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
     MatchOpened,
@@ -24,7 +24,7 @@ from arena.match.referee_events import (
     TurnStarted,
 )
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, Record, Result
+from arena.protocol.record import RECORD_FORMAT, Record, Result
 from arena.protocol.values import Players
 from arena.server.core.effects import AppendMatchEvent, CloseMatch, DurableEffect, OpenMatch
 from arena.server.core.event_state import EventState
@@ -99,7 +99,7 @@ async def store_match(
             effects.append(AppendMatchEvent(agreed.match, seq, at, each, None))
     result = referee.result
     record = Record(
-        FORMAT,
+        RECORD_FORMAT,
         agreed.match,
         event,
         agreed.game.name,
@@ -108,7 +108,7 @@ async def store_match(
         str(agreed.time_control),
         STARTED,
         referee.moves,
-        Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)
+        Result(SEAT_BY_PLAYER[result.winner] if result.winner else None, result.reason, result.detail)
         if result
         else Result(None, EndReason.SERVER_FAULT, "the server stopped"),
     )

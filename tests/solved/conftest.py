@@ -26,13 +26,13 @@ def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Riskless
     from arena.bots.compiled import cache  # noqa: PLC0415 - an extra
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
     from arena.solved.board_numbers import BoardNumbering  # noqa: PLC0415
-    from arena.solved.folders import get_output_folder, make_table_file_name  # noqa: PLC0415
+    from arena.solved.folders import get_table_output_folder, make_table_file_name  # noqa: PLC0415
 
     cache.get_cache_folder()  # choose the folder of the kernels before the variable changes, so that they need not be compiled again
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def solved(map: RisklessMap) -> Path:
-        folder = get_output_folder()
+        folder = get_table_output_folder()
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / make_table_file_name(map)
         Solver(BoardNumbering.from_map(map), path.with_suffix(".part"), 1, lambda *_: None).solve(path)

@@ -12,8 +12,8 @@ import pytest
 from arena.games.riskless_map import RisklessMap
 from arena.solved.board_numbers import BoardNumbering
 from arena.solved.folders import (
-    find_table,
-    get_output_folder,
+    find_table_file,
+    get_table_output_folder,
     make_table_file_name,
     open_table,
     require_matching_table,
@@ -47,10 +47,10 @@ def check_refused(path: Path, *words: str) -> None:
 def test_a_table_is_found_for_its_map_and_for_no_other(solve: Solve) -> None:
     map = make_path_map()
     path = solve(map)
-    assert path == get_output_folder() / make_table_file_name(map)
+    assert path == get_table_output_folder() / make_table_file_name(map)
     table = open_table(BoardNumbering.from_map(map))
     assert table is not None
-    assert table.path == find_table(BoardNumbering.from_map(map)) == path
+    assert table.path == find_table_file(BoardNumbering.from_map(map)) == path
     assert table.size_bytes == path.stat().st_size
     assert open_table(BoardNumbering.from_map(make_path_map(goal=8))) is None
 

@@ -7,7 +7,7 @@ import asyncio
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
-from arena.protocol.codec import decode_server_message, encode
+from arena.protocol.codec import decode_server_message, encode_message
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import SUBPROTOCOL, Hello, Ready, Resign, Start, Turn
 from arena.server.host import open_host
@@ -26,17 +26,17 @@ async def test_a_player_learns_of_the_end_that_it_missed() -> None:
         connect(host.url, subprotocols=[Subprotocol(SUBPROTOCOL)]) as bert,
     ):
         anna = RandomPlayer(host.url, "anna")
-        await bert.send(encode(Hello("bert")))
+        await bert.send(encode_message(Hello("bert")))
         async with asyncio.TaskGroup() as tasks:
             playing = tasks.create_task(anna.run())
             match = tasks.create_task(host.play_match(terms))
             while not isinstance(message := decode_server_message(await bert.recv()), Turn):
                 if isinstance(message, Start):
-                    await bert.send(encode(Ready(terms.match)))
+                    await bert.send(encode_message(Ready(terms.match)))
             playing.cancel()
             while host.is_connected("anna"):
                 await host.wait_for_change()
-            await bert.send(encode(Resign(terms.match)))
+            await bert.send(encode_message(Resign(terms.match)))
             await match
             playing = tasks.create_task(anna.run())
             while not anna.ends:

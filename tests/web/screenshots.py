@@ -23,9 +23,9 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from arena.maps.loader import list_map_names
+from arena.maps.loader import list_built_in_map_names
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, Record, RecordedMove, Result, format_record_line
+from arena.protocol.record import RECORD_FORMAT, Record, RecordedMove, Result, format_record_line
 from arena.protocol.values import Players, Thinking
 from arena.server.web.initial_page import DEMO_FILE
 from testkit.browser import BrowserArena, open_chromium, run_arena, wait_until
@@ -357,7 +357,7 @@ def sheet(running: BrowserArena, browser: Browser, shown: View, folder: Path) ->
 
 def maps(running: BrowserArena, browser: Browser, folder: Path) -> None:
     """Every built-in map in every look, in the middle of a match."""
-    for name in list_map_names():
+    for name in list_built_in_map_names():
         file = folder / f"{name}.jsonl"
         file.write_text(format_record_line(made_up(name)) + "\n", encoding="utf-8")
         for look, (size, scheme) in LOOKS.items():
@@ -380,7 +380,7 @@ def made_up(map_name: str = "", game_name: str = "riskless") -> Record:
         thinking = Thinking(depth=5, value=float(chance.randrange(-900, 900)), nodes=70_000)
         moves.append(RecordedMove(game.move_to_data(move), 21.5, thinking=thinking))
     return Record(
-        format=FORMAT,
+        format=RECORD_FORMAT,
         match="m" * 32,
         event="pictures",
         game=game_name,

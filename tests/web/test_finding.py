@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from arena.maps.loader import list_map_names
+from arena.maps.loader import list_built_in_map_names
 from testkit.browser import (
     PATIENCE_SECONDS,
     BrowserArena,
@@ -193,8 +193,8 @@ def test_the_matches_of_the_same_opening_are_two_presses_away(played: BrowserAre
 
 def test_every_map_has_its_picture_and_what_is_known_of_it(played: BrowserArena, page: Page) -> None:
     page.goto(f"{played.url}maps")
-    expect(page.locator(".maps .card")).to_have_count(len(list_map_names()))
-    expect(page.locator(".maps .mini-board:has(svg)")).to_have_count(len(list_map_names()))
+    expect(page.locator(".maps .card")).to_have_count(len(list_built_in_map_names()))
+    expect(page.locator(".maps .mini-board:has(svg)")).to_have_count(len(list_built_in_map_names()))
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 780})
         page.wait_for_function(

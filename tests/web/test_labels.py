@@ -9,7 +9,7 @@ import pytest
 import shapely
 from playwright.sync_api import Page, expect
 
-from arena.maps.loader import list_map_names, load_map, load_map_file
+from arena.maps.loader import list_built_in_map_names, load_annotated_map, load_map
 from arena.protocol.record import format_record_line
 from testkit.browser import BrowserArena, evaluate_with_json
 from tests.web.screenshots import made_up
@@ -49,7 +49,7 @@ def letters(box: list[float], scale: float) -> Any:
 
 def misplaced(found: dict[str, Any], map_name: str) -> list[str]:
     """Return the faults of the names that a map shows."""
-    file = load_map_file(map_name)
+    file = load_annotated_map(map_name)
     scale = found["scale"]
     land = [shapely.unary_union([shapely.Polygon(ring) for ring in rings]) for rings in found["land"]]
     marks = [shapely.box(*each).buffer(-1 / scale) for each in found["marks"]]
@@ -106,7 +106,7 @@ NAMES_BY_SCALE = """async (line) => {
 """Names on a map, as they are written at one scale after another, without spaces."""
 
 
-@pytest.mark.parametrize("name", list_map_names())
+@pytest.mark.parametrize("name", list_built_in_map_names())
 def test_a_larger_map_writes_no_name_shorter_than_a_smaller_one(table: Page, name: str) -> None:
     whole = [territory.replace(" ", "") for territory in load_map(name).territories]
     found = table.evaluate(NAMES_BY_SCALE, format_record_line(made_up(name)))
@@ -116,11 +116,11 @@ def test_a_larger_map_writes_no_name_shorter_than_a_smaller_one(table: Page, nam
             assert before in {"", after} or after == whole[v], f"{before!r} becomes {after!r}"
 
 
-@pytest.mark.parametrize("name", list_map_names())
+@pytest.mark.parametrize("name", list_built_in_map_names())
 def test_names_lie_inside_their_land_and_a_larger_map_has_all_that_a_smaller_one_has(
     table: Page, name: str
 ) -> None:
-    file = load_map_file(name)
+    file = load_annotated_map(name)
     whole = [territory.replace(" ", "") for territory in file.map.territories]  # in two lines, too
     short = [text.replace(" ", "") for text in file.short_names]
     by_scale: dict[float, list[str]] = {}

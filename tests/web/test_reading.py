@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from arena.maps.loader import list_map_names
+from arena.maps.loader import list_built_in_map_names
 from arena.protocol.codes import EndReason
 from arena.server.web.titles import make_map_title
 from testkit.browser import BrowserArena, find_cut_texts
@@ -132,7 +132,7 @@ def test_no_text_of_a_card_is_cut_whatever_its_map_and_its_end_are(
     empty: BrowserArena, looked_at: Page
 ) -> None:
     looked_at.goto(f"{empty.url}file")
-    setups = {name: make_game_on_map("riskless", name).setup() for name in list_map_names()}
+    setups = {name: make_game_on_map("riskless", name).setup() for name in list_built_in_map_names()}
     looked_at.evaluate(ENDED, [setups, [*EndReason]])
     texts = looked_at.locator(".card.live .summary-of, .rows .outcome")
     expect(texts.filter(has_text="Draw after 1000 moves").first).to_be_attached()
@@ -221,7 +221,7 @@ def test_a_further_process_of_a_bot_leads_to_the_bot_and_no_number_is_minus_noth
 
 
 def test_the_page_and_the_server_give_maps_the_same_titles(empty: BrowserArena, page: Page) -> None:
-    names = [*list_map_names(), "ring:8", "islands", "ab12"]
+    names = [*list_built_in_map_names(), "ring:8", "islands", "ab12"]
     page.goto(f"{empty.url}play")
     found = page.evaluate(
         """async (names) => {

@@ -36,7 +36,7 @@ from arena.bots.client.state.actions import (
 from arena.bots.client.state.challenger import Challenger
 from arena.bots.client.state.match_state import MatchPhase, MatchState
 from arena.bots.client.state.moves import BadChoice, make_move_message
-from arena.games.catalogue import find_rules_mismatch_reason, make_game
+from arena.games.catalogue import explain_rules_mismatch, make_game
 from arena.games.core import BadGame, GameError, Player
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
@@ -361,9 +361,7 @@ class ClientStateMachine:
             return [WarnOwner(f"{reason}; it is resigned"), SendMessage(Resign(start.match))]
         try:
             game = make_game(start.game, start.setup)
-            rules_difference = (
-                find_rules_mismatch_reason(game, start.rules) if start.rules is not UNSET else None
-            )
+            rules_difference = explain_rules_mismatch(game, start.rules) if start.rules is not UNSET else None
             if rules_difference is not None:
                 raise BadGame(rules_difference)
         except GameError as error:

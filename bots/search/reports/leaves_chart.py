@@ -9,12 +9,19 @@ from collections.abc import Iterator
 from math import ceil, floor, log10
 
 from arena.bots.search.leaf_counts import LeafCountComparison
-from arena.charts import INK, PlotArea, render_dot, render_line, render_svg_document, render_text_element
+from arena.charts import (
+    TEXT_COLOUR,
+    PlotArea,
+    render_dot,
+    render_line,
+    render_svg_document,
+    render_text_element,
+)
 
 WIDTH, HEIGHT = 760, 480
 LEFT, RIGHT, TOP, BOTTOM = 78, 140, 48, 56
 REFERENCE_CURVE_COLOUR = "#8a8a8a"
-CURVE_COLOURS = (INK, "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d97b00", "#d1478f")
+CURVE_COLOURS = (TEXT_COLOUR, "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d97b00", "#d1478f")
 REFERENCE_POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
 """Curves of the expected numbers of leaves at depth p, each as (factor of p in the exponent of q, label of the curve).
 

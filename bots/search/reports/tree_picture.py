@@ -15,7 +15,7 @@ from arena.bots.search.monitor import TraceEvent
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.reports.traced_tree import TracedNode, build_traced_tree
 from arena.bots.search.search_values import INFINITY, count_plies_to_end
-from arena.charts import INK, render_line, render_svg_document, render_text_element
+from arena.charts import TEXT_COLOUR, render_line, render_svg_document, render_text_element
 from arena.games.core import Game, Player
 
 MAX_DRAWN_NODES = 600
@@ -99,7 +99,7 @@ def _draw_edges(tree: TracedNode, points: Points, best_path: tuple[int, ...]) ->
             is_on_line = child.path == best_path[: len(child.path)]
             ends = (x, y + 15, to_x, to_y - 15)
             if child.is_visited:
-                yield render_line(*ends, INK, 3.5 if is_on_line else 1.2)
+                yield render_line(*ends, TEXT_COLOUR, 3.5 if is_on_line else 1.2)
             else:
                 yield render_line(*ends, GREY, 1.2, ' stroke-dasharray="4 4"')
         if node.is_cut:
@@ -120,7 +120,7 @@ def _draw_cut_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[
 def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
     for node in _walk_nodes(tree):
         x, y = points[node.path]
-        ink = INK if node.is_visited else GREY
+        ink = TEXT_COLOUR if node.is_visited else GREY
         fill = "#eef3fb" if node.is_visited else "white"
         dash = "" if node.is_visited else ' stroke-dasharray="4 3"'
         yield f"<g><title>{escape(_make_tooltip(node))}</title>{_draw_node_shape(node, x, y, fill, ink, dash)}"
@@ -201,7 +201,7 @@ def _draw_legend(width: float, height: float, tree: TracedNode, *, has_best_line
     entries = [
         ("α … β: the window", GREEN, 110, any(node.windows for node in nodes)),
         ("result", BLUE, 40, True),
-        ("thick: to be played", INK, 112, has_best_line),
+        ("thick: to be played", TEXT_COLOUR, 112, has_best_line),
         ("// cut", RED, 36, any(node.is_cut for node in nodes)),
         ("not visited", GREY, 64, any(not node.is_visited for node in nodes)),
     ]

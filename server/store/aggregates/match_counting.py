@@ -23,7 +23,7 @@ import anyio.lowlevel
 import sqlalchemy as sa
 from msgspec.structs import asdict
 
-from arena.rating.rater import Rater, RatingStep, make_map_and_game_categories
+from arena.rating.rater import Rater, RatingStep, make_rating_categories
 from arena.server.store import database
 from arena.server.store.aggregates import event_tables, ratings
 from arena.server.store.aggregates.event_tables import EventMatchResult
@@ -87,7 +87,7 @@ def add_match_batch_to_aggregates(
     rated = [row for row in rows if row.rated]
     seasons = read_seasons(connection)
     categories_by_match = {
-        row.match: make_map_and_game_categories(
+        row.match: make_rating_categories(
             row.game, row.map, row.time_control, seasons.get_season_number(row.game)
         )
         for row in rated

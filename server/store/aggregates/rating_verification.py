@@ -30,7 +30,7 @@ from arena.rating.rater import (
     Rater,
     RatingCategory,
     RatingStep,
-    make_map_and_game_categories,
+    make_rating_categories,
 )
 from arena.server.store import database
 from arena.server.store.aggregates.ratings import (
@@ -88,7 +88,7 @@ async def verify_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUERY)
                 verified.imported_count += row.match not in events_by_match
                 columns = make_match_end_values(record)
                 season = seasons.get(row.match, 1)
-                for category in make_map_and_game_categories(
+                for category in make_rating_categories(
                     record.game, columns["map"], columns["time_control"], season
                 ):
                     for step in rater.rate_match(record, row.finished, category):

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.maps.map_file import MapFile
-from arena.maps.picture import MAXIE, MINNIE
+from arena.maps.map_file import AnnotatedMap
+from arena.maps.picture import MAXIE_COLOUR, MINNIE_COLOUR
 from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, HEIGHT, WIDTH
 from arena.server.web.pictures.positions import Rectangle, draw_position
 from arena.server.web.pictures.text_elements import FONT_NAME, MUTED, render_text
@@ -73,7 +73,7 @@ def render_table_card(title: str, summary: str, rows: Sequence[tuple[str, str, f
         bar_width = max(4.0, 420 * min(1.0, max(0.0, share)))
         parts += [
             render_text(CARD_MARGIN, y, 28, name, 480),
-            f'<rect x="540" y="{y - 22}" width="{bar_width:.1f}" height="26" rx="4" fill="{MAXIE}"/>',
+            f'<rect x="540" y="{y - 22}" width="{bar_width:.1f}" height="26" rx="4" fill="{MAXIE_COLOUR}"/>',
             render_text(980, y, 28, detail, 180, MUTED),
         ]
     return _render_svg_document([*parts, _render_brand()])
@@ -93,7 +93,7 @@ def render_match_card(
     )
 
 
-def render_map_card(file: MapFile) -> str:
+def render_map_card(file: AnnotatedMap) -> str:
     """Return the picture of a map with the initial position as SVG."""
     map = file.map
     game = Riskless(map)
@@ -113,8 +113,10 @@ def render_film_background(match: MatchCaptions, game: AnyGame) -> str:
     """Return the background of all frames of a film as SVG: the players' names, and the board without pieces."""
     middle = FILM_WIDTH / 2
     names = [
-        *_render_name_elements(match.maxie, 16, 30, 20, middle - 30, MAXIE),
-        *_render_name_elements(match.minnie, middle + 8, 30, 20, middle - 30, MINNIE, has_square_mark=True),
+        *_render_name_elements(match.maxie, 16, 30, 20, middle - 30, MAXIE_COLOUR),
+        *_render_name_elements(
+            match.minnie, middle + 8, 30, 20, middle - 30, MINNIE_COLOUR, has_square_mark=True
+        ),
     ]
     background = draw_position(game, game.start(), FILM_BOX).background
     return _render_svg_document([*names, background], FILM_WIDTH, FILM_HEIGHT)
@@ -151,9 +153,11 @@ def _render_board_elements(game: AnyGame | None, position: Any, move: Any) -> li
 
 def _render_side_panel_elements(match: MatchCaptions, progress_text: str) -> list[str]:
     return [
-        *_render_name_elements(match.maxie, SIDE_X, 120, 40, SIDE_WIDTH - 20, MAXIE),
+        *_render_name_elements(match.maxie, SIDE_X, 120, 40, SIDE_WIDTH - 20, MAXIE_COLOUR),
         render_text(SIDE_X, 175, 26, "against", SIDE_WIDTH, MUTED),
-        *_render_name_elements(match.minnie, SIDE_X, 230, 40, SIDE_WIDTH - 20, MINNIE, has_square_mark=True),
+        *_render_name_elements(
+            match.minnie, SIDE_X, 230, 40, SIDE_WIDTH - 20, MINNIE_COLOUR, has_square_mark=True
+        ),
         render_text(SIDE_X, 310, 26, match.conditions, SIDE_WIDTH, MUTED),
         render_text(SIDE_X, 355, 26, match.result, SIDE_WIDTH),
         render_text(SIDE_X, 395, 22, progress_text, SIDE_WIDTH, MUTED),
@@ -189,8 +193,8 @@ def _render_armies_bar_elements(
     minnie = -sum(n for n in position.armies if n < 0)
     boundary = width * maxie / max(1, maxie + minnie)
     bar = [
-        f'<rect x="{x}" y="{y}" width="{boundary:.1f}" height="{height}" fill="{MAXIE}"/>',
-        f'<rect x="{x + boundary:.1f}" y="{y}" width="{width - boundary:.1f}" height="{height}" fill="{MINNIE}"/>',
+        f'<rect x="{x}" y="{y}" width="{boundary:.1f}" height="{height}" fill="{MAXIE_COLOUR}"/>',
+        f'<rect x="{x + boundary:.1f}" y="{y}" width="{width - boundary:.1f}" height="{height}" fill="{MINNIE_COLOUR}"/>',
     ]
     if height >= 20:
         bar.append(render_text(x, y + height + 34, 24, f"{maxie} against {minnie} armies", width, MUTED))

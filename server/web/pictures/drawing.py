@@ -18,11 +18,11 @@ from PIL import Image
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame, GameError, UnknownGame
 from arena.games.riskless import Riskless
-from arena.maps.loader import load_map_file
+from arena.maps.loader import load_annotated_map
 from arena.match.openings import list_positions
 from arena.protocol.messages import View
 from arena.protocol.record import BadRecord, parse_record_line
-from arena.protocol.values import Data
+from arena.protocol.values import PlainData
 from arena.server.web import titles
 from arena.server.web.pictures import cards
 from arena.server.web.pictures.cards import MatchCaptions
@@ -45,13 +45,13 @@ class PicturedMatch(Struct, frozen=True):
 
     captions: MatchCaptions
     game: str
-    setup: Mapping[str, Data]
-    moves: Sequence[Data]
+    setup: Mapping[str, PlainData]
+    moves: Sequence[PlainData]
 
 
 def draw_map(name: str) -> bytes:
     """Draw the built-in map `name` with its initial position, as PNG. Raises MapError if there is no such map."""
-    return _render_png(cards.render_map_card(load_map_file(name)))
+    return _render_png(cards.render_map_card(load_annotated_map(name)))
 
 
 def draw_table(title: str, summary: str, rows: Sequence[tuple[str, str, float]]) -> bytes:
@@ -207,7 +207,7 @@ def _make_match_from_record(record_line: str) -> PicturedMatch:
     return PicturedMatch(captions, record.game, record.setup, [move.move for move in record.moves])
 
 
-def _replay_positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:
+def _replay_positions(game: AnyGame, moves: Sequence[PlainData]) -> list[Any]:
     try:
         return list_positions(game, moves)
     except GameError as error:

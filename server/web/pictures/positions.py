@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from arena.games.boards import Grid, Points
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
-from arena.maps.map_file import MapFile
-from arena.maps.picture import MAXIE, MINNIE, PICTURE_STYLE, make_map_picture
+from arena.maps.map_file import AnnotatedMap
+from arena.maps.picture import MAXIE_COLOUR, MINNIE_COLOUR, PICTURE_STYLE, make_map_picture
 
 MIN_PIXELS_PER_MAP_UNIT = 1.1
 """Minimum scale of armies and arrows, in pixels per unit of the map, so that they stay visible on a map drawn smaller."""
@@ -56,7 +56,7 @@ def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any
 
 
 def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> PositionSvg:
-    picture = make_map_picture(MapFile(game.map))
+    picture = make_map_picture(AnnotatedMap(game.map))
     width, height = picture.size_px
     frame = _render_svg_start_tag(width, height, box)
     mark_scale = max(1.0, MIN_PIXELS_PER_MAP_UNIT / min(box.width / width, box.height / height))
@@ -113,12 +113,12 @@ def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> P
 
 def _render_mark(mark: Player | str, x: float, y: float, radius: float) -> str:
     if mark is Player.MAXIE:
-        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{MAXIE}"/>'
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{MAXIE_COLOUR}"/>'
     if mark is Player.MINNIE:
         side = 1.8 * radius
         return (
             f'<rect x="{x - side / 2:.1f}" y="{y - side / 2:.1f}" width="{side:.1f}" height="{side:.1f}" '
-            f'rx="{0.2 * radius:.1f}" fill="{MINNIE}"/>'
+            f'rx="{0.2 * radius:.1f}" fill="{MINNIE_COLOUR}"/>'
         )
     if not mark:
         return ""

@@ -31,7 +31,7 @@ from arena.bots.client.state.reconnection import (
     FIRST_RECONNECT_PAUSE_SECONDS,
     MAX_RECONNECT_PAUSE_SECONDS,
 )
-from arena.protocol.codec import decode_client_message, encode
+from arena.protocol.codec import decode_client_message, encode_message
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     Challenge,
@@ -72,7 +72,7 @@ class MemoryConnection:
         message = await self._to_client.get()
         if message is None:
             raise ConnectionClosedError(None, None)
-        return encode(message)
+        return encode_message(message)
 
     async def close(self) -> None:
         self.reset()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.problem import Problem
-from arena.games.core import Game, Plain, Player
+from arena.games.core import Game, PlainData, Player
 from arena.games.explicit import ExplicitGame
 from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Riskless
@@ -47,7 +47,7 @@ class Case:
 
 
 @cache  # a new strategy for each example would take longer than the tree
-def nodes(span: int) -> st.SearchStrategy[dict[str, Plain]]:
+def nodes(span: int) -> st.SearchStrategy[dict[str, PlainData]]:
     """Return trees as data in which every node has a value in ±span, so that they can be searched to any depth."""
     values = st.integers(-span, span)
     leaf = st.builds(lambda value: {"value": value}, values)

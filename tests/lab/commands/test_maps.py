@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.maps.loader import MAPS_FOLDER, list_map_names
+from arena.maps.loader import MAPS_FOLDER, list_built_in_map_names
 from tests.bots.command_line import ARENA, Result, arena
 from tests.maps.test_map_file import GOOD
 
@@ -27,7 +27,7 @@ def test_list_prints_every_map() -> None:
     result = run_maps("list")
     assert (result.code, result.stderr) == (0, "")
     rows = {row.split()[1]: row.split() for row in result.stdout.splitlines() if row.startswith("| ")}
-    assert set(list_map_names()) <= set(rows)
+    assert set(list_built_in_map_names()) <= set(rows)
     assert rows["m2"][3:12:2] == ["16", "24", "10", "80", "400"]
     assert "ring:N and grid:WxH" in result.stdout
 
@@ -38,7 +38,7 @@ def test_list_as_json(tmp_path: Path) -> None:
     assert result.code == 0
     assert "world" in result.stdout
     facts = {each["map"]: each for each in json.loads(path.read_text())}
-    assert set(facts) == set(list_map_names())
+    assert set(facts) == set(list_built_in_map_names())
     assert (facts["world"]["territories"], facts["world"]["roads"]) == (42, 83)
     assert facts["world"]["continents"]["Asia"] == 12
     assert json.loads(run_maps("list", "--json", "-").stdout) == json.loads(path.read_text())
@@ -77,7 +77,7 @@ def test_show_writes_svg(tmp_path: Path) -> None:
 
 
 def test_check_reports_ok_or_an_error(tmp_path: Path) -> None:
-    shipped = [str(MAPS_FOLDER / f"{name}.toml") for name in list_map_names()]
+    shipped = [str(MAPS_FOLDER / f"{name}.toml") for name in list_built_in_map_names()]
     result = run_maps("check", *shipped)
     assert (result.code, result.stderr) == (0, "")
     assert result.stdout.splitlines()[-1] == f"{shipped[-1]}: ok, 42 territories, 83 roads"

@@ -3,7 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from arena.lab.solving.cost import estimate_cost, find_largest_territory_cap, measure_available_memory_bytes
+from arena.lab.solving.cost import (
+    estimate_solving_cost,
+    find_largest_territory_cap,
+    measure_available_memory_bytes,
+)
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import BoardNumbering
 from tests.lab.solving.maps import solve_to_table
@@ -12,7 +16,7 @@ from tests.solved.conftest import make_path_map
 
 def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
     boards = BoardNumbering.from_map(load_map("m1"))
-    cost = estimate_cost(boards)
+    cost = estimate_solving_cost(boards)
     assert cost.peak_memory_bytes > 2 * boards.board_count
     assert cost.estimate_seconds(1) > cost.estimate_seconds(2) > 2
     stand = {
@@ -25,7 +29,7 @@ def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
         small_boards.find_representative_number(small_boards.decode_board(n))
         for n in range(small_boards.board_count)
     }
-    assert estimate_cost(small_boards).representatives == len(every)
+    assert estimate_solving_cost(small_boards).representatives == len(every)
     assert solve_to_table(make_path_map(), tmp_path).header.totals.open < small_boards.board_count
 
 
@@ -37,9 +41,9 @@ def test_the_largest_cap_that_fits() -> None:
     largest = find_largest_territory_cap(eight, 4 * 10**9)
     assert largest is not None
     assert (
-        estimate_cost(replace(eight, cap=largest)).peak_memory_bytes
+        estimate_solving_cost(replace(eight, cap=largest)).peak_memory_bytes
         <= 4 * 10**9
-        < estimate_cost(replace(eight, cap=largest + 1)).peak_memory_bytes
+        < estimate_solving_cost(replace(eight, cap=largest + 1)).peak_memory_bytes
     )
 
 

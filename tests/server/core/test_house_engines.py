@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.games.catalogue import make_game
-from arena.maps.loader import list_map_names
+from arena.maps.loader import list_built_in_map_names
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     Accept,
@@ -365,7 +365,9 @@ def test_a_draining_core_offers_no_challenges_to_engines() -> None:
     ],
 )
 def test_matches_that_a_guest_may_play(change: dict[str, Any], expected: str | None) -> None:
-    why = find_guest_refusal_reason(replace(VALID_GUEST_CHALLENGE, **change), {HOUSE}, list_map_names())
+    why = find_guest_refusal_reason(
+        replace(VALID_GUEST_CHALLENGE, **change), {HOUSE}, list_built_in_map_names()
+    )
     assert why is None if expected is None else expected in (why or "")
 
 

@@ -17,7 +17,7 @@ from websockets.protocol import State
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
-from arena.protocol.codec import decode_server_message, encode
+from arena.protocol.codec import decode_server_message, encode_message
 from arena.protocol.messages import (
     SUBPROTOCOL,
     ClientMessage,
@@ -359,7 +359,7 @@ def encode_client_frame(message: ClientMessage | bytes | str) -> bytes:
     """Return the masked frame in which a client sends a message."""
     if isinstance(message, str):
         return Frame(Opcode.TEXT, message.encode()).serialize(mask=True)
-    data = message if isinstance(message, bytes) else encode(message)
+    data = message if isinstance(message, bytes) else encode_message(message)
     return Frame(Opcode.BINARY, data).serialize(mask=True)
 
 

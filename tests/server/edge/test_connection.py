@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
-from arena.protocol.codec import encode
+from arena.protocol.codec import encode_message
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Hello, Move, Ping, Pong, Ready, Turn, Watch, Welcome
 from arena.server.core.effects import CloseClient
@@ -209,7 +209,7 @@ def test_messages_are_received_in_order_in_chunks_of_any_size(
         async with open_rig_with_client() as (arena, anna, _):
             stream = b""
             for each in sent:
-                data = encode(each)
+                data = encode_message(each)
                 whole = fragment(data[:3], first=True) + fragment() + fragment(data[3:], last=True)
                 stream += whole if in_fragments else encode_client_frame(each)
             for start, end in pairwise(

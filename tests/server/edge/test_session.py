@@ -10,7 +10,7 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from arena.protocol.codec import encode
+from arena.protocol.codec import encode_message
 from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import (
     Accepted,
@@ -216,10 +216,10 @@ async def test_a_long_reason_is_cut_to_fit_the_close_frame() -> None:
     ("frame", "code", "closed"),
     [
         (b"\xc1garbage", ErrorCode.BAD_MESSAGE, 1007),
-        (encode(Ready("x"))[:-1], ErrorCode.BAD_MESSAGE, 1007),
+        (encode_message(Ready("x"))[:-1], ErrorCode.BAD_MESSAGE, 1007),
         ("text", ErrorCode.BAD_MESSAGE, 1007),
         (b"\x80", ErrorCode.BAD_MESSAGE, 1007),
-        (encode(Ready("x")) + b"\xc0", ErrorCode.BAD_MESSAGE, 1007),
+        (encode_message(Ready("x")) + b"\xc0", ErrorCode.BAD_MESSAGE, 1007),
     ],
 )
 @virtual

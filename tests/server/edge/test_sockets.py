@@ -19,7 +19,7 @@ from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
 from arena.clock import MONOTONIC_CLOCK
-from arena.protocol.codec import decode_server_message, encode
+from arena.protocol.codec import decode_server_message, encode_message
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import (
     SUBPROTOCOL,
@@ -90,12 +90,12 @@ def dial(port: int, **options: Any) -> connect:
 
 
 async def play(client: ClientConnection, moves: int) -> None:
-    await client.send(encode(Hello("anna")))
+    await client.send(encode_message(Hello("anna")))
     played = 0
     while played < moves:
         message = decode_server_message(await client.recv())
         if isinstance(message, Turn):
-            await client.send(encode(Move("m", message.ply, 1)))
+            await client.send(encode_message(Move("m", message.ply, 1)))
         played += isinstance(message, Accepted)
 
 
@@ -161,9 +161,9 @@ def test_a_client_plays_over_tls(run: Any, tmp_path: Path) -> None:
 def test_a_move_before_the_end_of_the_clients_stream_counts(run: Any) -> None:
     async def main() -> None:
         async with open_edge() as (core, edge, port), dial(port) as client:
-            await client.send(encode(Hello("anna")))
+            await client.send(encode_message(Hello("anna")))
             await wait_until(lambda: core.list_received(TurnSent))
-            await client.send(encode(Move("m", 0, 1)))
+            await client.send(encode_message(Move("m", 0, 1)))
             client.transport.write_eof()
             await wait_until(lambda: core.list_received(ClientDisconnected))
             kinds = [type(each) for each in core.received]
@@ -178,11 +178,11 @@ def test_unparsed_messages_of_a_flooding_client_are_dropped_when_it_closes(run: 
     async def main() -> None:
         limits = HostLimits(messages_per_second=10_000, work_ms_per_second=10**6)
         async with open_edge(limits) as (core, edge, port), dial(port) as client:
-            await client.send(encode(Hello("anna")))
+            await client.send(encode_message(Hello("anna")))
             await wait_until(lambda: core.list_received(TurnSent))
             client_number = core.get_last(AdmissionRequest).client
             for _ in range(2000):
-                await client.send(encode(Watch("none")))
+                await client.send(encode_message(Watch("none")))
             await wait_until(lambda: core.list_received(MessageReceived))
             client.transport.abort()
             await wait_until(lambda: not edge.connections)
@@ -234,7 +234,7 @@ def test_a_client_that_never_reads_is_disconnected_as_too_slow(run: Any) -> None
                 small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 small.connect((HOST, port))
                 async with dial(port, sock=small) as client:
-                    await client.send(encode(Hello("deaf")))
+                    await client.send(encode_message(Hello("deaf")))
                     assert isinstance(decode_server_message(await client.recv()), Welcome)
                     client.transport.pause_reading()
                     sent = 0
@@ -261,7 +261,7 @@ def test_the_sender_of_a_huge_message_gets_the_reason(run: Any) -> None:
     async def main() -> None:
         async with open_edge() as (core, _, port):
             client = await dial(port)
-            await client.send(encode(Hello("anna")))
+            await client.send(encode_message(Hello("anna")))
             await client.recv()
             client.transport.write(b"\x82\xff" + (10**8).to_bytes(8, "big") + bytes(4) + 4 * 10**6 * b"x")
             with pytest.raises(ConnectionClosed) as closed:
@@ -313,7 +313,7 @@ async def test_writing_to_a_reset_connection_affects_no_other_connection() -> No
     async with open_edge() as (core, edge, port), dial(port) as other:
         await play(other, 1)
         client = await dial(port)
-        await client.send(encode(Hello("gone")))
+        await client.send(encode_message(Hello("gone")))
         await wait_until(lambda: len(core.list_received(TurnSent)) >= 3)
         number = core.get_last(AdmissionRequest).client
         client.transport.abort()
@@ -326,5 +326,5 @@ async def test_writing_to_a_reset_connection_affects_no_other_connection() -> No
 async def play_on(client: ClientConnection) -> None:
     while not isinstance(message := decode_server_message(await client.recv()), Turn):
         pass
-    await client.send(encode(Move("m", message.ply, 1)))
+    await client.send(encode_message(Move("m", message.ply, 1)))
     assert isinstance(decode_server_message(await client.recv()), Accepted)

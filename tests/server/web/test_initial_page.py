@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from arena.games.riskless import Riskless
 from arena.maps.chance import compute_winning_chance
 from arena.maps.game_on_map import make_game_on_map
-from arena.maps.loader import list_map_names, load_map_file
+from arena.maps.loader import list_built_in_map_names, load_annotated_map
 from arena.protocol.messages import Played, View
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players, Thinking
@@ -52,7 +52,7 @@ def get_owner(armies: int) -> str:
     return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
 
 
-@pytest.mark.parametrize("name", [*list_map_names(), "ring:8", "grid:3x4"])
+@pytest.mark.parametrize("name", [*list_built_in_map_names(), "ring:8", "grid:3x4"])
 @pytest.mark.parametrize("plies", [0, 25])
 def test_every_territory_has_its_owner_and_armies(name: str, plies: int) -> None:
     shown, armies = random_match(name, plies)
@@ -61,7 +61,7 @@ def test_every_territory_has_its_owner_and_armies(name: str, plies: int) -> None
     assert [each.get("data-owner") for each in spots] == [get_owner(n) for n in armies]
     assert ["".join(each.itertext()) for each in spots] == [str(abs(n)) if n else "" for n in armies]
     areas = picture.findall(".//path[@class='area-of']")
-    if name in list_map_names():
+    if name in list_built_in_map_names():
         assert [each.get("data-owner") for each in areas] == [get_owner(n) for n in armies]
     else:
         assert not areas
@@ -77,7 +77,7 @@ def test_the_leading_player_has_the_chance_of_winning() -> None:
     shown, armies = random_match("usa", 40)
     picture = parse_page(render_hero(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
-    share = compute_winning_chance(sums[0] - sums[1], "usa", load_map_file("usa").map.armies_to_win)
+    share = compute_winning_chance(sums[0] - sums[1], "usa", load_annotated_map("usa").map.armies_to_win)
     assert get_labels(picture) == [
         f"{name} {round(100 * each)} % to win" if each >= 0.5 else ""
         for name, each in ((shown.players.maxie, share), (shown.players.minnie, 1 - share))
@@ -98,7 +98,7 @@ def test_the_chance_of_winning_is_the_mean_of_both_bots_latest_values() -> None:
         Played(each.move, each.ms, Thinking(value=value))
         for each, value in zip(shown.moves, values, strict=True)
     ]
-    goal = load_map_file("usa").map.armies_to_win
+    goal = load_annotated_map("usa").map.armies_to_win
     mean = (compute_winning_chance(50, "usa", goal) + compute_winning_chance(-50, "usa", goal)) / 2
     assert mean == pytest.approx(0.5)
     assert get_labels(parse_page(render_hero(replace(shown, moves=moves)))) == ["Even", ""]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 
-from arena.maps.loader import list_map_names
+from arena.maps.loader import list_built_in_map_names
 from arena.server.web.maps import MAPS_README, answer_maps_request, list_built_in_maps, read_solutions
 
 
 def test_every_built_in_map_has_its_measurements() -> None:
     maps_by_name = {each.name: each for each in list_built_in_maps()}
-    assert sorted(maps_by_name) == sorted(list_map_names())
+    assert sorted(maps_by_name) == sorted(list_built_in_map_names())
     assert [each.name for each in maps_by_name.values() if each.default] == ["italy"]
     for each in maps_by_name.values():
         assert [measured.nodes for measured in each.measured] == ["500", "4,000", "32,000"], each.name

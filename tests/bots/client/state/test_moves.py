@@ -10,7 +10,7 @@ from arena.bots.client.state.moves import MAX_ABSOLUTE_SEARCH_VALUE, BadChoice, 
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 from arena.maps.game_on_map import make_game_on_map
-from arena.protocol.codec import decode_client_message, encode
+from arena.protocol.codec import decode_client_message, encode_message
 from arena.protocol.messages import Move
 
 TICTACTOE = Match(TicTacToe(), Player.MAXIE, id="m")
@@ -71,7 +71,7 @@ def test_any_analysis_can_be_encoded(
 ) -> None:
     thinking = Thinking(depth, value, nodes, [4] * length)
     message, _ = make_move_message(TICTACTOE, 0, TICTACTOE.game.start(), 4, thinking)
-    assert decode_client_message(encode(message)) == message
+    assert decode_client_message(encode_message(message)) == message
     if message.thinking is not UNSET:
         clamped = (
             None

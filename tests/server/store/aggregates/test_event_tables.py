@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.match.referee import SEATS
+from arena.match.referee import SEAT_BY_PLAYER
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.rating.standings import make_standings
@@ -98,7 +98,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
     await insert_event(engine, event.state)
     lines = []
     while due := event.list_due_matches():
-        winner = chance.choice(list(SEATS.values()))
+        winner = chance.choice(list(SEAT_BY_PLAYER.values()))
         reason = EndReason.RESIGNATION if chance.random() < 0.5 else EndReason.NO_SHOW
         kept = record(
             event.record_match_start(due[0]),

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.record import Record
 from arena.rating.glicko import GlickoRating
-from arena.rating.rater import Rater, RatingCategory, RatingStep, make_map_and_game_categories
+from arena.rating.rater import Rater, RatingCategory, RatingStep, make_rating_categories
 from arena.server.store.aggregates import match_counting
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.rating_verification import make_rating_step_from_row
@@ -44,7 +44,7 @@ def compute_steps(played: list[tuple[str, Record]]) -> list[RatingStep]:
     return [
         step
         for finished, record in played
-        for category in make_map_and_game_categories("tictactoe", "", record.time_control, 1)
+        for category in make_rating_categories("tictactoe", "", record.time_control, 1)
         for step in rater.rate_match(record, finished, category)
     ]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.catalogue import make_game
-from arena.maps.loader import load_map_file
+from arena.maps.loader import load_annotated_map
 from arena.server.web.pictures import cards
 from arena.server.web.pictures.cards import MAX_SHOWN_TABLE_ROWS, MatchCaptions
 
@@ -37,7 +37,7 @@ def test_a_table_has_a_limited_number_of_bars(title: str, rows: list[tuple[str, 
 
 
 def test_the_bar_of_armies_has_the_right_proportions() -> None:
-    game = make_game("riskless", load_map_file("m2").map.to_data())
+    game = make_game("riskless", load_annotated_map("m2").map.to_data())
     start = game.start()
     bar = cards.render_film_frame(game, start, None, 0.5)
     widths = [
@@ -51,7 +51,7 @@ def test_the_bar_of_armies_has_the_right_proportions() -> None:
 
 
 def test_the_card_of_a_map_has_its_name_and_description() -> None:
-    file = load_map_file("usa")
+    file = load_annotated_map("usa")
     svg = cards.render_map_card(file)
     assert ">USA<" in svg
     assert file.description in svg

@@ -11,8 +11,8 @@ import pytest
 from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.riskless import Riskless
 from arena.maps.land import load_built_in_land
-from arena.maps.loader import load_map_file
-from arena.maps.map_file import MapFile
+from arena.maps.loader import load_annotated_map
+from arena.maps.map_file import AnnotatedMap
 from arena.maps.picture import make_map_picture
 from arena.server.web.pictures.positions import Rectangle, draw_position
 from tests.games.own import EXAMPLES
@@ -27,7 +27,7 @@ def parse_svg(svg: str) -> ET.Element:
 
 @pytest.mark.parametrize("name", ["m2", "italy", "world"])
 def test_every_army_is_in_the_foreground_with_its_number(name: str) -> None:
-    game = Riskless(load_map_file(name).map)
+    game = Riskless(load_annotated_map(name).map)
     match = random_match(game, 3)
     pieces = [draw_position(game, position, BOX) for position in match.positions[::7]]
     assert len({each.background for each in pieces}) == 1
@@ -46,16 +46,16 @@ def test_every_army_is_in_the_foreground_with_its_number(name: str) -> None:
 
 
 def test_only_an_unchanged_built_in_map_has_its_land() -> None:
-    file = load_map_file("italy")
-    assert make_map_picture(MapFile(file.map)).land == load_built_in_land("italy")
+    file = load_annotated_map("italy")
+    assert make_map_picture(AnnotatedMap(file.map)).land == load_built_in_land("italy")
     before = replace(file.map, armies_to_win=file.map.armies_to_win + 1)
-    assert make_map_picture(MapFile(before)).file == file, "other rules do not change the picture"
+    assert make_map_picture(AnnotatedMap(before)).file == file, "other rules do not change the picture"
     places = tuple((x, y + 1) for x, y in file.map.places)
-    assert make_map_picture(MapFile(replace(file.map, places=places))).land is None
+    assert make_map_picture(AnnotatedMap(replace(file.map, places=places))).land is None
 
 
 def test_the_last_move_is_drawn_as_an_arrow() -> None:
-    game = Riskless(load_map_file("italy").map)
+    game = Riskless(load_annotated_map("italy").map)
     assert 'class="move"' in draw_position(game, game.start(), BOX, [8, 19]).foreground
     assert 'class="move"' not in draw_position(game, game.start(), BOX).foreground
 
