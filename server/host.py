@@ -41,7 +41,7 @@ from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
 from arena.server.abuse_counter import AbuseCounter, compute_refusal_seconds
 from arena.server.cluster.frames import HEARTBEAT_INTERVAL_NS, MAX_SILENCE_BEFORE_LOSS_NS
-from arena.server.core.effects import AnalysisTrimmed, CloseMatch, FinalEventRank, SendToClient
+from arena.server.core.effects import AnalysisTrimmed, FinalEventRank, SaveFinishedMatch, SendToClient
 from arena.server.core.events import add_final_rank
 from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
@@ -123,10 +123,10 @@ def make_core_settings(
         counts_threads=not settings.pool.concurrency,
         adjudication=matches.adjudication,
         analysis_visibility=matches.thinking,
-        house=tuple(house.engines),
+        house_engines=tuple(house.engines),
         # Within this time, a silent edge either counts as lost, so that its bots' turns restart, or lists its clients
         # again, so that turns are resent.
-        transit_ns=MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS
+        max_transit_ns=MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS
         if settings.server.role == "core"
         else 0,
     )
@@ -178,21 +178,21 @@ class Host:
         for house_engine in house.engines:
             # This token reserves the name: no other client can use the name of a house engine.
             self.issue_token(house_engine.name)
-        find_record = partial(load_record_line, engine)
+        find_record_line = partial(load_record_line, engine)
         self.shell = shell = Shell(
             make_core_settings(settings, pool, house, time.time_ns() - clock.now_ns()),
             journal,
-            find_record,
+            find_record_line,
             self._authenticator,
             clock=clock,
             lag=self._lag,
             make_seed=lambda: secrets.token_bytes(32),
-            outage_patience_s=settings.matches.grace_seconds,
+            max_store_outage_s=settings.matches.grace_seconds,
             event_name=event_name,
         )
         self._request_handler = HostRequestHandler(engine, settings.server.name, shell)
         self._jobs = [
-            MissedResultSender(find_record, shell, clock).send_requested_results,
+            MissedResultSender(find_record_line, shell, clock).send_requested_results,
             self._report_finished_records,
             *self._list_periodic_store_jobs(),
         ]
@@ -206,8 +206,8 @@ class Host:
         self._on_record = on_record
         self._records: asyncio.Queue[Record] = asyncio.Queue()
         self._shell_ended = anyio.Event()
-        shell.add_effect_handler(CloseMatch, self._handle_match_end)
-        shell.add_effect_handler(AnalysisTrimmed, lambda cut: metrics.lines_cut.inc(cut.move_count))
+        shell.add_effect_handler(SaveFinishedMatch, self._handle_match_end)
+        shell.add_effect_handler(AnalysisTrimmed, lambda cut: metrics.lines_cut.inc(cut.removed_move_count))
         metrics.bots.set_function(lambda: len(shell.core.connected_bots))
         metrics.matches.set_function(lambda: shell.core.match_count)
         metrics.suspended.set_function(lambda: shell.core.count_suspended_bots(clock.now_ns()))
@@ -223,7 +223,7 @@ class Host:
         jobs = (
             (ratings.update_ratings, RATING_UPDATE_INTERVAL_SECONDS, "the ratings cannot be updated now"),
             (
-                addresses.store_address_uses_of_players,
+                addresses.store_new_address_uses,
                 ADDRESS_STORING_INTERVAL_SECONDS,
                 "addresses cannot be stored now",
             ),
@@ -293,7 +293,7 @@ class Host:
         )
         log.info("listening on %s", self.url)
 
-    def _handle_match_end(self, closed_match: CloseMatch) -> None:
+    def _handle_match_end(self, closed_match: SaveFinishedMatch) -> None:
         self.metrics.finished.labels(closed_match.record.result.reason.value).inc()
         if self._on_record is not None:
             self._records.put_nowait(closed_match.record)
@@ -330,7 +330,7 @@ class Host:
     def open_house_engines(self) -> AbstractAsyncContextManager[None]:
         """Run the server's own engines (house engines) during the block.
 
-        Raises HouseEngineError if the host's plan has `checks_engines` set and an engine cannot be started.
+        Raises HouseEngineError if the host's plan has `checks_engines_at_start` set and an engine cannot be started.
         """
         return open_house_engines(self.house, self.shell, self, self.loopback_url)
 
@@ -341,7 +341,7 @@ class Host:
     def is_connected(self, name: str) -> bool:
         """Return True while a bot of that name is connected."""
         bot = self.shell.core.find_bot(name)
-        return bot is not None and bot.client is not None
+        return bot is not None and bot.client_number is not None
 
     def set_played_event(self, event_name: str, entrants: Sequence[str] | None) -> None:
         """Set the event that is played on this server. Bots learn of the event by `standing` messages (their status here).
@@ -350,17 +350,21 @@ class Host:
         """
         entrant_names = None if entrants is None else tuple(entrants)
         self.shell.apply_settings(
-            msgspec.structs.replace(self.shell.settings, event=event_name, entrants=entrant_names)
+            msgspec.structs.replace(
+                self.shell.settings, external_event=event_name, external_event_entrants=entrant_names
+            )
         )
 
     def send_final_ranks(self, event_name: str, ranks: Sequence[FinalEventRank]) -> None:
         """Send each connected bot its final rank and points in an event. Bots that are not connected get no message."""
         for rank in ranks:
             bot = self.shell.core.find_bot(rank.bot)
-            if bot is not None and bot.client is not None:
+            if bot is not None and bot.client_number is not None:
                 status = EventStatus(event_name, "over", entered=True, detail="")
-                self.shell.send_without_core(
-                    SendToClient(bot.client, add_final_rank(status, rank.rank, rank.points, len(ranks)))
+                self.shell.send_bypassing_core(
+                    SendToClient(
+                        bot.client_number, add_final_rank(status, rank.rank, rank.points, len(ranks))
+                    )
                 )
 
     async def wait_for_change(self) -> None:
@@ -404,7 +408,7 @@ class Host:
 
     async def store_record(self, terms: MatchTerms, record: Record) -> None:
         """Store the record of a match that was not played on this server, or that was decided because a bot did not appear."""
-        await self.shell.store_match(terms, record)
+        await self.shell.store_record(terms, record)
 
     def announce_restart(self) -> None:
         """Declare that the server will restart. On exit, clients are asked to reconnect, not told that the event is over."""

@@ -23,7 +23,7 @@ from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import ErrorCode
 from arena.protocol.record import Record
 from arena.server.cluster.bus import Bus
-from arena.server.cluster.core_link import CoreLink, CoreSuperseded
+from arena.server.cluster.core_link import CoreLink, LeadershipLost
 from arena.server.cluster.edge_link import EdgeLink
 from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool
 from arena.server.host import LOCAL_EDGE_NUMBER, Host, make_edge, open_host, open_store, start_edge_listening
@@ -36,7 +36,7 @@ from arena.server.store.host_requests import send_host_request
 
 log = logging.getLogger("arena.roles")
 
-MAX_EDGE_NUMBER = 1 << 22
+EDGE_NUMBER_UPPER_BOUND = 1 << 22
 """Upper bound (exclusive) of the number that identifies an edge. Each edge process draws its number at random."""
 MAX_CORE_SILENCE_BEFORE_CUT_OFF_NS = 5_000_000_000
 """Time without a message from a core, in ns, after which an edge (process that holds connections) disconnects its clients.
@@ -48,10 +48,12 @@ CORE_CONTACT_CHECK_INTERVAL_SECONDS = 0.25
 
 
 def _open_bus(settings: ArenaSettings) -> AbstractAsyncContextManager[Bus]:
-    from arena.server.cluster.nats import open_nats  # noqa: PLC0415 - an extra
+    from arena.server.cluster.nats import open_nats_bus  # noqa: PLC0415 - an extra
 
     name = f"arena {settings.server.role.value} {settings.server.name}".rstrip()
-    return open_nats(settings.bus.url, name=name, ca_file=Path(settings.bus.ca) if settings.bus.ca else None)
+    return open_nats_bus(
+        settings.bus.url, name=name, ca_file=Path(settings.bus.ca) if settings.bus.ca else None
+    )
 
 
 def add_core_reachable_metric(metrics: Metrics, link: EdgeLink) -> None:
@@ -98,7 +100,7 @@ async def open_edge(
     async with AsyncExitStack() as stack:
         bus = await stack.enter_async_context(_open_bus(settings))
         tasks = await stack.enter_async_context(open_background_tasks())
-        number = LOCAL_EDGE_NUMBER + 1 + secrets.randbelow(MAX_EDGE_NUMBER - LOCAL_EDGE_NUMBER - 1)
+        number = LOCAL_EDGE_NUMBER + 1 + secrets.randbelow(EDGE_NUMBER_UPPER_BOUND - LOCAL_EDGE_NUMBER - 1)
         call_soon = asyncio.get_running_loop().call_soon
         link = EdgeLink(bus, settings.server.name, number, clock=clock, call_soon=call_soon)
         engine = await stack.enter_async_context(
@@ -156,11 +158,11 @@ async def open_leader(
     the metrics.
 
     Raises HouseEngineError if one of the server's own engines cannot be started, CannotListen if an address cannot be
-    used, and BusError or StoreError if NATS or the store is unavailable. Raises LeaseLost or CoreSuperseded, after
+    used, and BusError or StoreError if NATS or the store is unavailable. Raises LeaseLost or LeadershipLost, after
     cancelling the block, if this core no longer leads. On exit, the lease is released immediately, so that a standby
     takes over.
     """
-    superseded_error: CoreSuperseded | None = None
+    leadership_lost: LeadershipLost | None = None
     async with AsyncExitStack() as stack:
         # NATS comes before the lease: a core that cannot reach its edges must not keep others from leading.
         bus = await stack.enter_async_context(_open_bus(settings))
@@ -180,16 +182,16 @@ async def open_leader(
         add_edge_count_metric(host.metrics, link)
 
         async def serve_link() -> None:
-            nonlocal superseded_error
+            nonlocal leadership_lost
             try:
                 await link.run()
-            except CoreSuperseded as error:
-                superseded_error = error
+            except LeadershipLost as error:
+                leadership_lost = error
                 tasks.cancel_scope.cancel()
 
         tasks.start_soon(serve_link)
         log.warning("core %d leads, with %d matches", fencing_token, shell.resumed_match_count)
         async with host.open_house_engines():
             yield host
-    if superseded_error is not None:
-        raise superseded_error
+    if leadership_lost is not None:
+        raise leadership_lost

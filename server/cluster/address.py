@@ -23,7 +23,7 @@ URL_FORMS_HINT = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…
 
 
 @dataclass(frozen=True)
-class NatsAddress:
+class NatsOptions:
     """Addresses of the servers of one NATS cluster, and the credentials for all of them."""
 
     servers: tuple[str, ...]
@@ -36,7 +36,7 @@ class NatsAddress:
     """True if every connection must use TLS."""
 
 
-def parse_bus_url(bus_url: str, environment: Mapping[str, str] = os.environ) -> NatsAddress:
+def parse_bus_url(bus_url: str, environment: Mapping[str, str] = os.environ) -> NatsOptions:
     """Parse the value of `bus.url`: one URL, or several separated by commas.
 
     environment: environment variables, in which PASSWORD_FILE_VARIABLE is looked up
@@ -60,7 +60,7 @@ def parse_bus_url(bus_url: str, environment: Mapping[str, str] = os.environ) -> 
     )
     tls = urls[0].scheme == "tls"
     if user is None:
-        return NatsAddress(servers, tls=tls)
+        return NatsOptions(servers, tls=tls)
     if password is None and PASSWORD_FILE_VARIABLE in environment:
         # Unlike a file, the command line that contains the URL can be read by other users of this machine.
         password = _read_password(Path(environment[PASSWORD_FILE_VARIABLE]))
@@ -68,8 +68,8 @@ def parse_bus_url(bus_url: str, environment: Mapping[str, str] = os.environ) -> 
         password = unquote(password)
     if password is None:
         # A single word before the @ is a token, as in all NATS clients.
-        return NatsAddress(servers, token=unquote(user), tls=tls)
-    return NatsAddress(servers, unquote(user), password, tls=tls)
+        return NatsOptions(servers, token=unquote(user), tls=tls)
+    return NatsOptions(servers, unquote(user), password, tls=tls)
 
 
 def _split_bus_url(bus_url: str) -> SplitResult:

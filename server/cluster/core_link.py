@@ -40,7 +40,7 @@ class ShellPort(CorePort, Protocol):
         ...
 
 
-class CoreSuperseded(Exception):
+class LeadershipLost(Exception):
     """Raised when this core no longer leads: another core has a higher fencing token, or the bus is unavailable."""
 
 
@@ -197,12 +197,12 @@ class CoreLink:
     # time
 
     async def run(self) -> None:
-        """Receive frames and send heartbeats until cancelled. Raises CoreSuperseded once this core no longer leads."""
+        """Receive frames and send heartbeats until cancelled. Raises LeadershipLost once this core no longer leads."""
         await self._bus.subscribe(self.subject, self.receive_frame)
         while True:
             self.send_heartbeat()
             if self.loss_reason:
-                raise CoreSuperseded(self.loss_reason)
+                raise LeadershipLost(self.loss_reason)
             await self._clock.sleep(HEARTBEAT_INTERVAL_NS / 1e9)
 
     def send_heartbeat(self) -> None:

@@ -22,7 +22,7 @@ from nats.aio.msg import Msg
 
 from arena.clock import MONOTONIC_CLOCK
 from arena.processes.tasks import open_background_tasks
-from arena.server.cluster.address import NatsAddress, parse_bus_url
+from arena.server.cluster.address import NatsOptions, parse_bus_url
 from arena.server.cluster.bus import MAX_PAYLOAD_BYTES, BusError, PayloadHandler
 from arena.server.cluster.tls import TlsContext
 
@@ -43,9 +43,9 @@ RECONNECT_PAUSE_SECONDS = 0.25
 """Pause between attempts to reconnect, in seconds."""
 CLOSE_TIMEOUT_SECONDS = 1
 """Timeout, in seconds, of each of the two steps in which the bus closes: send the queued messages, close the NATS client."""
-MAX_QUEUED_OUTGOING_BYTES = 16 << 20
+MAX_QUEUED_BUS_BYTES = 16 << 20
 """Maximum number of bytes in the messages queued for sending, and in the queue of each subscription."""
-MAX_QUEUED_OUTGOING_MESSAGES = 65_536
+MAX_QUEUED_BUS_MESSAGES = 65_536
 """Maximum number of messages queued for sending, and in the queue of each subscription."""
 MAX_UNSENT_CLIENT_BYTES = 2 << 20
 """Number of unsent bytes in the NATS client above which no further messages are passed to it.
@@ -133,8 +133,8 @@ class _NatsConnection:
             await self.client.subscribe(
                 subject,
                 cb=pass_payload_to_handler,
-                pending_msgs_limit=MAX_QUEUED_OUTGOING_MESSAGES,
-                pending_bytes_limit=MAX_QUEUED_OUTGOING_BYTES,
+                pending_msgs_limit=MAX_QUEUED_BUS_MESSAGES,
+                pending_bytes_limit=MAX_QUEUED_BUS_BYTES,
             )
 
     async def flush_to_server(self) -> None:
@@ -168,9 +168,9 @@ class _NatsConnection:
 
 
 class NatsBus:
-    """`Bus` over NATS. Use `open_nats` to open one."""
+    """`Bus` over NATS. Use `open_nats_bus` to open one."""
 
-    def __init__(self, address: NatsAddress, tls_context: TlsContext, name: str) -> None:
+    def __init__(self, address: NatsOptions, tls_context: TlsContext, name: str) -> None:
         """Prepare a bus without connecting it.
 
         tls_context: TLS context for all connections
@@ -193,8 +193,8 @@ class NatsBus:
     def publish(self, subject: str, payload: bytes) -> bool:
         if (
             self._connection is None
-            or len(self._queue) >= MAX_QUEUED_OUTGOING_MESSAGES
-            or self._queued_bytes + len(payload) > MAX_QUEUED_OUTGOING_BYTES
+            or len(self._queue) >= MAX_QUEUED_BUS_MESSAGES
+            or self._queued_bytes + len(payload) > MAX_QUEUED_BUS_BYTES
         ):
             return False
         self._queue.append((subject, payload))
@@ -277,7 +277,7 @@ class NatsBus:
                         reconnect_time_wait=0,
                         connect_timeout=CONNECT_TIMEOUT_SECONDS,
                         flush_timeout=FLUSH_TIMEOUT_SECONDS,
-                        pending_size=2 * MAX_QUEUED_OUTGOING_BYTES,
+                        pending_size=2 * MAX_QUEUED_BUS_BYTES,
                         tls=tls_context,
                         user=make_secret_provider(address.user),
                         password=make_secret_provider(address.password),
@@ -379,7 +379,7 @@ def describe_nats_error(error: Exception) -> str:
 
 
 @asynccontextmanager
-async def open_nats(url: str, *, name: str, ca_file: Path | None = None) -> AsyncIterator[NatsBus]:
+async def open_nats_bus(url: str, *, name: str, ca_file: Path | None = None) -> AsyncIterator[NatsBus]:
     """Connect to NATS for the block, and reconnect after each loss.
 
     url: value of the setting `bus.url`

@@ -25,7 +25,7 @@ from arena.processes.tasks import open_background_tasks
 from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, format_record_line
 from arena.server.cluster.bus import BusError
-from arena.server.cluster.core_link import CoreSuperseded
+from arena.server.cluster.core_link import LeadershipLost
 from arena.server.commands import server_log
 from arena.server.commands.lifecycle import open_stop_signals, serve_until_signal
 from arena.server.commands.pool import make_pool
@@ -188,7 +188,7 @@ class ReloadableHost:
                 while True:
                     try:
                         await self._serve_as_leader()
-                    except (LeaseLost, CoreSuperseded) as error:
+                    except (LeaseLost, LeadershipLost) as error:
                         log.warning("%s; this core stands by", error)
                     except Exception as error:
                         if not (isinstance(error, StoreError | BusError) or is_transient_error(error)):
@@ -201,10 +201,10 @@ class ReloadableHost:
 
         Raises HouseEngineError if one of them cannot be started.
         """
-        if self._house.engines and self._house.checks_engines:
+        if self._house.engines and self._house.checks_engines_at_start:
             async with open_host(house=self._house) as host, host.open_house_engines():
                 pass
-        self._house = replace(self._house, checks_engines=False)
+        self._house = replace(self._house, checks_engines_at_start=False)
 
     async def _serve_as_leader(self) -> None:
         async with open_leader(
@@ -340,7 +340,7 @@ def _make_house_engine_plan(house: HouseSettings) -> HouseEnginePlan:
     return HouseEnginePlan(
         engines,
         admits_guests=house.guests and bool(engines),
-        checks_engines=is_custom,
+        checks_engines_at_start=is_custom,
         games=CATALOGUE.list_file_game_specs(),
     )
 

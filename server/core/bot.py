@@ -79,9 +79,9 @@ class LobbyBot:
     """Bot that is connected, plays a match, or may still resume its session."""
 
     name: str
-    session: bytes = b""
+    session_hash: bytes = b""
     """Hash of the secret of the bot's session; empty if the bot never had a session."""
-    client: int | None = None
+    client_number: int | None = None
     """Number of the bot's connection; None while the bot is disconnected."""
     address: str = ""
     owner: str = ""
@@ -109,7 +109,7 @@ class LobbyBot:
     """Seat of the bot in each of its matches in progress, by match id."""
     recent_matches: list[tuple[int, str]] = field(default_factory=list)
     """Recently finished matches, oldest first: the end time (monotonic ns) and the id of each."""
-    disconnect_time: int = 0
+    disconnect_time_ns: int = 0
     """Time (monotonic ns) at which the bot last disconnected, or at which its session was restored."""
     answer_period_start_ns: int | None = None
     """Time (monotonic ns) at which the bot's latest answer period began; None if none has begun on this connection.
@@ -130,14 +130,14 @@ class LobbyBot:
     @property
     def can_accept_match(self) -> bool:
         """True while the bot is connected, and neither its capacity nor its quota is used up."""
-        return self.client is not None and self.has_capacity_for_match and self.quota != 0
+        return self.client_number is not None and self.has_capacity_for_match and self.quota != 0
 
     def verify_session_secret(self, session_secret: str, stored_hash: bytes) -> bool:
         """Return True if `session_secret` is the secret of the bot's session.
 
         stored_hash  hash of the secret in the store, which is used only if the core has no session of this bot
         """
-        return verify_secret(session_secret, self.session or stored_hash)
+        return verify_secret(session_secret, self.session_hash or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
         """Set the bot's connection, owner, ratings and preferences from its admission, which includes its `hello` message.
@@ -147,7 +147,7 @@ class LobbyBot:
         max_matches  server's limit on the parallel matches of one bot
         """
         hello = admission.hello
-        self.client = admission.client
+        self.client_number = admission.client
         self.address, self.owner, self.is_owner_address = (
             admission.address,
             admission.owner,
@@ -179,12 +179,12 @@ class LobbyBot:
 
     def begin_session(self, session_secret: str) -> None:
         """Start a new session with this secret, and forget the recent matches of an earlier session."""
-        self.session = hash_secret(session_secret)
+        self.session_hash = hash_secret(session_secret)
         self.recent_matches, self.keeps_session = [], False
 
     def restore_session(self, session_hash: bytes, now_ns: int) -> None:
         """Restore the session whose secret has the hash `session_hash`. The bot counts as disconnected since `now_ns`."""
-        self.session, self.disconnect_time = session_hash, now_ns
+        self.session_hash, self.disconnect_time_ns = session_hash, now_ns
 
     def keep_session_after_disconnect(self) -> None:
         """From now on, let the session outlive a disconnect by `CoreSettings.grace_ms`, instead of ending at once."""
@@ -192,8 +192,8 @@ class LobbyBot:
 
     def mark_disconnected(self, now_ns: int) -> None:
         """Mark the bot as disconnected since `now_ns`."""
-        self.client = self.answer_period_start_ns = None
-        self.disconnect_time = now_ns
+        self.client_number = self.answer_period_start_ns = None
+        self.disconnect_time_ns = now_ns
 
     def set_match_quota(self, remaining_matches: int) -> None:
         self.quota = remaining_matches
@@ -217,7 +217,7 @@ class LobbyBot:
             match for end_time, match in self.recent_matches if now_ns - end_time <= MAX_RESENT_RESULT_AGE_NS
         ]
 
-    def was_end_message_sent_after(self, match_id: str, time_ns: int) -> bool:
+    def has_match_ended_since(self, match_id: str, time_ns: int) -> bool:
         """Return True if `match_id` is one of the bot's `recent_matches`, and ended after `time_ns` (monotonic ns)."""
         return any(
             match_id == recent_id and time_ns < end_time for end_time, recent_id in self.recent_matches

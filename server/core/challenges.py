@@ -23,7 +23,7 @@ from arena.protocol.messages import (
 from arena.protocol.values import Players
 from arena.server.core.bot import LobbyBot
 from arena.server.core.house_engines import MAX_QUEUED_CHALLENGE_WAIT_MS, HouseEngines
-from arena.server.core.ids import RandomIds
+from arena.server.core.ids import IdGenerator
 from arena.server.core.lobby import DRAINING_REFUSAL_REASON, Lobby, RequestRefused
 from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS, OpenChallenge, OpenChallenges
 from arena.server.core.pairing import PairingHistory
@@ -38,7 +38,7 @@ CHALLENGE_TIME_MARGIN_MS = 100
 """Extra time allowed on each move of a challenge match for network delay, in ms."""
 CHALLENGE_READY_TIMEOUT_MS = 30_000
 """Time for a bot to get ready for a challenge match, in ms. The bot may first have to compile its engine."""
-SAME_OWNER_REASON = "both bots have the same owner, so their matches are not rated: send rated false"
+SAME_OWNER_REFUSAL_REASON = "both bots have the same owner, so their matches are not rated: send rated false"
 """Reason for refusing a rated challenge between two bots of one owner."""
 
 
@@ -75,22 +75,22 @@ class ChallengeHandler:
         open_challenges: OpenChallenges,
         house: HouseEngines,
         history: PairingHistory,
-        ids: RandomIds,
-        open_match: Callable[[MatchTerms], None],
+        ids: IdGenerator,
+        begin_match: Callable[[MatchTerms], None],
     ) -> None:
         """Create the handler.
 
-        house       the server's own engines
-        history     earlier matches of the bots, by which the seats are assigned if a challenge names none
-        ids         source of ids for new matches
-        open_match  function that begins the match of an accepted challenge
+        house        the server's own engines
+        history      earlier matches of the bots, by which the seats are assigned if a challenge names none
+        ids          source of ids for new matches
+        begin_match  function that begins the match of an accepted challenge
         """
         self._lobby = lobby
         self._open_challenges = open_challenges
         self._house = house
         self._history = history
         self._ids = ids
-        self._open_match = open_match
+        self._begin_match = begin_match
 
     def send_challenges_to(self, bot: LobbyBot) -> None:
         """Send a newly connected bot the open challenges to it.
@@ -100,9 +100,9 @@ class ChallengeHandler:
         if bot.name in self._house:
             return
         for challenge in self._open_challenges.list_challenges_to(bot.name):
-            self._lobby.send_to_bot(bot, challenge.make_challenged_message(self._lobby.now))
-            bot.begin_challenge_answer_period(self._lobby.now)
-            self._lobby.mark_lobby_listing_changed(bot)
+            self._lobby.send_to_bot(bot, challenge.make_challenged_message(self._lobby.now_ns))
+            bot.begin_challenge_answer_period(self._lobby.now_ns)
+            self._lobby.record_change(bot)
 
     def close_challenges_of_departed_bot(self, bot: LobbyBot) -> None:
         """Close the challenges from and to a disconnected bot.
@@ -119,15 +119,15 @@ class ChallengeHandler:
         for challenge in self._open_challenges.list_challenges_involving(bot_name):
             self._close_challenge(challenge.id, "withdrawn", reason)
 
-    def expire_challenge(self, challenge_id: str) -> None:
+    def expire_challenge_if_due(self, challenge_id: str) -> None:
         """Close a challenge if it has expired; otherwise schedule its next check. Do nothing if it is closed already."""
         challenge = self._open_challenges.find_challenge(challenge_id)
         if challenge is None:
             return
-        if self._lobby.now >= challenge.expiry_time:
+        if self._lobby.now_ns >= challenge.expiry_time_ns:
             self._close_challenge(challenge_id, "expired")
         else:
-            self._lobby.deadlines.schedule_check(("challenge", challenge_id), challenge.expiry_time)
+            self._lobby.deadlines.schedule_check(("challenge", challenge_id), challenge.expiry_time_ns)
 
     # messages of bots
 
@@ -139,9 +139,9 @@ class ChallengeHandler:
         self._open_challenges.require_allowed_challenge(bot.name, challenge, settings.limits.open_challenges)
         game = make_challenge_game(challenge, settings.limits.territories)
         if bot.is_guest:
-            self._house.require_allowed_guest_challenge(bot, challenge)
+            self._house.check_and_count_guest_challenge(bot, challenge)
         target = lobby.bots.get(challenge.opponent)
-        if target is not None and target.client is None:
+        if target is not None and target.client_number is None:
             target = None
         is_house_engine = challenge.opponent in self._house
         if challenge.opponent and target is None and not is_house_engine:
@@ -151,21 +151,21 @@ class ChallengeHandler:
         if target is not None:
             self._require_acceptable_challenge(target, challenge, game)
             if challenge.rated and bot.has_same_owner_as(target):
-                raise RequestRefused(ErrorCode.BAD_CHALLENGE, SAME_OWNER_REASON)
-        expiry_time = (
-            lobby.now
+                raise RequestRefused(ErrorCode.BAD_CHALLENGE, SAME_OWNER_REFUSAL_REASON)
+        expiry_time_ns = (
+            lobby.now_ns
             + (MAX_QUEUED_CHALLENGE_WAIT_MS if is_house_engine else CHALLENGE_LIFETIME_MS) * NS_PER_MS
         )
-        open_challenge = self._open_challenges.add_challenge(bot.name, challenge, game, expiry_time)
-        lobby.deadlines.schedule_check(("challenge", open_challenge.id), expiry_time)
-        lobby.mark_lobby_listing_changed(target)  # a challenged bot may have to leave the pool for a while
-        lobby.send_to_bot(bot, open_challenge.make_challenged_message(lobby.now))
+        open_challenge = self._open_challenges.add_challenge(bot.name, challenge, game, expiry_time_ns)
+        lobby.deadlines.schedule_check(("challenge", open_challenge.id), expiry_time_ns)
+        lobby.record_change(target)  # a challenged bot may have to leave the pool for a while
+        lobby.send_to_bot(bot, open_challenge.make_challenged_message(lobby.now_ns))
         if is_house_engine:
             self._queue_for_house_engine(open_challenge, bot)
         elif target is not None:
-            lobby.send_to_bot(target, open_challenge.make_challenged_message(lobby.now))
+            lobby.send_to_bot(target, open_challenge.make_challenged_message(lobby.now_ns))
             if target.can_accept_match:
-                target.begin_challenge_answer_period(lobby.now)
+                target.begin_challenge_answer_period(lobby.now_ns)
 
     def _describe_unknown_bot(self, bot_name: str, challenger_name: str) -> str:
         house_names = (entry.name for entry in self._house.make_lobby_listing_entries())
@@ -232,12 +232,12 @@ class ChallengeHandler:
             self._close_challenge(challenge.id, "refused", why, accepter=bot.name)
             return
         if challenge.request.rated and bot.has_same_owner_as(challenger):
-            self._close_challenge(challenge.id, "refused", SAME_OWNER_REASON, accepter=bot.name)
+            self._close_challenge(challenge.id, "refused", SAME_OWNER_REFUSAL_REASON, accepter=bot.name)
             return
         terms = self._make_match_terms(challenge, challenger, bot)
         self._house.queue.pass_slot_to_match(challenge.id, terms.match)
         self._close_challenge(challenge.id, "accepted", match_id=terms.match, accepter=bot.name)
-        self._open_match(terms)
+        self._begin_match(terms)
 
     def _make_match_terms(self, challenge: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> MatchTerms:
         match challenge.request.seat:
@@ -282,4 +282,4 @@ class ChallengeHandler:
         for name in dict.fromkeys((challenge.challenger, challenge.request.opponent, accepter)):
             self._lobby.send_to_bot(self._lobby.bots.get(name), message)
         opponent = self._lobby.bots.get(challenge.request.opponent)
-        self._lobby.mark_lobby_listing_changed(opponent)
+        self._lobby.record_change(opponent)

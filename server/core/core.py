@@ -59,7 +59,7 @@ from arena.server.core.event_state import EventState
 from arena.server.core.events import HostedEvents
 from arena.server.core.hello_names import require_known_hello_names
 from arena.server.core.house_engines import HouseEngines
-from arena.server.core.ids import RandomIds
+from arena.server.core.ids import IdGenerator
 from arena.server.core.inputs import (
     ApplySettings,
     BotCrashed,
@@ -67,16 +67,16 @@ from arena.server.core.inputs import (
     ClientDisconnected,
     EdgeDisconnected,
     EdgeResynced,
-    HostCommand,
     HouseEngineFailed,
     Input,
-    MatchPlayed,
+    MatchPlayedElsewhere,
     MatchRequested,
     MatchRequestWithdrawn,
     MessageReceived,
+    NumberedHostRequest,
     OwnerResolved,
     RatingChanged,
-    RestoreMatches,
+    RestoredState,
     SeasonClosed,
     StartDraining,
     StoreRecovered,
@@ -100,7 +100,7 @@ class Core:
 
     def __init__(self, settings: CoreSettings, seed: bytes, now_ns: int) -> None:
         """Create the core of an empty arena at time `now_ns` (monotonic ns). `seed`: random bytes, new for each core."""
-        ids = RandomIds(seed)
+        ids = IdGenerator(seed)
         self._lobby = lobby = Lobby(settings, now_ns)
         self._suspensions = suspensions = BotSuspensions()
         history = PairingHistory(ids.make_hex_id())
@@ -108,8 +108,10 @@ class Core:
         self._house = house = HouseEngines(lobby, open_challenges)
         self._matches = matches = CurrentMatches(lobby, house, open_challenges, history, suspensions)
         self._events = events = HostedEvents(lobby, matches, house)
-        self._challenges = ChallengeHandler(lobby, open_challenges, house, history, ids, matches.open_match)
-        self._matchmaker = Matchmaker(lobby, open_challenges, suspensions, history, ids, events.is_reserved)
+        self._challenges = ChallengeHandler(lobby, open_challenges, house, history, ids, matches.begin_match)
+        self._matchmaker = Matchmaker(
+            lobby, open_challenges, suspensions, history, ids, events.is_bot_reserved
+        )
         self._lobby_listing_publisher = LobbyListingPublisher(
             lobby, matches.rooms, house, open_challenges, suspensions, events.make_lobby_listing_entries
         )
@@ -128,13 +130,15 @@ class Core:
             ClientDisconnected: self._handle_disconnection,
             MatchRequested: lambda request: matches.request_match(request.terms),
             MatchRequestWithdrawn: lambda withdrawal: matches.withdraw_match_request(withdrawal.match),
-            MatchPlayed: lambda match: matches.record_match_played_elsewhere(match.terms, match.record),
+            MatchPlayedElsewhere: lambda match: matches.record_match_played_elsewhere(
+                match.terms, match.record
+            ),
             BotCrashed: self._handle_bot_crash,
             HouseEngineFailed: self._handle_house_engine_failure,
             StartDraining: lambda _: lobby.stop_beginning_matches(),
             ApplySettings: lambda change: lobby.apply_settings(change.settings),
-            RestoreMatches: self._handle_match_restoration,
-            HostCommand: events.handle_command,
+            RestoredState: self._handle_match_restoration,
+            NumberedHostRequest: events.handle_host_request,
             StoreRecovered: lambda _: matches.restart_current_turns(list(matches.rooms)),
             EdgeDisconnected: self._handle_edge_disconnection,
             EdgeResynced: self._handle_edge_resync,
@@ -167,7 +171,7 @@ class Core:
         self._input_handlers[type(input)](input)
         if lobby.change_count != self._handled_change_count:
             self._handle_lobby_changes()
-        self.next_deadline_ns = lobby.deadlines.next_check_time
+        self.next_deadline_ns = lobby.deadlines.next_check_time_ns
         return effects
 
     # for the shell, read-only
@@ -209,18 +213,18 @@ class Core:
         self._events.schedule_check()
         self._handled_change_count = lobby.change_count
         if lobby.changed_bots or len(self._open_challenges):
-            lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now + PAIRING_DELAY_AFTER_CHANGE_NS)
+            lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now_ns + PAIRING_DELAY_AFTER_CHANGE_NS)
         self._lobby_listing_publisher.schedule_publication()
 
     def _handle_tick(self, tick: Tick) -> None:
         lobby = self._lobby
         self._matches.record_server_stall(tick.stalled_ns)
-        for kind, name in lobby.deadlines.pop_due_keys(lobby.now):
+        for kind, name in lobby.deadlines.pop_due_keys(lobby.now_ns):
             match kind:
                 case "match":
                     self._matches.handle_passed_deadlines(name)
                 case "challenge":
-                    self._challenges.expire_challenge(name)
+                    self._challenges.expire_challenge_if_due(name)
                 case "bot":
                     self._recheck_bot_availability(name)
                 case "matchmaker":
@@ -228,20 +232,20 @@ class Core:
                 case "listing":
                     self._lobby_listing_publisher.publish_lobby_listing()
                 case "event":
-                    self._events.begin_due_events_and_matches()
+                    self._events.advance_events()
 
     def _recheck_bot_availability(self, bot_name: str) -> None:
         """Tell the matchmaker that a bot may be free, for example after a suspension. Forget a bot with an expired session."""
         bot = self._lobby.bots.get(bot_name)
         if bot is not None:
-            self._lobby.mark_lobby_listing_changed(bot)
+            self._lobby.record_change(bot)
             self._lobby.forget_bot_if_session_expired(bot)
 
     def _run_matchmaker(self) -> None:
         """Offer waiting challenges to the server's own engines, and begin matches between waiting bots."""
         self._house.offer_next_challenges()
-        for terms in self._matchmaker.pair_waiting_bots(self._matches.load):
-            self._matches.open_match(terms)
+        for terms in self._matchmaker.pair_waiting_bots(self._matches.total_load):
+            self._matches.begin_match(terms)
 
     # connections
 
@@ -250,7 +254,11 @@ class Core:
             return  # the edge repeated the hello before it received the answer
         try:
             resumes_session = self._lobby.check_admission_and_detect_resumption(admission)
-            if admission.hello.role == "bot" and not resumes_session and not self._lobby.settings.event:
+            if (
+                admission.hello.role == "bot"
+                and not resumes_session
+                and not self._lobby.settings.external_event
+            ):
                 require_known_hello_names(admission.hello, self._list_games_of_pool_and_events)
         except RequestRefused as refused:
             self._lobby.effects.append(CloseClient(admission.client, refused.code, refused.detail))
@@ -334,7 +342,7 @@ class Core:
             why = "this server no longer knows the session: reconnect"
             self._lobby.effects.append(CloseClient(admission.client, ErrorCode.SHUTTING_DOWN, why))
             return
-        if bot.client is not None:
+        if bot.client_number is not None:
             # The bot has since connected through another edge, or this edge missed that the connection was replaced.
             why = "the bot has another connection: reconnect"
             self._lobby.effects.append(CloseClient(admission.client, ErrorCode.SHUTTING_DOWN, why))
@@ -344,9 +352,9 @@ class Core:
     def _resend_matches_and_results(self, bot: LobbyBot) -> None:
         """Resend to a bot its matches in progress, the results that it may have missed, and the open challenges to it."""
         self._matches.apply_event_to_matches_of_bot(bot, PlayerReconnected)
-        if bot.client is not None:
-            for match in bot.list_recent_match_ids(self._lobby.now):
-                self._lobby.effects.append(SendMissedResult(bot.client, bot.name, match))
+        if bot.client_number is not None:
+            for match in bot.list_recent_match_ids(self._lobby.now_ns):
+                self._lobby.effects.append(SendMissedResult(bot.client_number, bot.name, match))
         self._challenges.send_challenges_to(bot)
 
     # messages of clients
@@ -390,10 +398,10 @@ class Core:
             # The bot has missed the end of its match, or names a match that it never played.
             if message.match in self._matches.rooms:
                 raise make_unknown_match_refusal(message.match)
-            if bot.was_end_message_sent_after(message.match, arrival_time_ns):
+            if bot.has_match_ended_since(message.match, arrival_time_ns):
                 return  # the `end` was in transit when the bot sent this message
-            if bot.client is not None:
-                self._lobby.effects.append(SendMissedResult(bot.client, bot.name, message.match))
+            if bot.client_number is not None:
+                self._lobby.effects.append(SendMissedResult(bot.client_number, bot.name, message.match))
             return
         bot.keep_session_after_disconnect()
         event: RefereeEvent = PlayerReady(player)
@@ -404,7 +412,7 @@ class Core:
     def _handle_status(self, bot: LobbyBot, status: Status) -> None:
         if status.quota is not UNSET:
             bot.set_match_quota(status.quota)
-            self._lobby.mark_lobby_listing_changed(bot)
+            self._lobby.record_change(bot)
             if status.quota == 0:
                 self._challenges.close_challenges_involving(bot.name, f"{bot.name} takes no more matches")
         self._send_matchmaking_status(bot)
@@ -413,7 +421,7 @@ class Core:
         send_matchmaking_status(
             bot,
             self._lobby,
-            self._suspensions.find_suspension_reason(bot.name, self._lobby.now),
+            self._suspensions.find_suspension_reason(bot.name, self._lobby.now_ns),
             self._events.describe_entry_of_bot(bot.name),
         )
 
@@ -435,7 +443,7 @@ class Core:
                 )
             client.follow_topic(watch.match, room.followers)
         self._lobby.effects.append(
-            SendToClient(client.id, room.public_view.make_view_message(self._lobby.now))
+            SendToClient(client.id, room.public_view.make_view_message(self._lobby.now_ns))
         )
 
     def _refuse_second_hello(self, _client: LobbyClient, _hello: Hello) -> None:
@@ -444,7 +452,7 @@ class Core:
     def _handle_turn_sent(self, turn_sent: TurnSent) -> None:
         client, room = self._lobby.clients.get(turn_sent.client), self._matches.rooms.get(turn_sent.match)
         if client is not None and room is not None and room.bots[room.referee.mover] is client.bot:
-            room.start_turn_clock(turn_sent.ply, turn_sent.lag, min(turn_sent.at, self._lobby.now))
+            room.start_turn_clock(turn_sent.ply, turn_sent.lag, min(turn_sent.at, self._lobby.now_ns))
 
     # commands of the host
 
@@ -458,13 +466,13 @@ class Core:
     def _handle_house_engine_failure(self, failure: HouseEngineFailed) -> None:
         if self._house.remove_engine(failure.name):
             self._challenges.close_challenges_involving(failure.name, f"{failure.name} cannot be started")
-            self._lobby.mark_lobby_listing_changed()
+            self._lobby.record_change()
 
-    def _handle_match_restoration(self, restore: RestoreMatches) -> None:
+    def _handle_match_restoration(self, restore: RestoredState) -> None:
         self._events.restore_events(restore.events)
         self._matches.restore_matches(restore)
         self._events.assign_restored_matches_to_events()
-        self._lobby.mark_lobby_listing_changed()
+        self._lobby.record_change()
 
     def _handle_rating_change(self, change: RatingChanged) -> None:
         bot = self._lobby.bots.get(change.name)

@@ -24,7 +24,7 @@ class DeadlineSchedule:
     """
 
     def __init__(self) -> None:
-        self.next_check_time: int | None = None
+        self.next_check_time_ns: int | None = None
         """Time (monotonic ns) of the next check; None if there are no deadlines."""
         self._heap: list[tuple[int, DeadlineKey]] = []
         self._times: dict[DeadlineKey, int] = {}
@@ -38,8 +38,8 @@ class DeadlineSchedule:
         if scheduled_time is None or check_time_ns < scheduled_time:
             self._times[key] = check_time_ns
             heapq.heappush(self._heap, (check_time_ns, key))
-            if self.next_check_time is None or check_time_ns < self.next_check_time:
-                self.next_check_time = check_time_ns
+            if self.next_check_time_ns is None or check_time_ns < self.next_check_time_ns:
+                self.next_check_time_ns = check_time_ns
 
     def cancel_check(self, key: DeadlineKey) -> None:
         """Cancel the next check of an object, if one is scheduled."""
@@ -50,19 +50,19 @@ class DeadlineSchedule:
         ):
             self._heap = [(scheduled_time, key) for key, scheduled_time in self._times.items()]
             heapq.heapify(self._heap)
-        if scheduled_time is not None and scheduled_time == self.next_check_time:
+        if scheduled_time is not None and scheduled_time == self.next_check_time_ns:
             self._update_next_check_time()
 
     def _update_next_check_time(self) -> None:
         heap = self._heap
         while heap and self._times.get(heap[0][1]) != heap[0][0]:
             heapq.heappop(heap)
-        self.next_check_time = heap[0][0] if heap else None
+        self.next_check_time_ns = heap[0][0] if heap else None
 
     def pop_due_keys(self, now_ns: int) -> list[DeadlineKey]:
         """Remove all checks scheduled for `now_ns` or earlier, and return the keys of their objects, earliest check first."""
         due: list[DeadlineKey] = []
-        while self.next_check_time is not None and self.next_check_time <= now_ns:
+        while self.next_check_time_ns is not None and self.next_check_time_ns <= now_ns:
             key = heapq.heappop(self._heap)[1]
             del self._times[key]
             due.append(key)

@@ -63,11 +63,11 @@ class SendMissedResult(Struct, frozen=True):
     match: str
 
 
-class OpenMatch(Struct, frozen=True):
+class SaveNewMatch(Struct, frozen=True):
     """Request to store a match that begins: its terms and its start time."""
 
     terms: MatchTerms
-    started: str
+    start_time_utc: str
     """Start time in UTC, in ISO 8601."""
 
 
@@ -75,19 +75,19 @@ class AppendMatchEvent(Struct, frozen=True, gc=False):
     """Request to append an event of a match, such as a move, to the journal."""
 
     match: str
-    seq: int
+    event_number: int
     """Number of the event in the match, from 1."""
-    at: int
+    time_ns: int
     """Time of the event, in monotonic ns."""
     event: RefereeEvent
-    turn: tuple[int, TurnStarted] | None
-    """Start of the current turn, with its time (monotonic ns), to append before `event`, as event number `seq` - 1.
+    turn_start: tuple[int, TurnStarted] | None
+    """Start of the current turn, with its time (monotonic ns), to append before `event`, as event number `event_number` - 1.
 
     None if the journal already has it, or if no clock is running.
     """
 
 
-class CloseMatch(Struct, frozen=True):
+class SaveFinishedMatch(Struct, frozen=True):
     """Request to close a finished match in the store, with its record.
 
     Once the record is stored, the server updates the ratings, for example, and returns the record to the caller that
@@ -103,7 +103,7 @@ class SaveSession(Struct, frozen=True):
     """Request to store the hash of the secret of a bot's new session."""
 
     name: str
-    hash: bytes
+    secret_hash: bytes
 
 
 class DeleteSession(Struct, frozen=True):
@@ -118,11 +118,11 @@ class SaveEvent(Struct, frozen=True):
     state: EventState
 
 
-class CommandAnswered(Struct, frozen=True):
+class HostRequestAnswered(Struct, frozen=True):
     """One-line answer to a command of the host. It is stored, and then sent to the sender of the command."""
 
     number: int
-    """Number of the command (`HostCommand`) that this answers."""
+    """Number of the command (`NumberedHostRequest`) that this answers."""
     answer: str
     done: bool
     """False if the command was refused."""
@@ -197,11 +197,17 @@ class LogLine(Struct, frozen=True):
 class AnalysisTrimmed(Struct, frozen=True):
     """News for the metrics that invalid or too many moves were removed from the main line of a bot's analysis."""
 
-    move_count: int
+    removed_move_count: int
 
 
 DurableEffect = (
-    OpenMatch | AppendMatchEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
+    SaveNewMatch
+    | AppendMatchEvent
+    | SaveFinishedMatch
+    | SaveSession
+    | DeleteSession
+    | SaveEvent
+    | HostRequestAnswered
 )
 """Effects that the shell (the core's I/O) commits to the store, before it carries out the other effects of the batch."""
 Effect = (

@@ -37,7 +37,7 @@ MAX_ENTRIES_PER_EVENT = 1000
 """Maximum number of bots that can enter one event."""
 
 
-class EventRefused(RequestRefused):
+class EventRequestRefused(RequestRefused):
     """Raised when an event refuses an entry or a command; the message is a one-line reason."""
 
     def __init__(self, detail: str) -> None:
@@ -126,7 +126,7 @@ class Event:
         """True once all matches are played. Always False for the format `arena`, which ends at a fixed time instead."""
         return self.schedule is not None and not self.schedule and not self.matches_in_progress
 
-    def find_place(self, bot_name: str) -> EventPlace | None:
+    def compute_place(self, bot_name: str) -> EventPlace | None:
         """Return the place of a bot; None if the bot is not in the event."""
         format: EventFormat = ArenaFormat() if self.schedule is None else self.schedule.format
         ranks = {entrant: format.compute_rank(entrant, self._points[entrant]) for entrant in self.state.bots}
@@ -143,27 +143,27 @@ class Event:
         rating            rating of the bot in the game of the event
         by_host_or_owner  True if the host or the bot's owner enters the bot, False if the bot enters itself
 
-        Raises EventRefused if the event does not accept the bot.
+        Raises EventRequestRefused if the event does not accept the bot.
         """
         state, plan = self.state, self.plan
         if state.has_entered(bot_name):
             return
         if state.has_ended:
-            raise EventRefused(f"{self.name} accepts no more entries: it is {state.phase}")
+            raise EventRequestRefused(f"{self.name} accepts no more entries: it is {state.phase}")
         if bot_name in state.excluded:
             if not by_host_or_owner:
-                raise EventRefused(
+                raise EventRequestRefused(
                     f"{bot_name!r:.70} was withdrawn from {self.name}: only the host or the bot's owner can enter it again"
                 )
             state = self.state = replace(state, excluded=_remove_bot(state.excluded, bot_name))
         if plan.invited and bot_name not in plan.invited:
-            raise EventRefused(
+            raise EventRequestRefused(
                 f"{self.name} is open only to invited bots, and {bot_name!r:.70} is not invited"
             )
         lowest, highest = plan.ratings
         if rating < lowest or (highest and rating > highest):
             bounds_text = f"{lowest} to {highest}" if highest else f"{lowest} and more"
-            raise EventRefused(
+            raise EventRequestRefused(
                 f"{self.name} is open to ratings of {bounds_text}, but {bot_name!r:.70} is rated {rating:.0f}"
             )
         if bot_name in state.withdrawn:
@@ -171,22 +171,22 @@ class Event:
             self._schedule_roster_change(bot_name, joins=True)
             return
         if len(state.bots) >= MAX_ENTRIES_PER_EVENT:
-            raise EventRefused(f"{self.name} already has {MAX_ENTRIES_PER_EVENT} entries, the maximum")
+            raise EventRequestRefused(f"{self.name} already has {MAX_ENTRIES_PER_EVENT} entries, the maximum")
         if not state.has_begun:
             self.state = replace(state, bots=(*state.bots, bot_name))
         elif plan.is_arena or self._swiss_format is not None:
             self._add_late_bot(bot_name)
         else:
-            raise EventRefused(f"{self.name} has begun, and a {plan.format} accepts no late entries")
+            raise EventRequestRefused(f"{self.name} has begun, and a {plan.format} accepts no late entries")
 
     def withdraw_entered_bot(self, bot_name: str, *, by_host_or_owner: bool = False) -> None:
-        """Withdraw a bot. Raises EventRefused if the bot has not entered.
+        """Withdraw a bot. Raises EventRequestRefused if the bot has not entered.
 
         by_host_or_owner  True if the host or the bot's owner withdraws the bot, which then cannot return by itself
         """
         state = self.state
         if bot_name not in state.bots or state.has_ended:
-            raise EventRefused(
+            raise EventRequestRefused(
                 f"{bot_name!r:.70} cannot leave {self.name}: it has not entered, or the event is over"
             )
         if by_host_or_owner and bot_name not in state.excluded:
@@ -250,7 +250,7 @@ class Event:
         self.state = replace(self.state, phase="over")
 
     def change_phase(self, phase_action: str, cancel_reason: str = "the host has cancelled it") -> None:
-        """Carry out `phase_action`: `pause`, `resume` or `cancel`. Raises EventRefused if the event's phase does not allow it.
+        """Carry out `phase_action`: `pause`, `resume` or `cancel`. Raises EventRequestRefused if the event's phase does not allow it.
 
         cancel_reason  reason for the action `cancel`
         """
@@ -261,7 +261,7 @@ class Event:
             "cancel": (("open", "running", "paused"), "cancelled"),
         }[phase_action]
         if phase not in allowed_phases:
-            raise EventRefused(f"cannot {phase_action} {self.name}: it is {phase}")
+            raise EventRequestRefused(f"cannot {phase_action} {self.name}: it is {phase}")
         cancel_reason = cancel_reason if new_phase == "cancelled" else ""
         self.state = replace(self.state, phase=new_phase, cancel_reason=cancel_reason)
 
@@ -273,7 +273,7 @@ class Event:
             self.schedule = Schedule(plan.uid, format)
 
     def _restore_results(self, stored_event: StoredEvent) -> None:
-        matches = stored_event.results
+        matches = stored_event.finished_matches
         self._match_count = len(matches)
         for finished_match in matches.values():
             players = finished_match.players
@@ -292,7 +292,7 @@ class Event:
         """
         return self.schedule.list_startable_pairings() if self.schedule is not None else []
 
-    def choose_matches(
+    def pair_free_bots(
         self,
         free_bot_names: Iterable[str],
         *,
@@ -335,7 +335,7 @@ class Event:
         self.matches_in_progress[match] = pairing
         return match
 
-    def adopt_matches_in_progress(self, players_by_match: dict[str, Players]) -> None:
+    def restore_matches_in_progress(self, players_by_match: dict[str, Players]) -> None:
         """Record the matches that were in progress when the server stopped. A restarted server calls this to resume the event.
 
         players_by_match  players of each match, by match id

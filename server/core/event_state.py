@@ -115,5 +115,5 @@ class StoredEvent(Struct, frozen=True):
     """Event loaded from the store, with its results."""
 
     state: EventState
-    results: dict[str, FinishedMatch]
+    finished_matches: dict[str, FinishedMatch]
     """Results of the finished matches by match id, in order of finishing."""

@@ -24,24 +24,24 @@ from arena.rating.pairing import Pairing
 from arena.server.core.bot import RATING_OF_UNRATED_BOT, LobbyBot
 from arena.server.core.calendar import format_unix_time_as_utc, plan_next_event
 from arena.server.core.effects import (
-    CommandAnswered,
     EventFinished,
     EventMatchFinished,
     EventNews,
     EventStarted,
     FinalEventRank,
+    HostRequestAnswered,
     LogLine,
     RoundPaired,
     SaveEvent,
 )
-from arena.server.core.event import Event, EventRefused
+from arena.server.core.event import Event, EventRequestRefused
 from arena.server.core.event_state import EventState, StoredEvent
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.inputs import (
     AnnounceTournament,
     ChangeTournament,
     FindConnectedClient,
-    HostCommand,
+    NumberedHostRequest,
     RenameTournamentEntry,
     TournamentAction,
 )
@@ -72,17 +72,17 @@ class HostedEvent(Event):
 
         From that time on, the event may keep its bots from other matches (`EventPlan.hold_pool`).
         """
-        self.waiting_bots: frozenset[str] = frozenset()
+        self.waiting_bot_names: frozenset[str] = frozenset()
         """Names of the bots with a match in this event that may begin by the schedule, but has to wait."""
-        self.due_times: dict[tuple[int, frozenset[str]], int] = {}
+        self.due_since_ns: dict[tuple[int, frozenset[str]], int] = {}
         """Time (monotonic ns) since which each due match waits for an absent bot, by the round number and the two bots' names.
 
         A match is due when it may begin by the schedule. Its entry is removed when both bots are available.
         """
-        self.last_status: tuple[str, int] | None = None
+        self.last_notified_status: tuple[str, int] | None = None
         """Phase and round number that the event's bots know of; None before the first check for news to them.
 
-        `HostedEvents.begin_due_events_and_matches` does the check.
+        `HostedEvents.advance_events` does the check.
         """
         self.last_reported_round = 0
         """Number of the latest round whose pairs were reported to the host's webhook; 0 before the first."""
@@ -96,7 +96,7 @@ class HostedEvents:
         self._matches = matches
         self._house = house
         self._events: dict[str, HostedEvent] = {}
-        self._earliest_start = 0
+        self._earliest_start_ns = 0
         """Earliest time at which an event may begin, in ns of the core's clock; 0 if the server has restored no events.
 
         After a restart, bots need time to reconnect.
@@ -110,11 +110,11 @@ class HostedEvents:
         """Current state of each event (plan, phase and entered bots), in the order of announcement."""
         return [event.state for event in self._events.values()]
 
-    def is_reserved(self, bot_name: str) -> bool:
+    def is_bot_reserved(self, bot_name: str) -> bool:
         """Return True if an event keeps a bot for its own matches, so that the matchmaker must not pair the bot."""
         now = self._lobby.now_unix_s()
         return any(
-            bot_name in event.waiting_bots
+            bot_name in event.waiting_bot_names
             or (event.plan.hold_pool and event.state.has_entered(bot_name) and now >= event.plan.closing_time)
             for event in self._events.values()
         )
@@ -153,7 +153,7 @@ class HostedEvents:
         The caller must then restore the events' matches, and call `assign_restored_matches_to_events`.
         """
         for stored_event in stored_events:
-            self._earliest_start = self._lobby.now + RECONNECT_TIME_AFTER_RESTART_NS
+            self._earliest_start_ns = self._lobby.now_ns + RECONNECT_TIME_AFTER_RESTART_NS
             self._events[stored_event.state.plan.event] = HostedEvent(stored_event)
 
     def assign_restored_matches_to_events(self) -> None:
@@ -164,31 +164,31 @@ class HostedEvents:
                 for match, room in self._matches.rooms.items()
                 if room.terms.event == event.name
             }
-            event.adopt_matches_in_progress(players_by_match)
+            event.restore_matches_in_progress(players_by_match)
 
     # requests
 
-    def handle_command(self, command: HostCommand) -> None:
-        """Carry out a host's command about events. The answer is a `CommandAnswered` among the effects of the current input."""
+    def handle_host_request(self, numbered_request: NumberedHostRequest) -> None:
+        """Carry out a host's command about events. The answer is a `HostRequestAnswered` among the effects of the current input."""
         try:
-            match command.request:
+            match request := numbered_request.request:
                 case AnnounceTournament():
-                    answer = self._announce_tournament(command.request)
+                    answer = self._announce_tournament(request)
                 case ChangeTournament():
-                    answer = self._execute_tournament_action(command.request)
+                    answer = self._execute_tournament_action(request)
                 case RenameTournamentEntry():
-                    answer = self._rename_tournament_entry(command.request)
+                    answer = self._rename_tournament_entry(request)
                 case FindConnectedClient():
-                    answer = self._confirm_client_is_connected(command.request.name)
-        except EventRefused as refused:
-            self._lobby.effects.append(CommandAnswered(command.number, str(refused), done=False))
+                    answer = self._confirm_client_is_connected(request.name)
+        except EventRequestRefused as refused:
+            self._lobby.effects.append(HostRequestAnswered(numbered_request.number, str(refused), done=False))
         else:
-            self._lobby.effects.append(CommandAnswered(command.number, answer, done=True))
+            self._lobby.effects.append(HostRequestAnswered(numbered_request.number, answer, done=True))
 
     def _announce_tournament(self, command: AnnounceTournament) -> str:
         plan = command.plan
         if plan.event in self._events:
-            raise EventRefused(
+            raise EventRequestRefused(
                 f"an event called {plan.event} already exists: choose another name, or cancel that event first"
             )
         self._add_event(EventState(plan))
@@ -227,25 +227,25 @@ class HostedEvents:
         return confirmation
 
     def _require_house_engine(self, bot_name: str) -> None:
-        """Raise EventRefused if a name begins with `house-`, but no engine of this server has this name.
+        """Raise EventRequestRefused if a name begins with `house-`, but no engine of this server has this name.
 
         The prefix is reserved for the engines that the server itself runs.
         """
         if bot_name.startswith(HOUSE_ENGINE_NAME_PREFIX) and bot_name not in self._house:
             names = [entry.name for entry in self._house.make_lobby_listing_entries()]
-            raise EventRefused(
+            raise EventRequestRefused(
                 f"this server has no engine called {bot_name!r:.70}{format_similar_name_hint(bot_name, names)}"
             )
 
     def enter_bot(self, bot: LobbyBot, event_name: str) -> None:
         """Enter a bot in an event, and send the bot the event's status. `event_name`: name of the event or of its series.
 
-        Raises EventRefused if there is no such event, or if the event does not accept the bot.
+        Raises EventRequestRefused if there is no such event, or if the event does not accept the bot.
         """
         event = self._find_event_for_bot(event_name, "enter", bot)
         state_before = event.state
         if bot.is_guest:
-            raise EventRefused("a guest cannot enter events; ask the host for a token")
+            raise EventRequestRefused("a guest cannot enter events; ask the host for a token")
         event.enter_bot(bot.name, self._find_rating_for_event(event, bot.name))
         if event.state != state_before:
             self._save_event(event)
@@ -254,7 +254,7 @@ class HostedEvents:
     def withdraw_bot(self, bot: LobbyBot, event_name: str) -> None:
         """Withdraw a bot from an event, and send the bot the event's status. `event_name`: name of the event or of its series.
 
-        Raises EventRefused if there is no such event, or if the bot is not in the event.
+        Raises EventRequestRefused if there is no such event, or if the bot is not in the event.
         """
         event = self._find_event_for_bot(event_name, "withdraw", bot)
         event.withdraw_entered_bot(bot.name)
@@ -264,7 +264,7 @@ class HostedEvents:
     def _find_event_for_bot(self, event_name: str, action: TournamentAction, bot: LobbyBot) -> Event:
         event = self._find_event(event_name, action, bot.name)
         if event.state.phase == "open" and self._lobby.now_unix_s() >= event.plan.closing_time:
-            raise EventRefused(f"the entries of {event.name} are closed: it is about to begin")
+            raise EventRequestRefused(f"the entries of {event.name} are closed: it is about to begin")
         return event
 
     def _find_event(
@@ -280,7 +280,7 @@ class HostedEvents:
         bot_name          bot to enter or withdraw; empty for other actions
         by_host_or_owner  True if the host or the bot's owner acts, False if the bot itself does
 
-        Raises EventRefused if there is no such event.
+        Raises EventRequestRefused if there is no such event.
         """
 
         def accepts_requested_action(event: Event) -> bool:
@@ -293,7 +293,7 @@ class HostedEvents:
             event for event in self._events.values() if event_name in (event.name, event.plan.series)
         ]
         if not matching_events:
-            raise EventRefused(f"no event {event_name!r:.70} is open or in progress")
+            raise EventRequestRefused(f"no event {event_name!r:.70} is open or in progress")
         return min(
             matching_events,
             key=lambda event: (
@@ -319,11 +319,11 @@ class HostedEvents:
     def _confirm_client_is_connected(self, client_name: str) -> str:
         """Answer the query `FindConnectedClient`: return the line `NAME is connected`.
 
-        Raises EventRefused if no client of this name is connected.
+        Raises EventRequestRefused if no client of this name is connected.
         """
         if any(client.name == client_name for client in self._lobby.clients.values()):
             return f"{client_name} is connected"
-        raise EventRefused(f"{client_name} is not connected")
+        raise EventRequestRefused(f"{client_name} is not connected")
 
     def _find_rating_for_event(
         self, event: Event, bot_name: str, fallback: float = RATING_OF_UNRATED_BOT
@@ -339,13 +339,13 @@ class HostedEvents:
 
     def _mark_bots_changed(self, event: Event) -> None:
         for name in event.state.bots:
-            self._lobby.mark_lobby_listing_changed(self._lobby.bots.get(name))
-        self._lobby.mark_lobby_listing_changed()
+            self._lobby.record_change(self._lobby.bots.get(name))
+        self._lobby.record_change()
 
     def _send_status(self, event: Event, bot: LobbyBot) -> None:
         """Send a bot the status of an event (`event_state` message), with the bot's rank and points once the event is over."""
         state = event.state
-        place = event.find_place(bot.name) if state.phase == "over" else None
+        place = event.compute_place(bot.name) if state.phase == "over" else None
         status = EventStatus(
             event.name,
             state.phase,
@@ -379,7 +379,7 @@ class HostedEvents:
 
     # progress
 
-    def begin_due_events_and_matches(self) -> None:
+    def advance_events(self) -> None:
         """Begin the events and matches that are due, end finished events, and notify the bots of each new phase or round."""
         for event in list(self._events.values()):
             if event.state.phase == "open":
@@ -395,13 +395,13 @@ class HostedEvents:
 
     def _reserve_waiting_bots(self, event: HostedEvent, pairings: list[Pairing]) -> None:
         """Reserve the bots of an event's waiting matches (`pairings`), so that the matchmaker gives them no other match."""
-        waiting_before = event.waiting_bots
-        event.waiting_bots = frozenset(
+        waiting_before = event.waiting_bot_names
+        event.waiting_bot_names = frozenset(
             name for pairing in pairings for name in (pairing.maxie, pairing.minnie)
         )
-        for name in waiting_before ^ event.waiting_bots:
+        for name in waiting_before ^ event.waiting_bot_names:
             if (bot := self._lobby.bots.get(name)) is not None:
-                self._lobby.mark_lobby_listing_changed(bot)
+                self._lobby.record_change(bot)
 
     def schedule_check(self) -> None:
         """Schedule a check for due events and due matches, because something has changed.
@@ -409,10 +409,12 @@ class HostedEvents:
         The check comes before the matchmaker's next check.
         """
         if self._events:
-            self._schedule_check_at(self._lobby.now + DUE_MATCH_CHECK_DELAY_NS)
+            self._schedule_check_at(self._lobby.now_ns + DUE_MATCH_CHECK_DELAY_NS)
 
     def _schedule_check_at(self, check_time_ns: int) -> None:
-        self._lobby.deadlines.schedule_check(("event", ""), max(check_time_ns, self._lobby.now + NS_PER_MS))
+        self._lobby.deadlines.schedule_check(
+            ("event", ""), max(check_time_ns, self._lobby.now_ns + NS_PER_MS)
+        )
 
     def _schedule_check_at_unix(self, unix_seconds: int) -> None:
         self._schedule_check_at(unix_seconds * NS_PER_SECOND - self._lobby.settings.epoch_ns)
@@ -426,8 +428,8 @@ class HostedEvents:
         if now < plan.start_time:
             self._schedule_check_at_unix(plan.closing_time if now < plan.closing_time else plan.start_time)
             return
-        if lobby.now < self._earliest_start:
-            self._schedule_check_at(self._earliest_start)
+        if lobby.now_ns < self._earliest_start_ns:
+            self._schedule_check_at(self._earliest_start_ns)
             return
         available_bots = [
             name for name in event.state.bots if name in self._house or self._is_bot_available(name)
@@ -457,7 +459,7 @@ class HostedEvents:
 
     def _is_bot_available(self, bot_name: str) -> bool:
         bot = self._lobby.bots.get(bot_name)
-        return bot is not None and bot.client is not None and bot.quota != 0
+        return bot is not None and bot.client_number is not None and bot.quota != 0
 
     def _begin_due_matches_and_list_waiting(self, event: HostedEvent) -> list[Pairing]:
         """Begin the due matches whose bots are free, and return the due matches that have to wait.
@@ -473,7 +475,7 @@ class HostedEvents:
                     if bot.can_accept_match and bot.name not in self._house
                 ]
                 rated = event.plan.rated
-                for pairing in event.choose_matches(
+                for pairing in event.pair_free_bots(
                     free_bots,
                     get_rating=lambda name: self._find_rating_for_event(event, name),
                     may_meet=lambda a, b: not (rated and self._have_same_owner(a, b)),
@@ -504,19 +506,19 @@ class HostedEvents:
         ]
         key = pairing.pair.round, frozenset(names)
         if not absent_bots:
-            event.due_times.pop(key, None)
+            event.due_since_ns.pop(key, None)
             bots = [lobby.bots[name] for name in names]
             load = lobby.compute_match_load(*bots)
             if not (
                 all(bot.can_accept_match for bot in bots)
-                and lobby.has_capacity_for_load(load, self._matches.load)
+                and lobby.has_capacity_for_load(load, self._matches.total_load)
             ):
                 return False
             self._begin_match(event, pairing)
             return True
-        due_since = event.due_times.setdefault(key, lobby.now)
+        due_since = event.due_since_ns.setdefault(key, lobby.now_ns)
         forfeit_times = {name: self._compute_forfeit_time_ns(event, name, due_since) for name in absent_bots}
-        forfeiting_bots = [name for name in absent_bots if lobby.now >= forfeit_times[name]]
+        forfeiting_bots = [name for name in absent_bots if lobby.now_ns >= forfeit_times[name]]
         if not forfeiting_bots:
             self._schedule_check_at(min(forfeit_times.values()))
             return False
@@ -533,7 +535,7 @@ class HostedEvents:
         if bot_name in event.state.withdrawn:
             return f"{bot_name} was withdrawn from the event"
         bot = self._lobby.bots.get(bot_name)
-        is_connected = bot is not None and bot.client is not None
+        is_connected = bot is not None and bot.client_number is not None
         return f"{bot_name} {'took no more matches' if is_connected else 'did not connect in time'}"
 
     def _compute_forfeit_time_ns(self, event: Event, bot_name: str, due_time_ns: int) -> int:
@@ -546,12 +548,14 @@ class HostedEvents:
             return 0
         bot = self._lobby.bots.get(bot_name)
         return MAX_WAIT_FOR_ABSENT_BOT_NS + (
-            due_time_ns if bot is None or bot.client is not None else max(due_time_ns, bot.disconnect_time)
+            due_time_ns
+            if bot is None or bot.client_number is not None
+            else max(due_time_ns, bot.disconnect_time_ns)
         )
 
     def _begin_match(self, event: Event, pairing: Pairing) -> None:
         terms = self._make_match_terms(event, pairing, event.record_match_start(pairing))
-        self._matches.open_match(terms)
+        self._matches.begin_match(terms)
 
     def _make_match_terms(self, event: Event, pairing: Pairing, match_id: str) -> MatchTerms:
         plan, pair = event.plan, pairing.pair
@@ -584,7 +588,7 @@ class HostedEvents:
         self._lobby.effects.append(EventNews(event.name, news))
         if event.state != state_before:
             self._save_event(event)
-        self._lobby.mark_lobby_listing_changed()
+        self._lobby.record_change()
 
     def _end_event_if_finished(self, event: Event) -> None:
         is_time_over = event.plan.is_arena and self._lobby.now_unix_s() >= event.plan.end_time
@@ -596,31 +600,33 @@ class HostedEvents:
     def _notify_bots_of_new_phase(self, event: HostedEvent) -> None:
         """Notify the bots of an event when it enters another phase or round."""
         status = event.state.phase, event.current_round
-        last_status = event.last_status
-        is_same_phase = last_status is not None and last_status[0] == event.state.phase
-        if status == last_status or (is_same_phase and (event.state.has_ended or not event.current_round)):
+        last_notified_status = event.last_notified_status
+        is_same_phase = last_notified_status is not None and last_notified_status[0] == event.state.phase
+        if status == last_notified_status or (
+            is_same_phase and (event.state.has_ended or not event.current_round)
+        ):
             return
-        if last_status is not None or event.state.has_begun:
+        if last_notified_status is not None or event.state.has_begun:
             for name in event.state.bots:
                 if (bot := self._lobby.bots.get(name)) is not None:
                     self._send_status(event, bot)
         self._report_to_webhook(event)
-        event.last_status = status
+        event.last_notified_status = status
 
     def _report_to_webhook(self, event: HostedEvent) -> None:
         """Queue the news of an event's new phase or round, to be posted to the URL that the host has set (webhook)."""
         news: list[EventStarted | RoundPaired | EventFinished] = []
-        state, plan, last_status = event.state, event.plan, event.last_status
+        state, plan, last_notified_status = event.state, event.plan, event.last_notified_status
         if (
-            last_status is not None
-            and last_status[0] == "open"
+            last_notified_status is not None
+            and last_notified_status[0] == "open"
             and (state.has_begun or state.phase == "over")
         ):
             news.append(EventStarted(plan.format, plan.game, state.bots))
         if event.current_round > event.last_reported_round:
             event.last_reported_round = event.current_round
             # At its first check, a new core continues a round that an earlier core has reported.
-            if last_status is not None and not plan.is_arena:
+            if last_notified_status is not None and not plan.is_arena:
                 news.append(
                     RoundPaired(event.current_round, event.state.round_count, event.pairs_of_current_round)
                 )
@@ -628,21 +634,21 @@ class HostedEvents:
             places = [
                 FinalEventRank(bot, *place)
                 for bot in state.bots
-                if (place := event.find_place(bot)) is not None
+                if (place := event.compute_place(bot)) is not None
             ]
             news.append(EventFinished(state.phase, tuple(sorted(places, key=lambda place: place.rank))))
         self._lobby.effects.extend(EventNews(event.name, content) for content in news)
 
 
 def add_final_rank(
-    status: EventStatus, rank: int, points: float, bot_count: int, table: str | UnsetType = UNSET
+    status: EventStatus, rank: int, points: float, bot_count: int, table_path: str | UnsetType = UNSET
 ) -> EventStatus:
     """Return `status`, the status message of a finished event, with the final rank and points of one bot added.
 
-    rank       rank of the bot, from 1
-    points     points of the bot
-    bot_count  number of bots in the event
-    table      path of the final table on the server's web page; UNSET if there is none
+    rank        rank of the bot, from 1
+    points      points of the bot
+    bot_count   number of bots in the event
+    table_path  path of the final table on the server's web page; UNSET if there is none
     """
     detail = f"the event is over: place {rank} of {bot_count}, {points:g} point{'' if points == 1 else 's'}"
-    return replace(status, detail=detail, rank=rank, points=points, table=table)
+    return replace(status, detail=detail, rank=rank, points=points, table=table_path)

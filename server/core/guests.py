@@ -40,20 +40,20 @@ def is_guest_name(name: str) -> bool:
 
 
 def find_guest_refusal_reason(
-    challenge: Challenge, house_engines: Container[str], allowed_maps: Container[str]
+    challenge: Challenge, house_engine_names: Container[str], allowed_map_names: Container[str]
 ) -> str | None:
     """Return a one-line reason why a guest may not play this match; None if it may.
 
-    challenge      request for the match; the game in it must exist
-    house_engines  names of the server's own engines
-    allowed_maps   names of the maps that a guest may play on
+    challenge           request for the match; the game in it must exist
+    house_engine_names  names of the server's own engines
+    allowed_map_names   names of the maps that a guest may play on
     """
     control = challenge.time_control
-    if challenge.opponent not in house_engines:
+    if challenge.opponent not in house_engine_names:
         return "a guest plays the server's own bots only; ask the host for a token to play others"
     if challenge.rated:
         return "a guest's match is not rated: send rated false, or ask the host for a token"
-    if has_maps(challenge.game) and challenge.map not in allowed_maps:
+    if has_maps(challenge.game) and challenge.map not in allowed_map_names:
         return "a guest plays on the built-in maps only"
     if control.per_move and control.base_ms > MAX_GUEST_MS_PER_MOVE:
         return f"a guest's match has at most {MAX_GUEST_MS_PER_MOVE // 1000} s a move"

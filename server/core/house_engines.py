@@ -17,7 +17,7 @@ from arena.server.core.guests import (
     MAX_GUEST_TOTAL_MS,
     find_guest_refusal_reason,
 )
-from arena.server.core.house_queue import HouseQueue, SlotRequester
+from arena.server.core.house_queue import HouseChallengeQueue, SlotRequester
 from arena.server.core.lobby import Lobby, RequestRefused
 from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS, OpenChallenge, OpenChallenges
 from arena.server.core.rate_limit import RateLimit
@@ -44,10 +44,10 @@ class HouseEngines:
     def __init__(self, lobby: Lobby, challenges: OpenChallenges) -> None:
         self._lobby = lobby
         self._challenges = challenges
-        self._engines = {engine.name: engine.engine for engine in lobby.settings.house}
-        self.queue = HouseQueue()
-        self._start_limit = RateLimit(GUEST_START_BURST * GUEST_START_INTERVAL_NS)
-        self._request_limit = RateLimit(GUEST_REQUEST_BURST * GUEST_REQUEST_INTERVAL_NS)
+        self._engines = {engine.name: engine.engine for engine in lobby.settings.house_engines}
+        self.queue = HouseChallengeQueue()
+        self._guest_start_limit = RateLimit(GUEST_START_BURST * GUEST_START_INTERVAL_NS)
+        self._guest_request_limit = RateLimit(GUEST_REQUEST_BURST * GUEST_REQUEST_INTERVAL_NS)
         self._offers: dict[str, str] = {}
         """Challenges that were offered to an engine and are not answered yet: name of the engine, by challenge id."""
         self._sent_places: dict[str, int] = {}
@@ -65,7 +65,7 @@ class HouseEngines:
         entries = []
         for name, engine in self._engines.items():
             bot = self._lobby.bots.get(name)
-            if bot is None or bot.client is None:
+            if bot is None or bot.client_number is None:
                 entries.append(ListedBot(name, engine, 0, MAX_MATCHES_PER_HOUSE_ENGINE, house=True))
             else:
                 entries.append(bot.make_lobby_listing_entry("", is_house_engine=True))
@@ -77,7 +77,7 @@ class HouseEngines:
 
     # challenges
 
-    def require_allowed_guest_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
+    def check_and_count_guest_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
         """Check a guest's challenge, and count it against the limit for the guest's address.
 
         Raises RequestRefused if a guest may not play this match, or if the limit is reached.
@@ -86,7 +86,9 @@ class HouseEngines:
         if why is not None:
             raise RequestRefused(ErrorCode.BAD_CHALLENGE, why)
         if (
-            self._request_limit.charge_or_compute_wait(bot.owner, GUEST_REQUEST_INTERVAL_NS, self._lobby.now)
+            self._guest_request_limit.charge_or_compute_wait(
+                bot.owner, GUEST_REQUEST_INTERVAL_NS, self._lobby.now_ns
+            )
             > 0
         ):
             why = "too many requests for matches by guests from your address: try again in a moment"
@@ -125,7 +127,7 @@ class HouseEngines:
                 terms.match, SlotRequester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS)
             )
 
-    def compute_match_load(self, terms: MatchTerms) -> int:
+    def compute_resumed_match_load(self, terms: MatchTerms) -> int:
         """Return the load that a match resumed after a restart puts on this machine (limit: `CoreSettings.concurrency`).
 
         Return 0 for a match without any of the server's own engines; otherwise 1 or, if `CoreSettings.counts_threads`
@@ -156,34 +158,35 @@ class HouseEngines:
             if self._sent_places.get(challenge) != place:
                 self._sent_places[challenge] = place
                 self._lobby.send_to_bot(self._find_challenger(challenge), Queued(challenge, place))
-        self._lobby.deadlines.schedule_check(("matchmaker", ""), self._lobby.now + QUEUE_CHECK_INTERVAL_NS)
+        self._lobby.deadlines.schedule_check(("matchmaker", ""), self._lobby.now_ns + QUEUE_CHECK_INTERVAL_NS)
 
     def _offer_challenges_to_free_engines(self) -> None:
         lobby, pending = self._lobby, list(self._offers.values())
         free_slots = {
             name: bot.capacity - len(bot.matches) - pending.count(name)
             for name in self._engines
-            if (bot := lobby.bots.get(name)) is not None and bot.client is not None
+            if (bot := lobby.bots.get(name)) is not None and bot.client_number is not None
         }
         total_slots = MAX_MATCHES_PER_HOUSE_ENGINE * len(self._engines)
         for challenge, engine in self.queue.pop_next_offers(
-            total_slots, free_slots, self._may_begin_challenge_match
+            total_slots, free_slots, self._try_reserve_match_start
         ):
-            expiry_time = lobby.now + CHALLENGE_LIFETIME_MS * NS_PER_MS
-            renewed = self._challenges.set_expiry_time(challenge, expiry_time)
-            lobby.deadlines.schedule_check(("challenge", challenge), expiry_time)
+            expiry_time_ns = lobby.now_ns + CHALLENGE_LIFETIME_MS * NS_PER_MS
+            renewed = self._challenges.set_expiry_time(challenge, expiry_time_ns)
+            lobby.deadlines.schedule_check(("challenge", challenge), expiry_time_ns)
             self._offers[challenge] = engine
-            lobby.send_to_bot(lobby.bots[engine], renewed.make_challenged_message(lobby.now))
+            lobby.send_to_bot(lobby.bots[engine], renewed.make_challenged_message(lobby.now_ns))
 
     def _find_challenger(self, challenge_id: str) -> LobbyBot | None:
         open_challenge = self._challenges.find_challenge(challenge_id)
         return None if open_challenge is None else self._lobby.bots.get(open_challenge.challenger)
 
-    def _may_begin_challenge_match(self, challenge_id: str) -> bool:
+    def _try_reserve_match_start(self, challenge_id: str) -> bool:
         bot = self._find_challenger(challenge_id)
         if bot is None or not bot.can_accept_match:
             return False
         return (
             not bot.is_guest
-            or self._start_limit.charge_or_compute_wait("", GUEST_START_INTERVAL_NS, self._lobby.now) == 0
+            or self._guest_start_limit.charge_or_compute_wait("", GUEST_START_INTERVAL_NS, self._lobby.now_ns)
+            == 0
         )

@@ -43,7 +43,7 @@ class _WaitingChallenge(NamedTuple):
     requester: SlotRequester
 
 
-class HouseQueue:
+class HouseChallengeQueue:
     """Queue of the challenges to house engines, the bots that the server itself runs.
 
     A *slot* stands for one match that house engines may play in parallel. A challenge waits in the queue for a slot,
@@ -90,19 +90,19 @@ class HouseQueue:
         self._used_slots[match_id] = requester
 
     def pop_next_offers(
-        self, total_slots: int, free_slots: Mapping[str, int], may_begin: Callable[[str], bool]
+        self, total_slots: int, free_slots_by_engine: Mapping[str, int], try_begin: Callable[[str], bool]
     ) -> list[tuple[str, str]]:
         """Take slots for the challenges that can be offered to their engines now, and return their (challenge id, engine name).
 
-        total_slots  maximum number of matches that all house engines together play in parallel
-        free_slots   number of further matches that can be offered to each engine, by name; unanswered offers are
-                     already subtracted
-        may_begin    function that takes the id of a challenge. If the challenge's match may begin now, the function counts
-                     the match against the rate limits, and returns True
+        total_slots           maximum number of matches that all house engines together play in parallel
+        free_slots_by_engine  number of further matches that can be offered to each engine, by name; unanswered offers
+                              are already subtracted
+        try_begin             function that takes the id of a challenge. If the challenge's match may begin now, the
+                              function counts the match against the rate limits, and returns True
 
         O(m n log n) for m offered challenges of n waiting ones.
         """
-        free_slots_left = dict(free_slots)
+        free_slots_left = dict(free_slots_by_engine)
         offers: list[tuple[str, str]] = []
         while any(count > 0 for count in free_slots_left.values()):
             challenge = next(
@@ -113,7 +113,7 @@ class HouseQueue:
                     and not self._has_used_full_share(
                         self._waiting_challenges[challenge].requester, total_slots
                     )
-                    and may_begin(challenge)
+                    and try_begin(challenge)
                 ),
                 None,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 
-class RandomIds:
+class IdGenerator:
     """Generator of unguessable ids. Each id is a hash of a secret seed and a counter."""
 
     def __init__(self, seed: bytes) -> None:

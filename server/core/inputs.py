@@ -115,7 +115,7 @@ class MatchRequestWithdrawn(Struct, frozen=True):
     match: str
 
 
-class MatchPlayed(Struct, frozen=True):
+class MatchPlayedElsewhere(Struct, frozen=True):
     """Match that was played or decided outside the core, to be stored with its record."""
 
     terms: MatchTerms
@@ -153,15 +153,15 @@ class UnfinishedMatch(Struct, frozen=True):
     """Match that has not ended: its terms, start time and events, as stored in the journal."""
 
     terms: MatchTerms
-    started: str
+    start_time_utc: str
     events: list[TimedEvent]
 
 
-class RestoreMatches(Struct, frozen=True):
+class RestoredState(Struct, frozen=True):
     """Matches, sessions and events of an earlier core, for a new core to continue. It is the first input of each core."""
 
     matches: list[UnfinishedMatch]
-    sessions: dict[str, bytes] = {}
+    session_hashes: dict[str, bytes] = {}
     """Hash of the session secret of each bot that plays in `matches`, by the bot's name."""
     recent_matches: dict[str, list[str]] = {}
     """Ids of matches that ended shortly before the restart, by bot name. The bot may not have received their results."""
@@ -200,7 +200,7 @@ class RenameTournamentEntry(Struct, frozen=True, tag="rename"):
 
 
 class FindConnectedClient(Struct, frozen=True, tag="find"):
-    """Query whether a client called `name` is connected. If so, `CommandAnswered.done` in the answer is True."""
+    """Query whether a client called `name` is connected. If so, `HostRequestAnswered.done` in the answer is True."""
 
     name: str
 
@@ -208,8 +208,8 @@ class FindConnectedClient(Struct, frozen=True, tag="find"):
 HostRequest = AnnounceTournament | ChangeTournament | RenameTournamentEntry | FindConnectedClient
 
 
-class HostCommand(Struct, frozen=True):
-    """Request of an `arena` command or of an owner's web page. The core answers it with `effects.CommandAnswered`."""
+class NumberedHostRequest(Struct, frozen=True):
+    """Request of an `arena` command or of an owner's web page. The core answers it with `effects.HostRequestAnswered`."""
 
     number: int
     """Number of the request, which the answer repeats."""
@@ -268,17 +268,17 @@ Input = (
     | Tick
     | MatchRequested
     | MatchRequestWithdrawn
-    | MatchPlayed
+    | MatchPlayedElsewhere
     | BotCrashed
     | HouseEngineFailed
     | StartDraining
     | ApplySettings
-    | RestoreMatches
+    | RestoredState
     | StoreRecovered
     | EdgeDisconnected
     | EdgeResynced
     | RatingChanged
     | SeasonClosed
     | OwnerResolved
-    | HostCommand
+    | NumberedHostRequest
 )

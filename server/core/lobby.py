@@ -91,13 +91,13 @@ class LobbyClient:
 class Lobby:
     """Connected clients and known bots, shared by all parts of the core.
 
-    While the core handles an input, `now` is the time of the input, in monotonic ns. `effects` collects the messages to
+    While the core handles an input, `now_ns` is the time of the input, in monotonic ns. `effects` collects the messages to
     clients and the changes to the store that the input causes.
     """
 
     def __init__(self, settings: CoreSettings, now_ns: int) -> None:
         self.settings = settings
-        self.now = now_ns
+        self.now_ns = now_ns
         self.effects: list[Effect] = []
         self.deadlines = DeadlineSchedule()
         self.clients: dict[int, LobbyClient] = {}
@@ -112,10 +112,10 @@ class Lobby:
         """Bots that have changed since the matchmaker last checked them, by name."""
 
     def now_unix_ns(self) -> int:
-        return self.settings.epoch_ns + self.now
+        return self.settings.epoch_ns + self.now_ns
 
     def now_unix_s(self) -> int:
-        return (self.settings.epoch_ns + self.now) // NS_PER_SECOND
+        return (self.settings.epoch_ns + self.now_ns) // NS_PER_SECOND
 
     def format_current_utc(self) -> str:
         """Return the current time in UTC, in ISO 8601, as written in records."""
@@ -123,7 +123,7 @@ class Lobby:
 
     def start_collecting_effects(self, now_ns: int) -> list[Effect]:
         """Set the time to `now_ns` for the next input, and return the new list that will collect the effects of that input."""
-        self.now, self.effects = now_ns, []
+        self.now_ns, self.effects = now_ns, []
         return self.effects
 
     def find_or_add_bot(self, bot_name: str) -> LobbyBot:
@@ -135,14 +135,14 @@ class Lobby:
 
     def list_connected_bots(self) -> list[LobbyBot]:
         """Return the connected bots, in the order in which their names were first seen."""
-        return [bot for bot in self.bots.values() if bot.client is not None]
+        return [bot for bot in self.bots.values() if bot.client_number is not None]
 
     def send_to_bot(self, bot: LobbyBot | None, message: ServerMessage) -> None:
         """Send a message to a bot. Do nothing if the bot is not connected or is unknown (None)."""
-        if bot is not None and bot.client is not None:
-            self.effects.append(SendToClient(bot.client, message))
+        if bot is not None and bot.client_number is not None:
+            self.effects.append(SendToClient(bot.client_number, message))
 
-    def mark_lobby_listing_changed(self, bot: LobbyBot | None = None) -> None:
+    def record_change(self, bot: LobbyBot | None = None) -> None:
         """Count a change that may alter a listing. With `bot`, the matchmaker also checks if this bot waits for a match."""
         self.change_count += 1
         if bot is not None:
@@ -161,7 +161,7 @@ class Lobby:
         """Apply new settings, and let the matchmaker check all connected bots again."""
         self.settings = settings
         for bot in self.list_connected_bots():
-            self.mark_lobby_listing_changed(bot)
+            self.record_change(bot)
 
     def compute_match_load(self, *bots: LobbyBot) -> int:
         """Return the load that a match of these bots puts on the server's machine. `CoreSettings.concurrency` limits the total.
@@ -217,7 +217,7 @@ class Lobby:
         bot = self.bots.get(hello.name)
         if (bot or LobbyBot(hello.name)).verify_session_secret(hello.session, admission.stored_session):
             return True
-        if bot is not None and bot.client is not None:
+        if bot is not None and bot.client_number is not None:
             raise RequestRefused(
                 ErrorCode.NAME_TAKEN, f"a bot called {hello.name!r} is already connected: choose another name"
             )
@@ -233,17 +233,19 @@ class Lobby:
         resumes_session  True if the bot returns to its earlier session and the matches in it
         """
         bot = self.find_or_add_bot(admission.hello.name)
-        if bot.client is not None:
-            self.effects.append(CloseClient(bot.client, ErrorCode.REPLACED, ErrorCode.REPLACED.meaning))
-            self.drop_client(bot.client)
+        if bot.client_number is not None:
+            self.effects.append(
+                CloseClient(bot.client_number, ErrorCode.REPLACED, ErrorCode.REPLACED.meaning)
+            )
+            self.drop_client(bot.client_number)
         if resumes_session:
-            bot.restore_session(hash_secret(admission.hello.session), self.now)
+            bot.restore_session(hash_secret(admission.hello.session), self.now_ns)
         else:
             bot.begin_session(admission.secret)
-            self.effects.append(SaveSession(bot.name, bot.session))
+            self.effects.append(SaveSession(bot.name, bot.session_hash))
         bot.apply_hello(admission, self.settings.limits.matches_per_bot)
         self.clients[admission.client] = LobbyClient(admission.client, bot.name, bot)
-        self.mark_lobby_listing_changed(bot)
+        self.record_change(bot)
         return bot
 
     def send_welcome(self, client: LobbyClient, session_secret: str) -> None:
@@ -266,8 +268,8 @@ class Lobby:
 
     def handle_bot_disconnection(self, bot: LobbyBot) -> None:
         """Record that a bot has disconnected. The bot may return within `CoreSettings.grace_ms`."""
-        bot.mark_disconnected(self.now)
-        self.mark_lobby_listing_changed(bot)
+        bot.mark_disconnected(self.now_ns)
+        self.record_change(bot)
         self.forget_bot_if_session_expired(bot)
 
     def forget_bot_if_session_expired(self, bot: LobbyBot) -> None:
@@ -275,17 +277,17 @@ class Lobby:
 
         A bot may return within `CoreSettings.grace_ms`, if it keeps its session (`LobbyBot.keeps_session`).
         """
-        if bot.client is not None or bot.matches or self.bots.get(bot.name) is not bot:
+        if bot.client_number is not None or bot.matches or self.bots.get(bot.name) is not bot:
             return
         expiry_time = (
-            bot.disconnect_time + self.settings.grace_ms * NS_PER_MS
-            if bot.session and bot.keeps_session
-            else self.now
+            bot.disconnect_time_ns + self.settings.grace_ms * NS_PER_MS
+            if bot.session_hash and bot.keeps_session
+            else self.now_ns
         )
-        if self.now < expiry_time:
+        if self.now_ns < expiry_time:
             self.deadlines.schedule_check(("bot", bot.name), expiry_time)
             return
         del self.bots[bot.name]
         self.deadlines.cancel_check(("bot", bot.name))
-        if bot.session:
+        if bot.session_hash:
             self.effects.append(DeleteSession(bot.name))

@@ -57,7 +57,7 @@ class LobbyListingPublisher:
         """
         client.follow_topic(LOBBY_LISTING_TOPIC, self._followers)
         latest = self._latest_lobby_listing
-        if latest is None or self._lobby.now >= latest[0] + MIN_LOBBY_LISTING_INTERVAL_NS:
+        if latest is None or self._lobby.now_ns >= latest[0] + MIN_LOBBY_LISTING_INTERVAL_NS:
             listing = self._build_and_cache_lobby_listing()
         else:
             listing = latest[1]
@@ -68,7 +68,7 @@ class LobbyListingPublisher:
         """Schedule the publication of a new listing if something has changed and a client browses."""
         if self._followers.edges and self._published_change_count != self._lobby.change_count:
             self._lobby.deadlines.schedule_check(
-                LOBBY_LISTING_DEADLINE, self._lobby.now + MIN_LOBBY_LISTING_INTERVAL_NS
+                LOBBY_LISTING_DEADLINE, self._lobby.now_ns + MIN_LOBBY_LISTING_INTERVAL_NS
             )
 
     def publish_lobby_listing(self) -> None:
@@ -82,8 +82,8 @@ class LobbyListingPublisher:
             )
 
     def _build_and_cache_lobby_listing(self) -> Listing:
-        listing = self.build_lobby_listing(self._lobby.now)
-        self._latest_lobby_listing = self._lobby.now, listing
+        listing = self.build_lobby_listing(self._lobby.now_ns)
+        self._latest_lobby_listing = self._lobby.now_ns, listing
         return listing
 
     def build_lobby_listing(self, now_ns: int) -> Listing:

@@ -15,9 +15,9 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import End
 from arena.protocol.record import Record, Result
 from arena.server.core.bot import LobbyBot
-from arena.server.core.effects import CloseMatch, LogLine, OpenMatch
+from arena.server.core.effects import LogLine, SaveFinishedMatch, SaveNewMatch
 from arena.server.core.house_engines import HouseEngines
-from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
+from arena.server.core.inputs import RestoredState, UnfinishedMatch
 from arena.server.core.lobby import Lobby
 from arena.server.core.matchmaking_status import send_matchmaking_status
 from arena.server.core.open_challenges import OpenChallenges
@@ -42,7 +42,7 @@ class CurrentMatches:
     ) -> None:
         self.rooms: dict[str, MatchRoom] = {}
         """State of each match in progress (a `MatchRoom`), by match id."""
-        self.load = 0
+        self.total_load = 0
         """Total load that the matches in progress put on this machine. `CoreSettings.concurrency` limits it."""
         self._lobby = lobby
         self._house = house
@@ -83,27 +83,28 @@ class CurrentMatches:
             names = (terms.players.maxie, terms.players.minnie)
             bots = [bot for name in names if (bot := self._lobby.bots.get(name)) is not None]
             if all(
-                bot.can_accept_match or (bot.client is None and bot.has_capacity_for_match) for bot in bots
+                bot.can_accept_match or (bot.client_number is None and bot.has_capacity_for_match)
+                for bot in bots
             ):
-                self.open_match(terms)
+                self.begin_match(terms)
             else:
                 self._pending_terms.append(terms)
 
     # start
 
-    def open_match(self, terms: MatchTerms) -> None:
+    def begin_match(self, terms: MatchTerms) -> None:
         """Begin a match. A match that cannot be set up is void."""
         lobby = self._lobby
         bots = self._find_bots_of_match(terms)
         terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
         terms = terms.with_engines(*(bot.engine for bot in bots.values()))
-        start_time = lobby.format_current_utc()
-        lobby.effects.append(OpenMatch(terms, start_time))
+        start_time_utc = lobby.format_current_utc()
+        lobby.effects.append(SaveNewMatch(terms, start_time_utc))
         try:
             load = lobby.compute_match_load(*bots.values())
-            room = MatchRoom(terms, bots, start_time, lobby, load=load)
+            room = MatchRoom(terms, bots, start_time_utc, lobby, load=load)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
-            self._close_as_void(terms, bots.values(), start_time, error)
+            self._close_as_void(terms, bots.values(), start_time_utc, error)
             return
         self._add_room(room)
         for bot in bots.values():
@@ -121,22 +122,22 @@ class CurrentMatches:
 
     def _add_room(self, room: MatchRoom) -> None:
         self.rooms[room.terms.match] = room
-        self.load += room.load
+        self.total_load += room.load
         for player, bot in room.bots.items():
             bot.add_match_in_progress(room.terms.match, player)
-            self._lobby.mark_lobby_listing_changed(bot)
+            self._lobby.record_change(bot)
 
     def _close_as_void(
-        self, terms: MatchTerms, bots: Iterable[LobbyBot], start_time: str, error: Exception
+        self, terms: MatchTerms, bots: Iterable[LobbyBot], start_time_utc: str, error: Exception
     ) -> None:
         """Close a match as void (without a result that counts), because its set-up raised `error`.
 
-        start_time  start of the match in UTC, in ISO 8601
+        start_time_utc  start of the match in UTC, in ISO 8601
         """
         why = f"the server failed: {type(error).__name__}: {error}"
         self._lobby.effects.append(LogLine("error", why, match=terms.match))
-        record = terms.make_record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))
-        self._lobby.effects.append(CloseMatch(record, terms.rated))
+        record = terms.make_record(start_time_utc, [], Result(None, EndReason.SERVER_FAULT, why))
+        self._lobby.effects.append(SaveFinishedMatch(record, terms.rated))
         self._house.queue.forget_challenge_or_match(terms.match)
         self._handle_event_match_end(record)
         for bot in bots:
@@ -152,7 +153,9 @@ class CurrentMatches:
     def record_match_played_elsewhere(self, terms: MatchTerms, record: Record) -> None:
         """Record a match that was played or decided outside the core, without a `MatchRoom`."""
         terms = msgspec.structs.replace(terms, grace_ms=self._lobby.settings.grace_ms)
-        self._lobby.effects.extend((OpenMatch(terms, record.started), CloseMatch(record, terms.rated)))
+        self._lobby.effects.extend(
+            (SaveNewMatch(terms, record.started), SaveFinishedMatch(record, terms.rated))
+        )
 
     # in progress
 
@@ -163,7 +166,7 @@ class CurrentMatches:
 
         event_time_ns  time of the event, in ns of the core's clock; None for now
         """
-        room.handle_event(event, self._lobby.now if event_time_ns is None else event_time_ns)
+        room.handle_event(event, self._lobby.now_ns if event_time_ns is None else event_time_ns)
         self.close_match_or_schedule_check(room)
 
     def apply_event_to_matches_of_bot(
@@ -194,7 +197,7 @@ class CurrentMatches:
         No player loses on time because of the stall. A stall of at most `MAX_IGNORED_STALL_NS` ns is ignored.
         """
         if stall_ns > MAX_IGNORED_STALL_NS:
-            self._stalls.append((self._lobby.now, stall_ns))
+            self._stalls.append((self._lobby.now_ns, stall_ns))
 
     def handle_passed_deadlines(self, match_id: str) -> None:
         """Act on the passed deadlines of a match, for example by declaring a loss on time."""
@@ -212,26 +215,26 @@ class CurrentMatches:
         if result is not None:
             self._close_match(room, result)
         elif (deadline := room.next_deadline_ns) is not None:
-            self._lobby.deadlines.schedule_check(room.key, deadline)
+            self._lobby.deadlines.schedule_check(room.deadline_key, deadline)
 
     # the end
 
     def _close_match(self, room: MatchRoom, result: Result) -> None:
         """Close a match that has ended: publish and record its result, and free its bots."""
         lobby, match = self._lobby, room.terms.match
-        record = room.terms.make_record(room.started, room.referee.moves, result)
+        record = room.terms.make_record(room.start_time_utc, room.referee.moves, result)
         if room.followers.edges:
             for thought in room.public_view.reveal_hidden_thoughts():
                 room.publish_to_spectators(thought)
-            room.publish_to_spectators(End.from_record(record, room.referee.get_clocks(lobby.now)))
-        lobby.effects.append(CloseMatch(record, room.terms.rated))
+            room.publish_to_spectators(End.from_record(record, room.referee.get_clocks(lobby.now_ns)))
+        lobby.effects.append(SaveFinishedMatch(record, room.terms.rated))
         del self.rooms[match]
-        lobby.deadlines.cancel_check(room.key)
-        self.load -= room.load
+        lobby.deadlines.cancel_check(room.deadline_key)
+        self.total_load -= room.load
         self._house.queue.forget_challenge_or_match(match)
         for bot in room.bots.values():
-            bot.move_match_to_recent(match, lobby.now)
-            lobby.mark_lobby_listing_changed(bot)
+            bot.move_match_to_recent(match, lobby.now_ns)
+            lobby.record_change(bot)
         if room.is_event_match:
             self._handle_event_match_end(record)
         else:
@@ -242,31 +245,31 @@ class CurrentMatches:
     def _record_match_end(self, room: MatchRoom, record: Record) -> None:
         """Record the end of a match of the pool or of a challenge. Suspend a bot that has forfeited several such matches."""
         lobby, players, result = self._lobby, record.players, record.result
-        self._history.record_match_end(players.maxie, players.minnie, lobby.now)
+        self._history.record_match_end(players.maxie, players.minnie, lobby.now_ns)
         for player, bot in room.bots.items():
             why = self._suspensions.record_match_result_and_suspend(
                 bot.name,
                 result.reason,
                 has_won=result.winner == SEAT_BY_PLAYER[player],
                 ply_count=len(record.moves),
-                now_ns=lobby.now,
+                now_ns=lobby.now_ns,
             )
             if self._challenges.list_challenges_to(bot.name):
-                bot.begin_challenge_answer_period(lobby.now)
+                bot.begin_challenge_answer_period(lobby.now_ns)
             if why:
                 lobby.effects.append(LogLine("warning", f"suspended: {why}", bot.name, room.terms.match))
                 send_matchmaking_status(bot, lobby, why)
 
     # after a restart, and after an outage of the store
 
-    def restore_matches(self, restored_state: RestoreMatches) -> None:
+    def restore_matches(self, restored_state: RestoredState) -> None:
         """Resume the matches that were in progress when an earlier core (the part that decides matches) ended."""
-        for name, secret in sorted(restored_state.sessions.items()):
+        for name, session_hash in sorted(restored_state.session_hashes.items()):
             bot = self._lobby.find_or_add_bot(name)
-            bot.restore_session(secret, self._lobby.now)
+            bot.restore_session(session_hash, self._lobby.now_ns)
             bot.keep_session_after_disconnect()
             for match in restored_state.recent_matches.get(name, ()):
-                bot.move_match_to_recent(match, self._lobby.now)
+                bot.move_match_to_recent(match, self._lobby.now_ns)
         for unfinished in restored_state.matches:
             self._resume_match(unfinished)
         for bot in list(self._lobby.bots.values()):
@@ -276,16 +279,16 @@ class CurrentMatches:
         terms = unfinished.terms
         bots = self._find_bots_of_match(terms)
         try:
-            load = self._house.compute_match_load(terms)
-            room = MatchRoom(terms, bots, unfinished.started, self._lobby, load=load)
+            load = self._house.compute_resumed_match_load(terms)
+            room = MatchRoom(terms, bots, unfinished.start_time_utc, self._lobby, load=load)
             room.replay_stored_events(unfinished)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
-            self._close_as_void(terms, bots.values(), unfinished.started, error)
+            self._close_as_void(terms, bots.values(), unfinished.start_time_utc, error)
             return
         self._house.take_slot_for_resumed_match(terms)
         self._add_room(room)
         if not unfinished.events:
-            room.handle_event(MatchOpened(), self._lobby.now)
+            room.handle_event(MatchOpened(), self._lobby.now_ns)
         room.restart_current_turn()
         self.close_match_or_schedule_check(room)
 

@@ -14,7 +14,7 @@ from arena.match.clock import NS_PER_MS
 from arena.match.terms import MatchTerms
 from arena.protocol.values import Players
 from arena.server.core.bot import CHALLENGE_ANSWER_PERIOD_NS, LobbyBot
-from arena.server.core.ids import RandomIds
+from arena.server.core.ids import IdGenerator
 from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
@@ -129,16 +129,16 @@ class Matchmaker:
         challenges: OpenChallenges,
         suspensions: BotSuspensions,
         history: PairingHistory,
-        ids: RandomIds,
-        is_reserved: Callable[[str], bool],
+        ids: IdGenerator,
+        is_bot_reserved: Callable[[str], bool],
     ) -> None:
         """Create a matchmaker without waiting bots.
 
-        history      earlier matches of the bots
-        ids          source of the ids of matches
-        is_reserved  returns True if the bot of a name must not get a pool match, for example before an event
+        history          earlier matches of the bots
+        ids              source of the ids of matches
+        is_bot_reserved  returns True if the bot of a name must not get a pool match, for example before an event
         """
-        self._is_reserved = is_reserved
+        self._is_bot_reserved = is_bot_reserved
         self._lobby = lobby
         self._challenges = challenges
         self._suspensions = suspensions
@@ -169,9 +169,9 @@ class Matchmaker:
         excluded_until = self._suspensions.find_suspension_end_ns(bot.name)
         if bot.answer_period_start_ns is not None and self._challenges.list_challenges_to(bot.name):
             excluded_until = max(excluded_until, bot.answer_period_start_ns + CHALLENGE_ANSWER_PERIOD_NS)
-        if self._is_reserved(bot.name):
+        if self._is_bot_reserved(bot.name):
             return False
-        if lobby.now < excluded_until:
+        if lobby.now_ns < excluded_until:
             lobby.deadlines.schedule_check(("bot", bot.name), excluded_until)
             return False
         return True
@@ -191,7 +191,7 @@ class Matchmaker:
             remote_names = [name for name, bot in self._waiting_bots.items() if not bot.is_local]
             matches += self._choose_matches(pool, remote_names, current_load)[0]
         if matches:
-            lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now + DELAY_BETWEEN_PAIRING_RUNS_NS)
+            lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now_ns + DELAY_BETWEEN_PAIRING_RUNS_NS)
         return matches
 
     def _choose_matches(
@@ -248,7 +248,7 @@ class Matchmaker:
         if last_match_end is None:
             return True
         rematch_time = last_match_end + pool.pause_ms * NS_PER_MS
-        if rematch_time <= self._lobby.now:
+        if rematch_time <= self._lobby.now_ns:
             return True
         self._lobby.deadlines.schedule_check(("matchmaker", ""), rematch_time)
         return False

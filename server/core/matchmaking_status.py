@@ -18,21 +18,21 @@ MAX_GAMES_NAMED_IN_STATUS = 3
 
 
 def send_matchmaking_status(
-    bot: LobbyBot, lobby: Lobby, suspension_reason: str, event_entry_note: str = ""
+    bot: LobbyBot, lobby: Lobby, suspension_reason: str, event_entry_description: str = ""
 ) -> None:
     """Send a bot the `standing` message: its matchmaking status, the number of matches that it still wants, and its ratings.
 
-    suspension_reason  reason for the bot's suspension; empty if it is not suspended
-    event_entry_note   short description of the event that the bot has entered; empty if none
+    suspension_reason        reason for the bot's suspension; empty if it is not suspended
+    event_entry_description  short description of the event that the bot has entered; empty if none
     """
     ratings = {game: rating.rating for game, rating in bot.ratings.items()}
     deviations = {game: rating.deviation for game, rating in bot.ratings.items()}
-    status = _describe_matchmaking_state(bot, lobby, suspension_reason, event_entry_note)
+    status = _describe_matchmaking_state(bot, lobby, suspension_reason, event_entry_description)
     lobby.send_to_bot(bot, Standing(*status, bot.quota, ratings or UNSET, deviations or UNSET))
 
 
 def _describe_matchmaking_state(
-    bot: LobbyBot, lobby: Lobby, suspension_reason: str, event_entry_note: str
+    bot: LobbyBot, lobby: Lobby, suspension_reason: str, event_entry_description: str
 ) -> tuple[MatchmakingState, str]:
     match_count, pool = len(bot.matches), lobby.settings.pool
     if bot.quota == 0:
@@ -43,9 +43,9 @@ def _describe_matchmaking_state(
         return "playing", f"{match_count} of at most {bot.capacity} matches in play"
     if suspension_reason:
         return "suspended", f"gets no matches: {suspension_reason}"
-    if event_entry_note:
-        return "waiting", event_entry_note
-    if lobby.settings.event:
+    if event_entry_description:
+        return "waiting", event_entry_description
+    if lobby.settings.external_event:
         return _describe_event_state(bot, lobby.settings)
     if pool is None:
         return "idle", "bots play here only by challenge, and nobody has challenged it"
@@ -53,13 +53,16 @@ def _describe_matchmaking_state(
 
 
 def _describe_event_state(bot: LobbyBot, settings: CoreSettings) -> tuple[MatchmakingState, str]:
-    if settings.entrants is None:
-        return "waiting", f"the event {settings.event} has yet to begin"
-    if bot.name in settings.entrants:
-        return "waiting", f"in the event {settings.event}: its next match is due when both bots are free"
+    if settings.external_event_entrants is None:
+        return "waiting", f"the event {settings.external_event} has yet to begin"
+    if bot.name in settings.external_event_entrants:
+        return (
+            "waiting",
+            f"in the event {settings.external_event}: its next match is due when both bots are free",
+        )
     return (
         "idle",
-        f"the event {settings.event} began without it: it gets no match here unless it is challenged",
+        f"the event {settings.external_event} began without it: it gets no match here unless it is challenged",
     )
 
 
@@ -94,7 +97,7 @@ def _format_game_list(games: Sequence[PoolGame]) -> str:
 
 def _describe_house_engines(lobby: Lobby) -> str:
     """Return a hint on how to play the server's own engines, for the end of a bot's status line; empty without engines."""
-    names = [engine.name for engine in lobby.settings.house]
+    names = [engine.name for engine in lobby.settings.house_engines]
     if not names:
         return ""
     easy_engine = "house-greedy" if "house-greedy" in names else names[0]

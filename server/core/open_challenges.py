@@ -25,7 +25,7 @@ class OpenChallenge:
     request: Challenge
     """Message with which the challenger opened the challenge."""
     game: AnyGame
-    expiry_time: int
+    expiry_time_ns: int
     """Time (monotonic ns) at which the challenge expires."""
 
     def make_challenged_message(self, now_ns: int) -> Challenged:
@@ -40,7 +40,7 @@ class OpenChallenge:
             time_control=challenge.time_control,
             seat=challenge.seat,
             rated=challenge.rated,
-            expires_ms=max(0, (self.expiry_time - now_ns) // NS_PER_MS),
+            expires_ms=max(0, (self.expiry_time_ns - now_ns) // NS_PER_MS),
         )
 
 
@@ -103,7 +103,7 @@ class OpenChallenges:
     def set_expiry_time(self, challenge_id: str, expiry_time_ns: int) -> OpenChallenge:
         """Change the time at which an open challenge expires to `expiry_time_ns` (monotonic ns), and return the challenge."""
         extended = self._challenges[challenge_id] = replace(
-            self._challenges[challenge_id], expiry_time=expiry_time_ns
+            self._challenges[challenge_id], expiry_time_ns=expiry_time_ns
         )
         return extended
 

@@ -28,7 +28,7 @@ class NextMatch:
 
 
 @dataclass(slots=True)
-class _MatchesOfPair:
+class _PairHistory:
     """History of two bots: the facts that determine the seats, game and opening of their next match."""
 
     maxie_counts: dict[str, int] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class _MatchesOfPair:
     """Number of pairs of matches (same opening, swapped seats) that the two bots have begun."""
     first_match: NextMatch | None = None
     """First match of two that belong together, until the second one begins (same opening, swapped seats); otherwise None."""
-    last_end: int | None = None
+    last_end_ns: int | None = None
     """End time (monotonic ns) of the last finished match of the two bots; None if none has ended."""
 
 
@@ -47,12 +47,12 @@ class PairingHistory:
     def __init__(self, choice_seed: str) -> None:
         """Start without matches. `choice_seed` determines the game and the opening of the first match between any two bots."""
         self._choice_seed = choice_seed
-        self._matches_by_pair = BoundedDict[tuple[str, str], _MatchesOfPair](MAX_REMEMBERED_PAIRS)
+        self._histories_by_pair = BoundedDict[tuple[str, str], _PairHistory](MAX_REMEMBERED_PAIRS)
         """History of each pair of bots by their sorted names, least recently used first."""
 
     def count_matches_between(self, bot_name_a: str, bot_name_b: str) -> int:
         """Return the number of matches that two bots have begun."""
-        history = self._matches_by_pair.get(_make_pair_key(bot_name_a, bot_name_b))
+        history = self._histories_by_pair.get(_make_pair_key(bot_name_a, bot_name_b))
         return 0 if history is None else sum(history.maxie_counts.values())
 
     def assign_seats(self, bot_name_a: str, bot_name_b: str) -> tuple[str, str]:
@@ -69,12 +69,12 @@ class PairingHistory:
         maxie_counts[maxie_name] = maxie_counts.get(maxie_name, 0) + 1
 
     def record_match_end(self, bot_name_a: str, bot_name_b: str, now_ns: int) -> None:
-        self._find_or_add_pair(bot_name_a, bot_name_b).last_end = now_ns
+        self._find_or_add_pair(bot_name_a, bot_name_b).last_end_ns = now_ns
 
     def find_last_match_end_ns(self, bot_name_a: str, bot_name_b: str) -> int | None:
         """Return the end time (monotonic ns) of the last finished match of two bots; None if none has ended."""
-        history = self._matches_by_pair.get(_make_pair_key(bot_name_a, bot_name_b))
-        return None if history is None else history.last_end
+        history = self._histories_by_pair.get(_make_pair_key(bot_name_a, bot_name_b))
+        return None if history is None else history.last_end_ns
 
     def choose_next_match(self, maxie_name: str, minnie_name: str, games: Sequence[PoolGame]) -> NextMatch:
         """Choose the next match of two bots, record the choice, and return the match.
@@ -98,10 +98,10 @@ class PairingHistory:
         history.first_match = NextMatch(game, opening, maxie_name)
         return history.first_match
 
-    def _find_or_add_pair(self, bot_name_a: str, bot_name_b: str) -> _MatchesOfPair:
+    def _find_or_add_pair(self, bot_name_a: str, bot_name_b: str) -> _PairHistory:
         key = _make_pair_key(bot_name_a, bot_name_b)
-        history = self._matches_by_pair.get(key, _MatchesOfPair())
-        self._matches_by_pair[key] = history
+        history = self._histories_by_pair.get(key, _PairHistory())
+        self._histories_by_pair[key] = history
         return history
 
     def _compute_first_game_index(self, bot_name_a: str, bot_name_b: str) -> int:

@@ -58,39 +58,39 @@ class MatchRoom:
         self,
         terms: MatchTerms,
         bots: Mapping[Player, LobbyBot],
-        start_time: str,
+        start_time_utc: str,
         lobby: Lobby,
         *,
         load: int,
     ) -> None:
         """Set up a match that has not begun.
 
-        bots        bot in each seat
-        start_time  start of the match in UTC, in ISO 8601
-        load        load that the match puts on this machine; `CoreSettings.concurrency` limits the total
+        bots            bot in each seat
+        start_time_utc  start of the match in UTC, in ISO 8601
+        load            load that the match puts on this machine; `CoreSettings.concurrency` limits the total
 
         Raises games.core.GameError if the opening is invalid. A game that a user wrote may raise any exception.
         """
         self.terms = terms
         self.bots = bots
-        self.started = start_time
+        self.start_time_utc = start_time_utc
         self.load = load
         self.is_event_match = terms.event != DEFAULT_EVENT_NAME
         """True if an event requested the match, False if the match comes from the pool or a challenge."""
         self.referee = Referee(terms)
         self.public_view = PublicMatchView(terms, self.referee, lobby.settings.analysis_visibility)
         self.followers = FollowerCountsByEdge()
-        self.key: DeadlineKey = ("match", terms.match)
+        self.deadline_key: DeadlineKey = ("match", terms.match)
         self._lobby = lobby
         self._trimmer = AnalysisTrimmer(terms.game)
-        self._seq = 0
+        self._last_event_number = 0
         """Number of this match's last event in the journal; 0 before the first."""
-        self._unsaved_turn: tuple[int, TurnStarted] | None = None
+        self._unsaved_turn_start: tuple[int, TurnStarted] | None = None
         """Start of the current turn, with its time (monotonic ns), until it is stored in the journal; otherwise None.
 
         If the server crashes before that, the turn restarts.
         """
-        self.turn_report_deadline: int | None = None
+        self.turn_report_deadline_ns: int | None = None
         """Time (monotonic ns) until which the report that the turn was sent must arrive; None if no report is expected.
 
         The report comes from the edge: the process that holds the player's connection.
@@ -130,24 +130,24 @@ class MatchRoom:
                 event = self._trim_analysis_of_move(event)
             effects = referee.handle_event(event, event_time_ns)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything, and ends this match alone
-            event, event_time_ns = self._report_unexpected_error(error), self._lobby.now
+            event, event_time_ns = self._report_unexpected_error(error), self._lobby.now_ns
             effects = referee.handle_event(event, event_time_ns)
         if referee.revision != revision_before:
-            turn, self._unsaved_turn = self._unsaved_turn, None
-            self._seq += 1 if turn is None else 2
+            turn, self._unsaved_turn_start = self._unsaved_turn_start, None
+            self._last_event_number += 1 if turn is None else 2
             self._lobby.effects.append(
-                AppendMatchEvent(self.terms.match, self._seq, event_time_ns, event, turn)
+                AppendMatchEvent(self.terms.match, self._last_event_number, event_time_ns, event, turn)
             )
         if len(referee.moves) > ply:
             # The answer to a turn that was sent again may arrive before the edge's report of the sent turn.
-            self.turn_report_deadline = None
+            self.turn_report_deadline_ns = None
         self._send_referee_effects(effects)
         if self.followers.edges:  # after the messages to both players
             if len(referee.moves) > ply:
-                for update in self.public_view.make_messages_after_move(self._lobby.now):
+                for update in self.public_view.make_messages_after_move(self._lobby.now_ns):
                     self.publish_to_spectators(update)
             if referee.disconnection_times_ns != disconnected_before and referee.result is None:
-                self.publish_to_spectators(self.public_view.make_connection_status(self._lobby.now))
+                self.publish_to_spectators(self.public_view.make_connection_status(self._lobby.now_ns))
 
     def start_turn_clock(self, ply: int, lag_ns: int, sent_time_ns: int) -> None:
         """Start the clock of the turn of ply `ply`, sent at `sent_time_ns`. If the turn was sent again, its clock continues.
@@ -157,17 +157,17 @@ class MatchRoom:
 
         lag_ns  shortest recent ping time of the mover's connection, in ns; 0 if unknown
         """
-        if self.referee.turn_sent_at is not None and self.turn_report_deadline is None:
+        if self.referee.turn_sent_at is not None and self.turn_report_deadline_ns is None:
             return  # the turn was reported before
         turn = TurnStarted(ply, lag_ns, self._clock_ran_ns)
         deadline = self.referee.start_clock(turn, sent_time_ns)
         if deadline is not None:
-            self._unsaved_turn = sent_time_ns, turn
-            report_deadline, self.turn_report_deadline = self.turn_report_deadline, None
-            deadline += self._lobby.settings.transit_ns
+            self._unsaved_turn_start = sent_time_ns, turn
+            report_deadline, self.turn_report_deadline_ns = self.turn_report_deadline_ns, None
+            deadline += self._lobby.settings.max_transit_ns
             # A check is already scheduled at `report_deadline`, and then schedules the next one.
             if report_deadline is None or deadline < report_deadline:
-                self._lobby.deadlines.schedule_check(self.key, deadline)
+                self._lobby.deadlines.schedule_check(self.deadline_key, deadline)
 
     def handle_player_disconnection(
         self, player: Player, cause: PlayerDisconnected | ProtocolViolated
@@ -176,17 +176,17 @@ class MatchRoom:
 
         If it is the player's turn, and no edge has reported yet that the turn was sent, the turn counts as sent now.
         """
-        self.handle_event(cause, self._lobby.now)
-        if self.turn_report_deadline is not None and player is self.referee.player_to_move:
-            self.start_turn_clock(self.referee.ply, 0, self._lobby.now)
+        self.handle_event(cause, self._lobby.now_ns)
+        if self.turn_report_deadline_ns is not None and player is self.referee.player_to_move:
+            self.start_turn_clock(self.referee.ply, 0, self._lobby.now_ns)
 
     def restart_current_turn(self) -> None:
         """Restart the current turn with its clock, because the players could not be reached for a while."""
-        now = self._lobby.now
-        self._unsaved_turn = self.turn_report_deadline = None
+        now = self._lobby.now_ns
+        self._unsaved_turn_start = self.turn_report_deadline_ns = None
         self.handle_event(ServerRecovered(), now)
         for player, bot in self.bots.items():
-            if bot.client is not None:
+            if bot.client_number is not None:
                 self.handle_event(PlayerReconnected(player), now)
 
     def replay_stored_events(self, unfinished: UnfinishedMatch) -> None:
@@ -196,7 +196,7 @@ class MatchRoom:
                 self._trimmer.trim_move(event.player, event) if type(event) is MoveReceived else event,
                 event_time,
             )
-        self._seq = len(unfinished.events)
+        self._last_event_number = len(unfinished.events)
 
     # deadlines
 
@@ -206,24 +206,24 @@ class MatchRoom:
 
         Any event of the match may change the time.
         """
-        if self.turn_report_deadline is not None:
-            return self.turn_report_deadline
+        if self.turn_report_deadline_ns is not None:
+            return self.turn_report_deadline_ns
         deadline = self.referee.next_deadline_ns
-        return None if deadline is None else deadline + self._lobby.settings.transit_ns
+        return None if deadline is None else deadline + self._lobby.settings.max_transit_ns
 
     def handle_passed_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
-        While the room waits for an edge's report that a turn was sent, do nothing before `turn_report_deadline`. This
+        While the room waits for an edge's report that a turn was sent, do nothing before `turn_report_deadline_ns`. This
         also holds for a turn that is sent again, because the edge may already have received the player's move in time.
         """
-        settings, now = self._lobby.settings, self._lobby.now
-        if self.turn_report_deadline is not None:
-            if now < self.turn_report_deadline:
+        settings, now = self._lobby.settings, self._lobby.now_ns
+        if self.turn_report_deadline_ns is not None:
+            if now < self.turn_report_deadline_ns:
                 return
             self.start_turn_clock(self.referee.ply, 0, now)
         deadline = self.referee.next_deadline_ns
-        if deadline is not None and now >= deadline + settings.transit_ns:
+        if deadline is not None and now >= deadline + settings.max_transit_ns:
             self.handle_event(DeadlinePassed(stall_ns), now)
 
     # effects
@@ -233,18 +233,18 @@ class MatchRoom:
         for effect in effects:
             if type(effect) is not NotifyPlayer:
                 continue
-            client, message = self.bots[effect.player].client, effect.message
+            client, message = self.bots[effect.player].client_number, effect.message
             clock_ran_ns, turn_start = 0, self.referee.turn_sent_at
             if type(message) is Turn:
                 clock_ran_ns = self._clock_ran_ns = (
-                    0 if turn_start is None else max(0, lobby.now - turn_start)
+                    0 if turn_start is None else max(0, lobby.now_ns - turn_start)
                 )
                 if client is None:
                     # The clock runs while the player is away.
-                    self.start_turn_clock(message.ply, 0, lobby.now)
-                elif self.turn_report_deadline is None:
-                    self.turn_report_deadline = lobby.now + TURN_SENT_REPORT_TIMEOUT_NS
-                    lobby.deadlines.schedule_check(self.key, self.turn_report_deadline)
+                    self.start_turn_clock(message.ply, 0, lobby.now_ns)
+                elif self.turn_report_deadline_ns is None:
+                    self.turn_report_deadline_ns = lobby.now_ns + TURN_SENT_REPORT_TIMEOUT_NS
+                    lobby.deadlines.schedule_check(self.deadline_key, self.turn_report_deadline_ns)
             if client is not None:
                 lobby.effects.append(SendToClient(client, message, clock_ran_ns))
 

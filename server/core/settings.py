@@ -92,13 +92,13 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     """Rules for ending matches early; None if none apply. Matches requested from outside the core have their own."""
     analysis_visibility: AnalysisVisibility = "reply"
     """Time at which spectators get the analysis of a move: after the reply to the move, or after the match."""
-    house: tuple[HouseEngine, ...] = ()
+    house_engines: tuple[HouseEngine, ...] = ()
     """Engines that the server itself runs."""
-    event: str = ""
+    external_event: str = ""
     """Name of an event that runs here but is controlled from outside the core, such as an `arena ladder`; empty if none."""
-    entrants: tuple[str, ...] | None = None
-    """Names of the bots that play in the event `CoreSettings.event`; None before this event begins."""
-    transit_ns: int = 0
+    external_event_entrants: tuple[str, ...] | None = None
+    """Names of the bots that play in the event `CoreSettings.external_event`; None before this event begins."""
+    max_transit_ns: int = 0
     """Longest travel time of a message between an edge (which holds connections) and the core, in ns; 0 within one process.
 
     After a deadline, the core waits for this time before it acts, because a message sent in time may still be on its way.

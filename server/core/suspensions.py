@@ -23,7 +23,7 @@ MAX_TRACKED_BOTS = 10_000
 @dataclass(slots=True)
 class _FailureRecord:
     failure_count: int = 0
-    suspended_until: int = 0
+    suspended_until_ns: int = 0
     reason: str = ""
 
 
@@ -55,7 +55,7 @@ class BotSuspensions:
             MAX_SUSPENSION_SECONDS,
             MIN_SUSPENSION_SECONDS << min(10, failure_record.failure_count - MAX_FAILURES_BEFORE_SUSPENSION),
         )
-        failure_record.suspended_until = now_ns + seconds * 1_000_000_000
+        failure_record.suspended_until_ns = now_ns + seconds * 1_000_000_000
         failures_text = (
             f"{failure_record.failure_count} matches in a row forfeited, the last by {end_reason.value}"
         )
@@ -63,7 +63,7 @@ class BotSuspensions:
         return failure_record.reason
 
     def count_suspended_bots(self, now_ns: int) -> int:
-        return sum(now_ns < record.suspended_until for record in self._failures.values())
+        return sum(now_ns < record.suspended_until_ns for record in self._failures.values())
 
     def find_suspension_end_ns(self, bot_name: str) -> int:
         """Return the time (monotonic ns) at which a bot's latest suspension ends or has ended.
@@ -72,12 +72,12 @@ class BotSuspensions:
         failure.
         """
         record = self._failures.get(bot_name)
-        return 0 if record is None else record.suspended_until
+        return 0 if record is None else record.suspended_until_ns
 
     def find_suspension_reason(self, bot_name: str, now_ns: int) -> str:
         """Return the reason for a bot's suspension at `now_ns`; empty if it is not suspended."""
         record = self._failures.get(bot_name)
-        return record.reason if record is not None and now_ns < record.suspended_until else ""
+        return record.reason if record is not None and now_ns < record.suspended_until_ns else ""
 
     def lift_suspension(self, bot_name: str) -> None:
         """End the suspension of a bot that starts a new session, because the bot may have been fixed.
@@ -86,4 +86,4 @@ class BotSuspensions:
         """
         record = self._failures.get(bot_name)
         if record is not None:
-            record.suspended_until = 0
+            record.suspended_until_ns = 0

@@ -69,7 +69,7 @@ class ConnectionAdmission:
         """Time at which a refusal was last logged, in monotonic seconds; -inf before the first."""
         self._is_closed = False
         self._refused_transports: set[asyncio.Transport] = set()
-        self.open_counts: Counter[str] = Counter()
+        self.open_connection_counts: Counter[str] = Counter()
         """Number of open connections by IPv4 address, or by /64 network for IPv6."""
 
     def find_read_token_bucket(self, address: str) -> TokenBucket:
@@ -110,12 +110,12 @@ class ConnectionAdmission:
         limits = self.limits
         if (
             self._is_closed
-            or self.open_counts.total() > MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE * limits.connections
+            or self.open_connection_counts.total() > MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE * limits.connections
         ):
             return False
         return (
             self.is_trusted_proxy(address)
-            or self.open_counts[make_address_key(address)]
+            or self.open_connection_counts[make_address_key(address)]
             <= MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE * limits.connections_per_address
         )
 
@@ -125,23 +125,25 @@ class ConnectionAdmission:
         The limits per address do not apply to a trusted proxy.
         """
         limits, is_proxy = self.limits, self.is_trusted_proxy(address)
-        if self._is_closed or self.open_counts.total() >= limits.connections:
+        if self._is_closed or self.open_connection_counts.total() >= limits.connections:
             self._log_refusal(
-                "refused: %d connections are open, the maximum", self.open_counts.total(), address
+                "refused: %d connections are open, the maximum", self.open_connection_counts.total(), address
             )
             return False
         if not is_proxy and self._abuse_counts.get_refusal_seconds_left(address, self._clock.now()) > 0:
             return False
         key = make_address_key(address)
-        is_crowded = self.open_counts.total() >= MIN_CONNECTION_SHARE_FOR_ADDRESS_LIMIT * limits.connections
-        if not is_proxy and is_crowded and self.open_counts[key] >= limits.connections_per_address:
+        is_crowded = (
+            self.open_connection_counts.total() >= MIN_CONNECTION_SHARE_FOR_ADDRESS_LIMIT * limits.connections
+        )
+        if not is_proxy and is_crowded and self.open_connection_counts[key] >= limits.connections_per_address:
             self._log_refusal(
                 "refused: the address already has %d connections, the maximum",
                 limits.connections_per_address,
                 address,
             )
             return False
-        self.open_counts[key] += 1
+        self.open_connection_counts[key] += 1
         return True
 
     def _log_refusal(self, message_format: str, connection_number: int, address: str) -> None:
@@ -181,9 +183,9 @@ class ConnectionAdmission:
     def stop_counting_connection(self, address: str) -> None:
         """Stop counting an admitted connection from this address."""
         key = make_address_key(address)
-        self.open_counts[key] -= 1
-        if self.open_counts[key] <= 0:
-            del self.open_counts[key]
+        self.open_connection_counts[key] -= 1
+        if self.open_connection_counts[key] <= 0:
+            del self.open_connection_counts[key]
             self._buckets.pop(key, None)
 
     def record_misbehaving_connection(self, address: str) -> None:

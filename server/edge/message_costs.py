@@ -25,7 +25,7 @@ from arena.protocol.messages import (
     Withdraw,
 )
 
-MESSAGE_COSTS: dict[type[ClientMessage], int] = {
+MESSAGE_COSTS_US: dict[type[ClientMessage], int] = {
     Hello: 300,
     Ready: 2_000,
     Move: 300,

@@ -94,13 +94,13 @@ class PageClient:
             return self._lobby_listing
         listing = None
         try:
-            listing = await self.get_current_lobby_listing()
+            listing = await self.request_lobby_listing()
         finally:
             if listing is None:  # also if the caller has stopped waiting
                 self._failure_time = self._edge.clock.now()
         return listing or self._lobby_listing
 
-    async def get_current_lobby_listing(self) -> Listing | None:
+    async def request_lobby_listing(self) -> Listing | None:
         """Return a listing that is at most `MAX_LOBBY_LISTING_AGE_SECONDS` old; None if the core does not answer."""
         if self._edge.clock.now() - self._lobby_listing_time <= MAX_LOBBY_LISTING_AGE_SECONDS:
             return self._lobby_listing

@@ -43,7 +43,7 @@ from arena.protocol.messages import (
 from arena.server import loop_lag
 from arena.server.core.effects import LOBBY_LISTING_TOPIC, SendToClient
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, MessageReceived, TurnSent
-from arena.server.edge.message_costs import MESSAGE_COSTS
+from arena.server.edge.message_costs import MESSAGE_COSTS_US
 from arena.server.edge.token_bucket import TokenBucket
 from arena.server.ports import AdmissionRequest
 
@@ -301,7 +301,7 @@ class Session:
         elif not self._message_bucket.try_take_token(arrived_ns):
             self._end_flooding_session()
             return
-        cost = 0 if seat is not None else MESSAGE_COSTS[type(message)]
+        cost = 0 if seat is not None else MESSAGE_COSTS_US[type(message)]
         if not cost or self._is_exempt_from_message_limits:
             self._submit_to_core(message, arrived_ns)
             return

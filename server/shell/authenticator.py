@@ -81,18 +81,18 @@ class Authenticator:
         wrong_token_counter  counter of wrong tokens by address
         """
         self._engine = engine
-        self._server = server_name
+        self._server_name = server_name
         self._admits_anyone = admits_anyone
         self._admits_guests = admits_guests
         self._wrong_token_counter = wrong_token_counter
         self._clock = clock
         self._issued_token_hashes: dict[str, str] = {}
         """Hashes of the tokens that `issue_token` has made for the server's own bots, by name."""
-        self._requests: dict[int, AdmissionRequest] = {}
+        self._queued_requests: dict[int, AdmissionRequest] = {}
         """Hellos that wait for a query of the store, by client number."""
         self._already_admitted: set[int] = set()
-        """Numbers of the clients in `_requests` that were already admitted, because they sent the secret of their session."""
-        self._names_to_look_up: dict[str, None] = {}
+        """Numbers of the clients in `_queued_requests` that were already admitted, because they sent the secret of their session."""
+        self._bot_names_to_look_up: dict[str, None] = {}
         """Names of bots whose ratings and owners must still be read from the store for a new core, in order of arrival."""
         self._request_arrived = asyncio.Event()
 
@@ -114,7 +114,7 @@ class Authenticator:
         return None.
         """
         hello, address = request.hello, request.address
-        self._requests[request.client] = request
+        self._queued_requests[request.client] = request
         self._request_arrived.set()
         # a bot that a new core restored from its matches has no owner yet: only the store knows the owner
         if bot is None or not bot.owner or hello.role != "bot":
@@ -136,12 +136,12 @@ class Authenticator:
 
     def forget_request(self, client_number: int) -> None:
         """Forget the hello of a client, if one is queued. `client_number`: number of the client."""
-        self._requests.pop(client_number, None)
+        self._queued_requests.pop(client_number, None)
         self._already_admitted.discard(client_number)
 
     def forget_requests_of_edge(self, edge_number: int) -> None:
         """Forget the queued hellos of all clients of an edge that was lost. `edge_number`: number of the edge."""
-        for client in [client for client in self._requests if get_edge_number(client) == edge_number]:
+        for client in [client for client in self._queued_requests if get_edge_number(client) == edge_number]:
             self.forget_request(client)
 
     def fill_in_resynced_clients(self, resync: EdgeResynced) -> EdgeResynced:
@@ -155,7 +155,7 @@ class Authenticator:
             name, address = admission.hello.name, admission.address
             is_bot = admission.hello.role == "bot"
             if is_bot:
-                self._names_to_look_up[name] = None
+                self._bot_names_to_look_up[name] = None
             guest = (
                 is_bot
                 and self._admits_guests
@@ -172,7 +172,7 @@ class Authenticator:
                     local=self._is_on_server_machine(name, address),
                 )
             )
-        if self._names_to_look_up:
+        if self._bot_names_to_look_up:
             self._request_arrived.set()
         return EdgeResynced(resync.edge, clients)
 
@@ -187,13 +187,13 @@ class Authenticator:
         """Admit or refuse queued clients until cancelled. While the store does not answer, refuse new clients."""
         while True:
             await self._request_arrived.wait()
-            batch = list(self._requests.values())[:MAX_CLIENTS_PER_QUERY]
-            names_to_look_up = list(islice(self._names_to_look_up, MAX_CLIENTS_PER_QUERY))
+            batch = list(self._queued_requests.values())[:MAX_CLIENTS_PER_QUERY]
+            names_to_look_up = list(islice(self._bot_names_to_look_up, MAX_CLIENTS_PER_QUERY))
             if not batch and not names_to_look_up:
                 self._request_arrived.clear()
                 continue
             for name in names_to_look_up:
-                del self._names_to_look_up[name]
+                del self._bot_names_to_look_up[name]
             # A spectator without a token has no account.
             names = {
                 request.hello.name
@@ -203,7 +203,7 @@ class Authenticator:
             }.union(names_to_look_up)
             accounts: dict[str, StoredAccount] | None = None
             try:
-                accounts = await load_accounts(self._engine, self._server, names) if names else {}
+                accounts = await load_accounts(self._engine, self._server_name, names) if names else {}
             except Exception as error:
                 why = describe_database_error(error)
                 if why is None:
@@ -220,7 +220,7 @@ class Authenticator:
             for part in range(part_count):
                 for request in batch[part * part_size : (part + 1) * part_size]:
                     # an edge may have repeated the hello meanwhile
-                    if self._requests.get(request.client) is request:
+                    if self._queued_requests.get(request.client) is request:
                         is_already_admitted = request.client in self._already_admitted
                         self.forget_request(request.client)
                         if accounts is not None or not is_already_admitted:
@@ -239,7 +239,7 @@ class Authenticator:
         is_already_admitted: bool,
     ) -> None:
         if accounts is None:
-            shell.send_without_core(
+            shell.send_bypassing_core(
                 CloseClient(
                     request.client, ErrorCode.SERVER_FULL, "the server cannot reach its store: try again"
                 )
@@ -248,7 +248,7 @@ class Authenticator:
         try:
             admission = self.authenticate_client(request, accounts.get(request.hello.name, StoredAccount()))
         except RequestRefused as refused:
-            shell.send_without_core(CloseClient(request.client, refused.code, refused.detail))
+            shell.send_bypassing_core(CloseClient(request.client, refused.code, refused.detail))
         else:
             if not is_already_admitted:
                 shell.submit(admission)
@@ -268,7 +268,7 @@ class Authenticator:
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
             if not verify_secret(hello.session, account.session_hash):
-                self._refuse_blocked_address(address)
+                self._require_unblocked_address(address)
             role, guest = self._check_token_and_get_role(request, account)
             owner = hello.name if hello.name in self._issued_token_hashes else account.owner
         return ClientAdmitted(
@@ -324,7 +324,7 @@ class Authenticator:
                 request.address, self._clock.now(), MAX_WRONG_TOKENS_PER_WINDOW
             )
 
-    def _refuse_blocked_address(self, address: str) -> None:
+    def _require_unblocked_address(self, address: str) -> None:
         wait_seconds = self._wrong_token_counter.get_refusal_seconds_left(address, self._clock.now())
         if wait_seconds > 0:
             why = f"too many wrong tokens from {address or 'your address'}: try again in {wait_seconds:.0f} s"

@@ -9,8 +9,8 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from arena.server.core.effects import CommandAnswered
-from arena.server.core.inputs import FindConnectedClient, HostCommand, HostRequest
+from arena.server.core.effects import HostRequestAnswered
+from arena.server.core.inputs import FindConnectedClient, HostRequest, NumberedHostRequest
 from arena.server.store.database import Engine
 from arena.server.store.host_requests import RequestAnswer, load_pending_requests, send_host_request
 
@@ -29,21 +29,21 @@ class HostRequestHandler:
 
     def __init__(self, engine: Engine, server_name: str, shell: Shell) -> None:
         self._engine = engine
-        self._server = server_name
+        self._server_name = server_name
         self._shell = shell
         self._last_request_number = 0
         """Number of the last request from a web page. Such numbers are negative, because stored requests have positive numbers.
         """
         self._pending_answers: dict[int, asyncio.Future[RequestAnswer]] = {}
         """Future for each answer that a web page waits for, by number of the request."""
-        self._core = shell.core
-        """Core to which the requests in `_logs_refusal` were passed. A core built after an outage gets them again."""
-        self._logs_refusal: dict[int, bool] = {}
+        self._last_core = shell.core
+        """Core to which the requests in `_should_log_refusal` were passed. A core built after an outage gets them again."""
+        self._should_log_refusal: dict[int, bool] = {}
         """Requests from the store that the core has got, by number: True if the log gets a line when the core refuses one.
 
         A refusal of `FindConnectedClient` is not logged, because this request is only a question.
         """
-        shell.add_effect_handler(CommandAnswered, self._resolve_pending_answer)
+        shell.add_effect_handler(HostRequestAnswered, self._resolve_pending_answer)
 
     async def send_host_request(self, server_name: str, request: HostRequest) -> RequestAnswer | None:
         """Pass a request to the core or, if it is for another server, through the store. A function of type `SendHostRequest`.
@@ -51,24 +51,24 @@ class HostRequestHandler:
         Return the answer once it is durable; None if another server does not answer in time. After a cancellation, the
         request may still be carried out.
         """
-        if server_name != self._server:
+        if server_name != self._server_name:
             return await send_host_request(self._engine, server_name, request)
         self._last_request_number -= 1
         number = self._last_request_number
         self._pending_answers[number] = asyncio.get_running_loop().create_future()
         try:
-            self._shell.submit(HostCommand(number, request))
+            self._shell.submit(NumberedHostRequest(number, request))
             return await self._pending_answers[number]
         finally:
             del self._pending_answers[number]
 
-    def _resolve_pending_answer(self, answer: CommandAnswered) -> None:
+    def _resolve_pending_answer(self, answer: HostRequestAnswered) -> None:
         """Give the answer to the web page that waits for it.
 
         Log a refusal of a request from the store, because the command that stored the request may have ended without
         the answer.
         """
-        if not answer.done and self._logs_refusal.get(answer.number, False):
+        if not answer.done and self._should_log_refusal.get(answer.number, False):
             log.warning("a request of the host is refused: %s", answer.answer)
         future = self._pending_answers.get(answer.number)
         if future is not None and not future.done():
@@ -79,10 +79,12 @@ class HostRequestHandler:
 
         Raises any database error.
         """
-        requests = await load_pending_requests(self._engine, self._server)
-        if self._shell.core is not self._core:
-            self._core, self._logs_refusal = self._shell.core, {}
+        requests = await load_pending_requests(self._engine, self._server_name)
+        if self._shell.core is not self._last_core:
+            self._last_core, self._should_log_refusal = self._shell.core, {}
         for request in requests:
-            if request.number not in self._logs_refusal:
-                self._logs_refusal[request.number] = not isinstance(request.request, FindConnectedClient)
+            if request.number not in self._should_log_refusal:
+                self._should_log_refusal[request.number] = not isinstance(
+                    request.request, FindConnectedClient
+                )
                 self._shell.submit(request)

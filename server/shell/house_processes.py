@@ -27,7 +27,7 @@ from arena.processes.bot_process import (
 )
 from arena.processes.child import BotProgram
 from arena.processes.tasks import open_background_tasks
-from arena.server.core.effects import CloseMatch, StartHouseEngine
+from arena.server.core.effects import SaveFinishedMatch, StartHouseEngine
 from arena.server.core.inputs import HouseEngineFailed
 from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, MAX_MATCHES_PER_HOUSE_ENGINE, HouseEngine
 from arena.server.store.tokens import is_valid_name
@@ -62,7 +62,7 @@ class HouseEnginePlan:
     engines: Sequence[HouseEngine] = ()
     admits_guests: bool = False
     """True if guests (clients without a token) may connect and play the engines."""
-    checks_engines: bool = False
+    checks_engines_at_start: bool = False
     """True to start all engines when the server starts, and raise HouseEngineError if one cannot be started."""
     report_failure: Callable[[str], None] = log.warning
     """Function that is called after each failure of an engine: a crash, or a hang.
@@ -130,7 +130,7 @@ class HouseEngineProcesses:
         self._is_starting = False
         self._started_names: set[str] = set()
         self._failed_names: set[str] = set()
-        self._changed = anyio.Event()
+        self._state_changed = anyio.Event()
         self._processes = {
             engine.name: BotProcess(
                 BotProgram(engine.name, _make_house_engine_command(engine, url, plan.games), url),
@@ -142,7 +142,7 @@ class HouseEngineProcesses:
             for engine in plan.engines
         }
         shell.add_effect_handler(StartHouseEngine, lambda request: self._start_engine(request.name))
-        shell.add_effect_handler(CloseMatch, self._record_moves_of_house_engines)
+        shell.add_effect_handler(SaveFinishedMatch, self._record_moves_of_house_engines)
         for name in self._processes:
             bot = shell.core.find_bot(name)
             if bot is not None and bot.matches:  # the engine continues its matches after the restart
@@ -157,7 +157,7 @@ class HouseEngineProcesses:
         for name in self._processes:
             self._start_engine(name)
         while any(process.is_first_start_pending for process in self._processes.values()):
-            await self._changed.wait()
+            await self._state_changed.wait()
         self._is_starting = False
         for process in self._processes.values():
             if process.refusal is not None:
@@ -172,7 +172,7 @@ class HouseEngineProcesses:
             self._started_names.add(bot_name)
             self._tasks.start_soon(self._processes[bot_name].run)
 
-    def _record_moves_of_house_engines(self, closed_match: CloseMatch) -> None:
+    def _record_moves_of_house_engines(self, closed_match: SaveFinishedMatch) -> None:
         """Record whether each of the server's own engines in a finished match made a move.
 
         An engine without a move in several matches in a row counts as hung.
@@ -198,8 +198,8 @@ class HouseEngineProcesses:
                 if process.refusal is not None and not self._is_starting:
                     self._plan.report_failure(f"bot {name} cannot be started: {process.refusal}")
                 self._shell.submit(HouseEngineFailed(name))
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._state_changed.set()
+        self._state_changed = anyio.Event()
 
 
 def _make_house_engine_command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
@@ -213,10 +213,10 @@ async def open_house_engines(
 ) -> AsyncIterator[None]:
     """Start the server's own engines whenever the core requests them, and stop them at the end of the block.
 
-    Raises HouseEngineError if `plan.checks_engines` is True and an engine cannot be started.
+    Raises HouseEngineError if `plan.checks_engines_at_start` is True and an engine cannot be started.
     """
     async with open_background_tasks() as tasks:
         house = HouseEngineProcesses(plan, shell, host, url, tasks)
-        if plan.checks_engines:
+        if plan.checks_engines_at_start:
             await house.start_and_check_engines()
         yield

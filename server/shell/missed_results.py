@@ -17,7 +17,7 @@ from arena.server.core.lobby import make_unknown_match_refusal
 from arena.server.store.errors import describe_database_error
 
 if TYPE_CHECKING:
-    from arena.server.shell.shell import RecordLookup, Shell
+    from arena.server.shell.shell import FindRecordLine, Shell
 
 log = logging.getLogger("arena.shell")
 
@@ -32,36 +32,36 @@ LOOKUP_RETRY_PAUSE_SECONDS = 0.5
 class MissedResultSender:
     """Sender of results to bots that missed the end of a match. It works while `send_requested_results` is running."""
 
-    def __init__(self, find_record: RecordLookup, shell: Shell, clock: TimeSource) -> None:
-        self._find_record = find_record
+    def __init__(self, find_record_line: FindRecordLine, shell: Shell, clock: TimeSource) -> None:
+        self._find_record_line = find_record_line
         self._shell = shell
         self._clock = clock
-        self._send, self._receive = anyio.create_memory_object_stream[SendMissedResult](
+        self._send_stream, self._receive_stream = anyio.create_memory_object_stream[SendMissedResult](
             MAX_QUEUED_RESULT_REQUESTS
         )
-        self._requests: set[SendMissedResult] = set()
+        self._unanswered_requests: set[SendMissedResult] = set()
         """Unanswered requests. If the core repeats one, for example after an edge has lost messages, the repetition is dropped.
         """
         shell.add_effect_handler(SendMissedResult, self._enqueue_request)
 
     def _enqueue_request(self, request: SendMissedResult) -> None:
-        if request in self._requests:
+        if request in self._unanswered_requests:
             return
         try:
-            self._send.send_nowait(request)
+            self._send_stream.send_nowait(request)
         except anyio.WouldBlock:
             log.warning("too many requests for missed results", extra={"bot": request.name})
         else:
-            self._requests.add(request)
+            self._unanswered_requests.add(request)
 
     async def send_requested_results(self) -> None:
         """Answer the core's requests (`SendMissedResult`) until cancelled."""
-        with self._send, self._receive:
-            async for request in self._receive:
+        with self._send_stream, self._receive_stream:
+            async for request in self._receive_stream:
                 while (message := await self._find_result_message(request)) is None:
                     await self._clock.sleep(LOOKUP_RETRY_PAUSE_SECONDS)
-                self._requests.discard(request)
-                self._shell.send_without_core(SendToClient(request.client, message))
+                self._unanswered_requests.discard(request)
+                self._shell.send_bypassing_core(SendToClient(request.client, message))
 
     async def _find_result_message(self, request: SendMissedResult) -> ServerMessage | None:
         """Return the message that answers a request: the `end` of the match, or an error if the bot did not play the match.
@@ -70,7 +70,7 @@ class MissedResultSender:
         """
         try:
             with anyio.fail_after(LOOKUP_TIMEOUT_SECONDS):
-                record_line = await self._find_record(request.match)
+                record_line = await self._find_record_line(request.match)
         except TimeoutError:
             log.warning(
                 "the store took too long to read the result of match %s",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from arena.rating.glicko import GlickoRating
 from arena.rating.rater import RatingStep
-from arena.server.core.effects import CloseMatch
+from arena.server.core.effects import SaveFinishedMatch
 from arena.server.core.inputs import RatingChanged, SeasonClosed
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.seasons import load_seasons
@@ -27,11 +27,11 @@ class RatingUpdater:
         self._shell = shell
         self._has_uncounted_matches = True
         self._has_loaded_seasons = False
-        self._seasons: dict[str, int] = {}
+        self._season_numbers: dict[str, int] = {}
         """Number of the season of each game, from 1, as last reported to the core. A game in its first season has no entry."""
-        shell.add_effect_handler(CloseMatch, self.record_finished_match)
+        shell.add_effect_handler(SaveFinishedMatch, self.record_finished_match)
 
-    def record_finished_match(self, _finished: CloseMatch) -> None:
+    def record_finished_match(self, _finished: SaveFinishedMatch) -> None:
         """Record that a match has finished, so that the next `update_ratings` counts it."""
         self._has_uncounted_matches = True
 
@@ -46,7 +46,7 @@ class RatingUpdater:
             for season in stored_seasons.closed_seasons
         }
         if not self._has_loaded_seasons:  # bots connect with ratings of the running season
-            self._has_loaded_seasons, self._seasons = True, seasons
+            self._has_loaded_seasons, self._season_numbers = True, seasons
         for game, number in seasons.items():
             self._report_season_if_new(game, number)
         if self._has_uncounted_matches:
@@ -58,8 +58,8 @@ class RatingUpdater:
                 raise
 
     def _report_season_if_new(self, game: str, season: int) -> None:
-        if season > self._seasons.get(game, 1):
-            self._seasons[game] = season
+        if season > self._season_numbers.get(game, 1):
+            self._season_numbers[game] = season
             self._shell.submit(SeasonClosed(game))
 
     def _submit_rating_change(self, step: RatingStep) -> None:

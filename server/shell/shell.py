@@ -6,12 +6,12 @@ No message goes out before the durable effects of its batch are committed. Input
 the next batch, so a busier server has more inputs per commit. A deadline is handled after all inputs that arrived
 before it.
 
-Inputs for which no clock runs (`DEFERRABLE_TYPES`) are deferred for at most `MAX_INPUT_DEFERRAL_SECONDS`. Moves may overtake
+Inputs for which no clock runs (`DEFERRABLE_INPUT_TYPES`) are deferred for at most `MAX_INPUT_DEFERRAL_SECONDS`. Moves may overtake
 them by one batch, so few moves wait for them. A later batch handles them together with its own inputs, so on a busy
 server they need no commit of their own.
 
 While the store is unavailable, the shell repeats the commit, and no clock counts against a player. If the store is
-unavailable for `outage_patience_s`, the core is dropped, since its state is ahead of the store. A new core is built from the
+unavailable for `max_store_outage_s`, the core is dropped, since its state is ahead of the store. A new core is built from the
 store when the store is available, and each edge resends its connected clients.
 """
 
@@ -34,11 +34,11 @@ from arena.server.core.core import Core
 from arena.server.core.effects import (
     DURABLE_EFFECTS,
     CloseClient,
-    CloseMatch,
     DurableEffect,
     Effect,
     LogLine,
     PublishToTopic,
+    SaveFinishedMatch,
     SendToClient,
 )
 from arena.server.core.inputs import (
@@ -49,7 +49,7 @@ from arena.server.core.inputs import (
     EdgeDisconnected,
     EdgeResynced,
     Input,
-    MatchPlayed,
+    MatchPlayedElsewhere,
     MatchRequested,
     MatchRequestWithdrawn,
     MessageReceived,
@@ -78,18 +78,18 @@ If more arrive, the core and its state are given up. A new core is built from th
 """
 MAX_INPUTS_PER_BATCH = 256
 """Maximum number of inputs in one batch. All of them share one commit, and no message goes out before that commit."""
-DEFERRABLE_TYPES: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
+DEFERRABLE_INPUT_TYPES: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
 """Types of inputs and messages that may wait for the next batch, to share its commit. No player's clock waits for them."""
 MAX_INPUT_DEFERRAL_SECONDS = 0.01
-"""Longest time for which an input of one of the `DEFERRABLE_TYPES` is deferred, in seconds."""
-INPUT_TYPES_DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced, MatchRequested, MatchPlayed)
+"""Longest time for which an input of one of the `DEFERRABLE_INPUT_TYPES` is deferred, in seconds."""
+INPUT_TYPES_DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced, MatchRequested, MatchPlayedElsewhere)
 """Types of inputs that are dropped while there is no core.
 
 For the next core, each edge lists its clients, and the shell repeats its requests for matches.
 """
 
 
-RecordLookup = Callable[[str], Awaitable[str | None]]
+FindRecordLine = Callable[[str], Awaitable[str | None]]
 """Function that returns the record of a finished match by id, as one line of JSON; None if there is no such match."""
 
 
@@ -103,63 +103,65 @@ class Shell:
         self,
         settings: CoreSettings,
         journal: Journal,
-        find_record: RecordLookup,
+        find_record_line: FindRecordLine,
         authenticator: Authenticator,
         *,
         clock: TimeSource,
         lag: EventLoopLag,
         make_seed: Callable[[], bytes],
-        outage_patience_s: float,
+        max_store_outage_s: float,
         event_name: str | None,
     ) -> None:
         """Set up the shell of a server.
 
-        journal            journal that stores the effects
-        find_record        function that returns a stored record, by the id of its match
-        authenticator      check of clients' names and tokens
-        lag                meter of the event loop's lag, shared with the edge
-        make_seed          function that returns random bytes, for each new core
-        outage_patience_s  time to wait for an unavailable store before the core is dropped
-        event_name         event whose unfinished matches continue; None if no matches continue
+        journal             journal that stores the effects
+        find_record_line    function that returns a stored record, by the id of its match
+        authenticator       check of clients' names and tokens
+        lag                 meter of the event loop's lag, shared with the edge
+        make_seed           function that returns random bytes, for each new core
+        max_store_outage_s  time to wait for an unavailable store before the core is dropped
+        event_name          event whose unfinished matches continue; None if no matches continue
         """
         self.settings = settings
         self.resumed_match_count = 0
         """Number of matches in progress when the core was last built from the store."""
         self._journal = journal
-        self._find_record = find_record
+        self._find_record_line = find_record_line
         self._authenticator = authenticator
         self._clock = clock
         self._now_ns = clock.now_ns
         self._make_seed = make_seed
-        self._outage_patience_s = outage_patience_s
-        self._event = event_name
+        self._max_store_outage_s = max_store_outage_s
+        self._event_name = event_name
         self._core = Core(settings, make_seed(), clock.now_ns())
         self._edges: dict[int, EdgePort] = {}
         self._inputs: list[MessageToCore | Input] = []
         """Inputs that the core will handle in the next batch, in order."""
         self._deferred_inputs: list[MessageToCore | Input] = []
-        """Inputs of the `DEFERRABLE_TYPES` that wait for the next batch. Only moves can be handled before them."""
+        """Inputs of the `DEFERRABLE_INPUT_TYPES` that wait for the next batch. Only moves can be handled before them."""
         self._batch_due = asyncio.Event()
         """Event that is set when `run` has work to do: inputs, a passed deadline, or a stop."""
         self._is_wake_scheduled = False
         """True while a timer runs that will move the deferred inputs to the next batch."""
-        self._timer: asyncio.TimerHandle | None = None
+        self._deadline_timer: asyncio.TimerHandle | None = None
         """Timer that wakes the shell at the core's next deadline; None if none is set."""
-        self._timer_time_ns = NEVER_TIME_NS
+        self._deadline_timer_ns = NEVER_TIME_NS
         """Time (monotonic ns) for which `_timer` is set; NEVER_TIME_NS if none is set."""
         self._lag = lag
-        self._lag.add_measurement_condition(lambda: self._timer is not None)
+        self._lag.add_measurement_condition(lambda: self._deadline_timer is not None)
         self._is_serving = False
         """True while the core is in use; False before it is built from the store, and after a long outage of the store."""
         self.is_draining = False
         """True once no more matches begin, because the server is about to stop."""
         self._is_stopping = False
-        self._match_requests: dict[str, tuple[MatchRequested | MatchPlayed, asyncio.Future[Record]]] = {}
-        """Open requests of `play_match` and `store_match`, each with the future of its record, by match id."""
-        self._changed: asyncio.Event | None = None
+        self._match_requests: dict[
+            str, tuple[MatchRequested | MatchPlayedElsewhere, asyncio.Future[Record]]
+        ] = {}
+        """Open requests of `play_match` and `store_record`, each with the future of its record, by match id."""
+        self._batch_handled: asyncio.Event | None = None
         """Event that is set after the next batch of inputs; None if no task waits for it."""
         self._effect_handlers: dict[type, list[Callable[[Any], None]]] = {
-            CloseMatch: [self._resolve_match_request],
+            SaveFinishedMatch: [self._resolve_match_request],
             LogLine: [_write_log_line],
         }
 
@@ -168,7 +170,7 @@ class Shell:
     def submit(self, message: MessageToCore | Input) -> None:
         """Queue a message or an input for the core, which handles it in the next batch.
 
-        An input of one of the `DEFERRABLE_TYPES` may be handled one batch later. While a long outage of the store leaves the
+        An input of one of the `DEFERRABLE_INPUT_TYPES` may be handled one batch later. While a long outage of the store leaves the
         server without a core, an input of one of the `INPUT_TYPES_DROPPED_WITHOUT_CORE` is dropped.
         """
         message_type = type(message)
@@ -187,7 +189,7 @@ class Shell:
             elif message_type is EdgeResynced:
                 message = self._authenticator.fill_in_resynced_clients(message)  # type: ignore[arg-type]
             content_type = type(message.message) if message_type is MessageReceived else message_type  # type: ignore[union-attr]
-            if content_type not in DEFERRABLE_TYPES:
+            if content_type not in DEFERRABLE_INPUT_TYPES:
                 if self._deferred_inputs and not self._may_overtake_deferred_inputs(message):
                     self._inputs += self._deferred_inputs
                     self._deferred_inputs = []
@@ -233,7 +235,7 @@ class Shell:
             self._authenticator.forget_requests_of_edge(edge_number)
             self.submit(EdgeDisconnected(edge_number))
 
-    def send_without_core(self, message: SendToClient | CloseClient) -> None:
+    def send_bypassing_core(self, message: SendToClient | CloseClient) -> None:
         """Send a client a message that did not come from the core.
 
         Drop the message if the edge, the process that holds the client's connection, is no longer attached.
@@ -281,14 +283,14 @@ class Shell:
         """
         return await self._request_match(MatchRequested(terms))
 
-    async def store_match(self, terms: MatchTerms, record: Record) -> None:
+    async def store_record(self, terms: MatchTerms, record: Record) -> None:
         """Store the record of a match that this server did not run: it was played elsewhere, or was a walkover.
 
         Return once the record is durable. If the caller is cancelled, the record may still be stored.
         """
-        await self._request_match(MatchPlayed(terms, record))
+        await self._request_match(MatchPlayedElsewhere(terms, record))
 
-    async def _request_match(self, request: MatchRequested | MatchPlayed) -> Record:
+    async def _request_match(self, request: MatchRequested | MatchPlayedElsewhere) -> Record:
         """Pass a request to the core, and return the record of the match once the record is stored.
 
         If the core is replaced after an outage of the store, the new core gets the request too.
@@ -307,9 +309,9 @@ class Shell:
 
     async def wait_for_next_batch(self) -> None:
         """Wait until the core has handled another batch of inputs, and so may have changed its matches or clients."""
-        if self._changed is None:
-            self._changed = asyncio.Event()
-        await self._changed.wait()
+        if self._batch_handled is None:
+            self._batch_handled = asyncio.Event()
+        await self._batch_handled.wait()
 
     def stop_after_queued_inputs(self) -> None:
         """End `run` once all inputs that have arrived are handled, and their effects are stored and sent."""
@@ -346,8 +348,8 @@ class Shell:
                     logged_error = str(error)
                     if not self._is_stopping:
                         await self._clock.sleep(STORE_RETRY_INTERVAL_SECONDS)
-            if self._timer is not None:
-                self._timer.cancel()
+            if self._deadline_timer is not None:
+                self._deadline_timer.cancel()
             self._lag.stop_measuring()
 
     async def _watch_lease(self) -> None:
@@ -357,7 +359,7 @@ class Shell:
 
     async def _build_core_from_store(self) -> list[Effect]:
         """Build a core from the store, and return its first effects."""
-        restore = await self._journal.load_restart_state(self._event)
+        restore = await self._journal.load_restart_state(self._event_name)
         now = self._now_ns()
         self._core = Core(self.settings, self._make_seed(), now)
         effects = self._core.handle_input(restore, now)
@@ -378,14 +380,14 @@ class Shell:
         return effects
 
     async def _repeat_match_request(
-        self, request: MatchRequested | MatchPlayed, record: asyncio.Future[Record]
+        self, request: MatchRequested | MatchPlayedElsewhere, record: asyncio.Future[Record]
     ) -> None:
         """Send a request for a match to the new core. If the match is stored already, give its record to the caller instead.
 
         record  future that the caller of `_request_match` waits for
         """
         try:
-            line = await self._find_record(request.terms.match)
+            line = await self._find_record_line(request.terms.match)
         except Exception as error:
             if not is_transient_error(error):
                 raise
@@ -427,7 +429,7 @@ class Shell:
                     await self._journal.commit(durable)
                 except StoreUnavailable as error:
                     await self._repeat_commit_until_stored(durable, error)
-            if effects or self._changed is not None:
+            if effects or self._batch_handled is not None:
                 self._dispatch_effects(effects)
             effects = []
             deadline = core.next_deadline_ns
@@ -437,22 +439,22 @@ class Shell:
                 if self._is_stopping:
                     return
                 # an earlier timer stays: most deadlines move before they are reached
-                if deadline is not None and not self._timer_time_ns <= deadline:
+                if deadline is not None and not self._deadline_timer_ns <= deadline:
                     self._set_deadline_timer(deadline)
                 await self._batch_due.wait()
         raise LeaseLost(self._journal.lease)
 
     def _set_deadline_timer(self, deadline_ns: int) -> None:
         """Wake the shell at `deadline_ns` (monotonic ns), and cancel the timer set before."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer_time_ns = deadline_ns
+        if self._deadline_timer is not None:
+            self._deadline_timer.cancel()
+        self._deadline_timer_ns = deadline_ns
         delay_seconds = (deadline_ns - self._now_ns()) / 1e9
-        self._timer = self._clock.call_later(delay_seconds, self._wake_at_deadline)
+        self._deadline_timer = self._clock.call_later(delay_seconds, self._wake_at_deadline)
         self._lag.start_measuring()
 
     def _wake_at_deadline(self) -> None:
-        self._timer, self._timer_time_ns = None, NEVER_TIME_NS
+        self._deadline_timer, self._deadline_timer_ns = None, NEVER_TIME_NS
         self._batch_due.set()
 
     def _dispatch_effects(self, effects: Sequence[Effect]) -> None:
@@ -482,20 +484,20 @@ class Shell:
         for effect in other_effects:
             for handler in self._effect_handlers.get(type(effect), ()):
                 handler(effect)
-        if self._changed is not None:
-            self._changed.set()
-            self._changed = None
+        if self._batch_handled is not None:
+            self._batch_handled.set()
+            self._batch_handled = None
 
     async def _repeat_commit_until_stored(
         self, durable_effects: Sequence[DurableEffect], error: StoreUnavailable
     ) -> None:
         """Repeat a commit while the store is unavailable.
 
-        Raises StoreUnavailable after `outage_patience_s`, on a stop, or if too many inputs wait. Raises lease.LeaseLost if
+        Raises StoreUnavailable after `max_store_outage_s`, on a stop, or if too many inputs wait. Raises lease.LeaseLost if
         another process has taken the server's name.
         """
-        give_up_time = self._now_ns() + round(self._outage_patience_s * 1e9)
-        log.warning("matches are waiting for the store, at most %g s: %s", self._outage_patience_s, error)
+        give_up_time = self._now_ns() + round(self._max_store_outage_s * 1e9)
+        log.warning("matches are waiting for the store, at most %g s: %s", self._max_store_outage_s, error)
         while True:
             if self._is_stopping or self._now_ns() >= give_up_time or len(self._inputs) > MAX_QUEUED_INPUTS:
                 raise error
@@ -509,7 +511,7 @@ class Shell:
                 self._inputs.insert(0, StoreRecovered())
                 return
 
-    def _resolve_match_request(self, closed_match: CloseMatch) -> None:
+    def _resolve_match_request(self, closed_match: SaveFinishedMatch) -> None:
         request = self._match_requests.get(closed_match.record.match)
         if request is not None and not request[1].done():
             request[1].set_result(closed_match.record)

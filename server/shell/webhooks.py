@@ -36,7 +36,7 @@ MAX_QUEUED_WEBHOOK_MESSAGES = 1_000
 """Maximum number of messages that wait to be sent to the webhook. If the queue is full, a new message is dropped."""
 MAX_DELIVERY_ATTEMPTS = 8
 """Number of failed attempts to send a message after which the message is dropped."""
-ATTEMPT_TIMEOUT_SECONDS = 10.0
+DELIVERY_ATTEMPT_TIMEOUT_SECONDS = 10.0
 """Time limit for one attempt to send a message, in seconds."""
 MIN_AND_MAX_RETRY_PAUSE_SECONDS = (1.0, 60.0)
 """Shortest and longest pause between two attempts to send a message, in seconds. The pause doubles after each attempt."""
@@ -134,7 +134,7 @@ class WebhookSender:
         post           function that sends a message; None for `post_by_http`
         """
         self._url = parse_webhook_url(url)
-        self._key = parse_signing_key(secret)
+        self._signing_key = parse_signing_key(secret)
         self._get_unix_time = get_unix_time
         self._clock = clock
         self._post = post or post_by_http
@@ -184,13 +184,13 @@ class WebhookSender:
             "Content-Type": "application/json",
             "Webhook-Id": message.message_id,
             "Webhook-Timestamp": timestamp,
-            "Webhook-Signature": sign_message(self._key, message.message_id, timestamp, message.body),
+            "Webhook-Signature": sign_message(self._signing_key, message.message_id, timestamp, message.body),
         }
         try:
-            with anyio.fail_after(ATTEMPT_TIMEOUT_SECONDS):
+            with anyio.fail_after(DELIVERY_ATTEMPT_TIMEOUT_SECONDS):
                 status = await self._post(self._url, message.body, headers)
         except TimeoutError:
-            return _SendFailure(f"no answer within {ATTEMPT_TIMEOUT_SECONDS:g} s", may_retry=True)
+            return _SendFailure(f"no answer within {DELIVERY_ATTEMPT_TIMEOUT_SECONDS:g} s", may_retry=True)
         except (OSError, ValueError) as error:
             return _SendFailure((str(error) or type(error).__name__)[:200], may_retry=True)
         if 200 <= status < 300:

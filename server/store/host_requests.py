@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from arena.clock import MONOTONIC_CLOCK
 from arena.match.terms import decode_game, encode_game
-from arena.server.core.inputs import ChangeTournament, FindConnectedClient, HostCommand, HostRequest
+from arena.server.core.inputs import ChangeTournament, FindConnectedClient, HostRequest, NumberedHostRequest
 from arena.server.store import database
 from arena.server.store.aggregates.ratings import load_rating_rows_of_bot
 from arena.server.store.database import Engine
@@ -99,14 +99,14 @@ async def make_event_entry_request(engine: Engine, event_name: str, bot_name: st
     return ChangeTournament(event_name, "enter", bot_name, {row.game: row.rating for row in rated})
 
 
-async def load_pending_requests(engine: Engine, server_name: str) -> list[HostCommand]:
+async def load_pending_requests(engine: Engine, server_name: str) -> list[NumberedHostRequest]:
     """Return the unanswered requests to a server, the earliest first."""
     query = sa.select(requests.c.number, requests.c.request)
     query = query.where(requests.c.server == server_name, requests.c.answer.is_(None)).order_by(
         requests.c.number
     )
     rows = await database.fetch(engine, query)
-    return [HostCommand(row.number, _decode_request(row.request)) for row in rows]
+    return [NumberedHostRequest(row.number, _decode_request(row.request)) for row in rows]
 
 
 _decode_request = msgspec.json.Decoder[HostRequest](HostRequest, dec_hook=decode_game).decode

@@ -168,7 +168,7 @@ class AdminPageHandler:
         return changes
 
     async def _load_state(self) -> AdminPageState:
-        listing = await self._page_client.get_current_lobby_listing()
+        listing = await self._page_client.request_lobby_listing()
         clients = self._page_client.list_admitted_clients()
         bots = None if listing is None else await self._describe_connected_bots(listing.bots, clients)
         spectator_count = sum(client.role == "spectator" for client in clients)

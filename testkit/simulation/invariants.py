@@ -31,7 +31,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.record import Record, parse_record_line
 from arena.server.core.core import Core
-from arena.server.core.effects import CloseMatch, Effect, OpenMatch, SaveSession, SendToClient
+from arena.server.core.effects import Effect, SaveFinishedMatch, SaveNewMatch, SaveSession, SendToClient
 from arena.server.core.inputs import Input, MessageReceived, TurnSent
 from arena.server.edge.edge import Edge
 from arena.server.ports import CorePort, MessageToCore, MessageToEdge
@@ -335,12 +335,12 @@ class InvariantMonitor:
         """
         suspensions = core.suspensions
         for effect in effects:
-            if type(effect) is OpenMatch:
+            if type(effect) is SaveNewMatch:
                 for name in (effect.terms.players.maxie, effect.terms.players.minnie):
                     reason = suspensions.find_suspension_reason(name, now_ns)
                     self.require_true(not reason, f"{name} got a match while it was suspended: {reason}")
                     core.pairing.record_match_start(name)
-            elif type(effect) is CloseMatch:
+            elif type(effect) is SaveFinishedMatch:
                 suspensions.record_result(effect.record, now_ns)
             elif type(effect) is SaveSession:
                 suspensions.end_suspension(effect.name)

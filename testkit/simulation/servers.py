@@ -26,7 +26,7 @@ from arena.processes.identity import ProcessIdentity as Identity
 from arena.protocol.codec import decode_server_message, encode_message
 from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
-from arena.server.cluster.core_link import CoreSuperseded
+from arena.server.cluster.core_link import LeadershipLost
 from arena.server.core.limits import HostLimits
 from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool, PoolGame
 from arena.server.edge import pings
@@ -149,7 +149,7 @@ class SimulatedServer:
             await self._serve()
         except asyncio.CancelledError:
             pass
-        except (StoreError, CoreSuperseded) as error:
+        except (StoreError, LeadershipLost) as error:
             self.arena.world.add_to_digest(f"{process.name} ends: {error}")
         except InvariantViolated:
             raise

@@ -10,7 +10,7 @@ from arena.protocol.messages import Challenged
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import CLOSE_TIMEOUT_SECONDS
-from arena.server.edge.message_costs import MESSAGE_COSTS
+from arena.server.edge.message_costs import MESSAGE_COSTS_US
 from arena.server.edge.session import MESSAGE_BURST_SECONDS
 from arena.server.web.routes import ROUTES
 from benchmarks.hostile.honest import PeriodFigures, compute_median_batch_p99
@@ -38,7 +38,7 @@ from benchmarks.kit.measure import compute_quantile
 
 
 def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
-    known = {str(kind.__struct_config__.tag) for kind in MESSAGE_COSTS}
+    known = {str(kind.__struct_config__.tag) for kind in MESSAGE_COSTS_US}
     known |= {f"{'POST' if route.is_post else 'GET'} {path}" for path, route in ROUTES.items()}
     assert {kind.request for kind in KINDS.values() if not kind.is_attack} == known | {CONTROL_KIND}
 

@@ -10,7 +10,7 @@ from arena.match.referee_events import MatchOpened, RefereeEvent, TurnStarted
 from arena.match.terms import MatchTerms
 from arena.processes.identity import ProcessIdentity, identify_this_process
 from arena.protocol.record import Record
-from arena.server.core.effects import AppendMatchEvent, CloseMatch, OpenMatch
+from arena.server.core.effects import AppendMatchEvent, SaveFinishedMatch, SaveNewMatch
 from arena.server.store import lease, schema
 from arena.server.store.lease import DEFAULT_LEASE_SECONDS, Lease
 from tests.server.matches import terms
@@ -23,9 +23,9 @@ ELSEWHERE = replace(identify_this_process(), host="elsewhere", place="another ma
 
 def make_open_match(
     match: str = MATCH, given: MatchTerms | None = None, *, event: str = "test", rated: bool = False
-) -> OpenMatch:
+) -> SaveNewMatch:
     """Return the effect that starts a match."""
-    return OpenMatch(replace(given or terms(), match=match, event=event, rated=rated), STARTED)
+    return SaveNewMatch(replace(given or terms(), match=match, event=event, rated=rated), STARTED)
 
 
 def make_append_event(
@@ -40,9 +40,9 @@ def make_append_event(
     return AppendMatchEvent(match, seq, seq if at is None else at, event or MatchOpened(), turn)
 
 
-def make_close_match(record: Record, *, rated: bool = False) -> CloseMatch:
+def make_close_match(record: Record, *, rated: bool = False) -> SaveFinishedMatch:
     """Return the effect that ends a match."""
-    return CloseMatch(record, rated)
+    return SaveFinishedMatch(record, rated)
 
 
 async def take_lease(engine: AsyncEngine, name: str = "", process: ProcessIdentity = ELSEWHERE) -> Lease:

@@ -26,7 +26,7 @@ from arena.match.referee_events import (
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RECORD_FORMAT, Record, Result
 from arena.protocol.values import Players
-from arena.server.core.effects import AppendMatchEvent, CloseMatch, DurableEffect, OpenMatch
+from arena.server.core.effects import AppendMatchEvent, DurableEffect, SaveFinishedMatch, SaveNewMatch
 from arena.server.core.event_state import EventState
 from arena.server.store import schema
 from arena.server.store.database import open_store
@@ -92,7 +92,7 @@ async def store_match(
     """
     agreed = replace(terms(time_control), match=match or uuid.uuid4().hex, players=Players(maxie, minnie))
     referee = Referee(agreed)
-    effects: list[DurableEffect] = [OpenMatch(replace(agreed, event=event, rated=rated), STARTED)]
+    effects: list[DurableEffect] = [SaveNewMatch(replace(agreed, event=event, rated=rated), STARTED)]
     for seq, (at, each) in enumerate(happened):
         referee.handle_event(each, at)
         if journaled:
@@ -114,7 +114,7 @@ async def store_match(
     )
     # The server of the test may hold the lease on another name.
     async with open_journal(engine, "played") as journal:
-        await journal.commit([*effects, CloseMatch(record, rated)])
+        await journal.commit([*effects, SaveFinishedMatch(record, rated)])
     async with engine.begin() as connection:
         which = schema.matches.c.match == agreed.match
         change = {"finished": finished} if once else {"finished": finished, "rated": rated}

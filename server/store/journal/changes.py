@@ -21,12 +21,12 @@ from arena.match.terms import encode_terms
 from arena.protocol.record import format_record_line
 from arena.server.core.effects import (
     AppendMatchEvent,
-    CloseMatch,
-    CommandAnswered,
     DeleteSession,
     DurableEffect,
-    OpenMatch,
+    HostRequestAnswered,
     SaveEvent,
+    SaveFinishedMatch,
+    SaveNewMatch,
     SaveSession,
 )
 from arena.server.store import database
@@ -97,19 +97,19 @@ def collect_journal_changes(effects: Iterable[DurableEffect], server_name: str) 
     changes = JournalChanges()
     for effect in effects:
         if type(effect) is AppendMatchEvent:
-            events_json = encode_journal_row(effect.at, effect.event, effect.turn)
-            changes.match_event_rows.append((effect.match, effect.seq, events_json))
+            events_json = encode_journal_row(effect.time_ns, effect.event, effect.turn_start)
+            changes.match_event_rows.append((effect.match, effect.event_number, events_json))
             continue
         changes.has_only_match_events = False
-        if type(effect) is OpenMatch:
+        if type(effect) is SaveNewMatch:
             changes.opened_match_rows.append(_make_opened_match_row(effect, server_name))
-        elif type(effect) is CloseMatch:
+        elif type(effect) is SaveFinishedMatch:
             changes.closed_match_rows.append(_make_closed_match_row(effect, server_name))
         elif type(effect) is SaveSession:
             changes.session_row_by_bot[effect.name] = {
                 "server": server_name,
                 "name": effect.name,
-                "hash": effect.hash.hex(),
+                "hash": effect.secret_hash.hex(),
             }
         elif type(effect) is DeleteSession:
             changes.session_row_by_bot[effect.name] = {
@@ -119,12 +119,12 @@ def collect_journal_changes(effects: Iterable[DurableEffect], server_name: str) 
             }
         elif type(effect) is SaveEvent:
             changes.event_state_rows.append(make_event_row(effect.state) | {"server": server_name})
-        elif type(effect) is CommandAnswered:
+        elif type(effect) is HostRequestAnswered:
             changes.answer_rows.append(asdict(effect))
     return changes
 
 
-def _make_opened_match_row(effect: OpenMatch, server_name: str) -> dict[str, Any]:
+def _make_opened_match_row(effect: SaveNewMatch, server_name: str) -> dict[str, Any]:
     terms = effect.terms
     return {
         "match": terms.match,
@@ -133,13 +133,13 @@ def _make_opened_match_row(effect: OpenMatch, server_name: str) -> dict[str, Any
         "maxie": terms.players.maxie,
         "minnie": terms.players.minnie,
         "terms": encode_terms(terms),
-        "started": effect.started,
+        "started": effect.start_time_utc,
         "rated": terms.rated,
         "server": server_name,
     }
 
 
-def _make_closed_match_row(effect: CloseMatch, server_name: str) -> dict[str, Any]:
+def _make_closed_match_row(effect: SaveFinishedMatch, server_name: str) -> dict[str, Any]:
     record = effect.record
     return make_match_end_values(record) | {
         "match": record.match,

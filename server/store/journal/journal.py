@@ -23,7 +23,7 @@ import sqlalchemy as sa
 
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.server.core.effects import DurableEffect
-from arena.server.core.inputs import RestoreMatches
+from arena.server.core.inputs import RestoredState
 from arena.server.store import database, errors, lease
 from arena.server.store.database import Engine
 from arena.server.store.errors import StoreError
@@ -114,7 +114,7 @@ class Journal:
         """Return True while a commit is in progress."""
         return "commit" in self._pending_since
 
-    async def load_restart_state(self, event_name: str | None) -> RestoreMatches:
+    async def load_restart_state(self, event_name: str | None) -> RestoredState:
         """Return the stored state from which this server restarts.
 
         `restart_state.load_restart_state` describes the state and the argument. The call settles a commit of unknown outcome:

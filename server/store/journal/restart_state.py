@@ -13,7 +13,7 @@ from arena.games.core import GameError
 from arena.match.terms import decode_terms
 from arena.server.core.bot import MAX_RESENT_RESULT_AGE_NS
 from arena.server.core.event_state import StoredEvent
-from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
+from arena.server.core.inputs import RestoredState, UnfinishedMatch
 from arena.server.store import database, errors
 from arena.server.store.database import Engine
 from arena.server.store.events import read_events
@@ -21,7 +21,7 @@ from arena.server.store.journal.reader import read_events_by_match
 from arena.server.store.schema import matches, sessions
 
 
-async def load_restart_state(engine: Engine, server_name: str, event_name: str | None) -> RestoreMatches:
+async def load_restart_state(engine: Engine, server_name: str, event_name: str | None) -> RestoredState:
     """Return the state from which a server restarts.
 
     The state consists of the sessions of the server's bots, the recent matches whose results the bots may have missed,
@@ -54,7 +54,7 @@ async def load_restart_state(engine: Engine, server_name: str, event_name: str |
                 f"match {row.match} was in progress and cannot be resumed: {error}"
             ) from None
         unfinished_matches.append(UnfinishedMatch(terms, row.started, events_by_match.get(row.match, [])))
-    return RestoreMatches(unfinished_matches, secret_hashes, recent_matches, events)
+    return RestoredState(unfinished_matches, secret_hashes, recent_matches, events)
 
 
 async def _read_recent_match_ids(

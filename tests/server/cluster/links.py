@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from arena.protocol.messages import Accepted, Hello, Status
-from arena.server.cluster.core_link import CoreLink, CoreSuperseded
+from arena.server.cluster.core_link import CoreLink, LeadershipLost
 from arena.server.cluster.edge_link import EdgeLink
 from arena.server.core.effects import SendToClient
 from arena.server.core.inputs import (
@@ -107,7 +107,7 @@ class RecordingCore:
         self.process.start(self._main())
 
     async def _main(self) -> None:
-        with suppress(CoreSuperseded):
+        with suppress(LeadershipLost):
             await self.link.run()
 
     def attach_edge(self, edge: int, port: EdgePort) -> None:

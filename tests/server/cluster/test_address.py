@@ -9,24 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.cluster.address import PASSWORD_FILE_VARIABLE, NatsAddress, parse_bus_url
+from arena.server.cluster.address import PASSWORD_FILE_VARIABLE, NatsOptions, parse_bus_url
 from arena.server.cluster.bus import BusError
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("nats://here", NatsAddress(("nats://here:4222",))),
-        ("nats://here:5", NatsAddress(("nats://here:5",))),
-        ("nats://[::1]:5/", NatsAddress(("nats://[::1]:5",))),
-        ("tls://here", NatsAddress(("tls://here:4222",), tls=True)),
-        ("nats://me:it@here", NatsAddress(("nats://here:4222",), "me", "it")),
-        ("nats://word@here", NatsAddress(("nats://here:4222",), token="word")),
-        ("nats://me:it@a, nats://me:it@b:1", NatsAddress(("nats://a:4222", "nats://b:1"), "me", "it")),
-        ("nats://me:it@a,nats://b", NatsAddress(("nats://a:4222", "nats://b:4222"), "me", "it")),
+        ("nats://here", NatsOptions(("nats://here:4222",))),
+        ("nats://here:5", NatsOptions(("nats://here:5",))),
+        ("nats://[::1]:5/", NatsOptions(("nats://[::1]:5",))),
+        ("tls://here", NatsOptions(("tls://here:4222",), tls=True)),
+        ("nats://me:it@here", NatsOptions(("nats://here:4222",), "me", "it")),
+        ("nats://word@here", NatsOptions(("nats://here:4222",), token="word")),
+        ("nats://me:it@a, nats://me:it@b:1", NatsOptions(("nats://a:4222", "nats://b:1"), "me", "it")),
+        ("nats://me:it@a,nats://b", NatsOptions(("nats://a:4222", "nats://b:4222"), "me", "it")),
     ],
 )
-def test_a_bus_url_is_parsed(text: str, expected: NatsAddress) -> None:
+def test_a_bus_url_is_parsed(text: str, expected: NatsOptions) -> None:
     assert parse_bus_url(text, {}) == expected
 
 
@@ -42,7 +42,7 @@ def test_a_user_and_a_password_may_have_any_quoted_characters(user: str, passwor
 def test_a_url_without_a_password_takes_it_from_the_password_file(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text("it\n")
-    assert parse_bus_url("nats://me@here", {PASSWORD_FILE_VARIABLE: str(file)}) == NatsAddress(
+    assert parse_bus_url("nats://me@here", {PASSWORD_FILE_VARIABLE: str(file)}) == NatsOptions(
         ("nats://here:4222",), "me", "it"
     )
     assert parse_bus_url("nats://me:other@here", {PASSWORD_FILE_VARIABLE: str(file)}).password == "other"

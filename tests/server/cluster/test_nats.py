@@ -19,7 +19,7 @@ from anyio.lowlevel import checkpoint
 
 from arena.server.cluster import nats
 from arena.server.cluster.bus import MAX_PAYLOAD_BYTES, BusError
-from arena.server.cluster.nats import MAX_QUEUED_OUTGOING_BYTES, NatsBus, open_nats
+from arena.server.cluster.nats import MAX_QUEUED_BUS_BYTES, NatsBus, open_nats_bus
 from testkit.forwarder import ForwarderProcess
 from testkit.nats_server import NatsServer, run_nats
 from testkit.tools import mark_requires
@@ -30,7 +30,7 @@ pytestmark = mark_requires("nats")
 
 @asynccontextmanager
 async def open_bus(url: str, **options: Any) -> AsyncIterator[NatsBus]:
-    async with open_nats(url, name="test", **options) as bus:
+    async with open_nats_bus(url, name="test", **options) as bus:
         yield bus
 
 
@@ -126,7 +126,7 @@ async def test_a_silent_nats_counts_as_lost_and_does_not_block_the_event_loop(
             assert longest < 60
             assert refused
             # The client buffers 2 MiB, and 2 MiB more while its transport waits. The rest is in buffers of the kernel.
-            assert accepted < MAX_QUEUED_OUTGOING_BYTES + 64 * 2**20
+            assert accepted < MAX_QUEUED_BUS_BYTES + 64 * 2**20
             log_lines = [each.getMessage() for each in caplog.records if each.name == "arena.bus"]
             assert log_lines == ["the connection to NATS is lost: it does not answer"], (
                 "the NATS client did not block"
@@ -208,10 +208,10 @@ async def test_a_late_answer_of_nats_causes_no_error(
 async def test_a_stall_of_the_process_itself_is_no_loss_of_nats(own_nats: NatsServer) -> None:
     program = f"""
 import time, anyio
-from arena.server.cluster.nats import open_nats
+from arena.server.cluster.nats import open_nats_bus
 
 async def main():
-    async with open_nats({own_nats.url!r}, name="test") as bus:
+    async with open_nats_bus({own_nats.url!r}, name="test") as bus:
         for _ in range(3):
             await anyio.sleep(0.6)
             time.sleep(1.6)

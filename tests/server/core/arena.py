@@ -31,10 +31,10 @@ from arena.server.core.effects import (
     LOBBY_LISTING_TOPIC,
     AppendMatchEvent,
     CloseClient,
-    CloseMatch,
     Effect,
-    OpenMatch,
     PublishToTopic,
+    SaveFinishedMatch,
+    SaveNewMatch,
     SaveSession,
     SendToClient,
 )
@@ -45,7 +45,7 @@ from arena.server.core.inputs import (
     Input,
     MatchRequested,
     MessageReceived,
-    RestoreMatches,
+    RestoredState,
     Tick,
     TurnSent,
     UnfinishedMatch,
@@ -209,7 +209,7 @@ class Arena:
 
     @property
     def records(self) -> list[Record]:
-        return [each.record for each in self.of(CloseMatch)]
+        return [each.record for each in self.of(SaveFinishedMatch)]
 
     def listing(self) -> Listing:
         """Return the listing that a browsing client would get now."""
@@ -225,14 +225,12 @@ class Arena:
 
     def restore(self) -> Arena:
         """Return an arena whose core continues the matches of this one after a crash. Its clock starts at 0."""
-        sessions = {each.name: each.hash for each in self.of(SaveSession)}
+        sessions = {each.name: each.secret_hash for each in self.of(SaveSession)}
         settings = msgspec.structs.asdict(self.settings)
         arena = Arena(core=Core(self.settings, b"another seed", 0), **settings)
         matches = self.unfinished()
         names = {name for each in matches for name in msgspec.structs.astuple(each.terms.players)}
-        arena.handle(
-            RestoreMatches(matches, {name: sessions[name] for name in sorted(names & set(sessions))})
-        )
+        arena.handle(RestoredState(matches, {name: sessions[name] for name in sorted(names & set(sessions))}))
         return arena
 
 
@@ -250,18 +248,18 @@ def arena_in_match(tc: str = "20+1", *, margin: int = 100, **settings: Any) -> t
 
 def list_unfinished(effects: list[Effect]) -> Iterator[UnfinishedMatch]:
     """Yield the matches that were opened and not closed, with their events in the journal."""
-    opened = {each.terms.match: each for each in effects if isinstance(each, OpenMatch)}
-    closed = {each.record.match for each in effects if isinstance(each, CloseMatch)}
+    opened = {each.terms.match: each for each in effects if isinstance(each, SaveNewMatch)}
+    closed = {each.record.match for each in effects if isinstance(each, SaveFinishedMatch)}
     for match, opening in opened.items():
         if match in closed:
             continue
         events: list[TimedEvent] = []
         for each in effects:
             if isinstance(each, AppendMatchEvent) and each.match == match:
-                events += [each.turn] if each.turn is not None else []
-                events.append((each.at, each.event))
-                assert each.seq == len(events), "an event of the journal is missing"
-        yield UnfinishedMatch(opening.terms, opening.started, events)
+                events += [each.turn_start] if each.turn_start is not None else []
+                events.append((each.time_ns, each.event))
+                assert each.event_number == len(events), "an event of the journal is missing"
+        yield UnfinishedMatch(opening.terms, opening.start_time_utc, events)
 
 
 def followed_topics(peer: Peer) -> set[str]:

@@ -171,7 +171,7 @@ def test_a_challenge_that_cannot_be_played_is_refused_with_the_reason(
     if challenge.game == "capitals":
         forget_games(monkeypatch)
         CATALOGUE.register_game(str(EXAMPLES / "capitals.py"))
-    arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
+    arena = Arena(house_engines=(HouseEngine("house-greedy", "greedy"),))
     anna = arena.connect("anna")
     bert = arena.connect(Hello("bert", games=["riskless"], maps=["m1"], time_controls=["1+0"]))
     anna.send(challenge)

@@ -39,8 +39,8 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
 from arena.server.core.deadlines import DeadlineSchedule
-from arena.server.core.effects import AppendMatchEvent, CloseMatch, OpenMatch
-from arena.server.core.ids import RandomIds
+from arena.server.core.effects import AppendMatchEvent, SaveFinishedMatch, SaveNewMatch
+from arena.server.core.ids import IdGenerator
 from arena.server.core.inputs import (
     ApplySettings,
     ClientAdmitted,
@@ -86,9 +86,9 @@ class Script:
         self.arena = Arena(
             pool=replace(POOL, ready_ms=2_000),
             concurrency=2,
-            house=(HouseEngine(HOUSE, "greedy"),),
+            house_engines=(HouseEngine(HOUSE, "greedy"),),
             grace_ms=1_000,
-            transit_ns=20 * MS,
+            max_transit_ns=20 * MS,
             limits=HostLimits(matches_per_bot=2, watched=2, open_challenges=2),
             **settings,
         )
@@ -258,7 +258,7 @@ def test_every_match_ends_and_no_state_is_left_after_any_inputs(steps: list[tupl
     assert (lobby.bots, lobby.clients, len(vars(arena.core)["_open_challenges"])) == ({}, {}, 0)
     assert len(lobby.deadlines) == 0
     matches = vars(arena.core)["_matches"]
-    assert matches.load == 0
+    assert matches.total_load == 0
     assert lobby.is_draining or not vars(matches)["_pending_terms"]
 
 
@@ -306,11 +306,11 @@ def test_limits_are_obeyed_and_replaying_the_journal_gives_every_record(
         )
     finish(script)
     by_match: dict[str, list[Any]] = {}
-    terms = {each.terms.match: each.terms for each in arena.of(OpenMatch)}
+    terms = {each.terms.match: each.terms for each in arena.of(SaveNewMatch)}
     for each in arena.of(AppendMatchEvent):
-        by_match.setdefault(each.match, []).extend([each.turn] if each.turn else [])
-        by_match[each.match].append((each.at, each.event))
-        assert each.seq == len(by_match[each.match])
+        by_match.setdefault(each.match, []).extend([each.turn_start] if each.turn_start else [])
+        by_match[each.match].append((each.time_ns, each.event))
+        assert each.event_number == len(by_match[each.match])
     for record in arena.records:
         referee = Referee(terms[record.match])
         for at, event in by_match[record.match]:
@@ -345,8 +345,8 @@ def test_no_acknowledged_move_is_lost_by_a_crash(steps: list[tuple[str, int, int
 def test_no_bot_loses_on_time_if_its_edge_measured_an_answer_in_time(
     plies: list[tuple[int, int]],
 ) -> None:
-    """The time from the edge to the core varies up to `transit_ns`."""
-    arena, anna, bert, match = arena_in_match("1/move", margin=50, transit_ns=200 * MS)
+    """The time from the edge to the core varies up to `max_transit_ns`."""
+    arena, anna, bert, match = arena_in_match("1/move", margin=50, max_transit_ns=200 * MS)
     # These cells fill the board without a line.
     for ply, ((spent, way), cell) in enumerate(zip(plies, (0, 1, 2, 4, 3, 5, 7, 6, 8), strict=True)):
         arena.wait(spent + way - 0.001)
@@ -366,13 +366,13 @@ def test_a_restored_match_continues_where_its_journal_ends() -> None:
         again[("anna", "bert")[ply % 2]].send(Move(match, ply, LINE[ply]))
     (record,) = after.records
     assert [each.move for each in record.moves] == list(LINE)
-    assert record.started == arena.of(OpenMatch)[0].started
+    assert record.started == arena.of(SaveNewMatch)[0].start_time_utc
 
 
 def test_the_next_core_closes_an_ended_match_whose_record_was_not_stored() -> None:
     arena, anna, _, match = arena_in_match()
     anna.send(Resign(match))
-    arena.effects = [each for each in arena.effects if not isinstance(each, CloseMatch)]
+    arena.effects = [each for each in arena.effects if not isinstance(each, SaveFinishedMatch)]
     after = arena.restore()
     assert [(each.match, each.result.reason) for each in after.records] == [(match, EndReason.RESIGNATION)]
     assert after.core.match_count == 0
@@ -398,7 +398,7 @@ def test_deadlines_behave_like_a_plain_dictionary(steps: list[tuple[str, int, in
             due = sorted((when, each) for each, when in known.items() if when <= at)
             assert deadlines.pop_due_keys(at) == [("bot", each) for _, each in due]
             known = {each: when for each, when in known.items() if when > at}
-        assert deadlines.next_check_time == min(known.values(), default=None)
+        assert deadlines.next_check_time_ns == min(known.values(), default=None)
         assert len(deadlines) == len(known)
 
 
@@ -434,12 +434,12 @@ def test_a_rate_limit_forgets_the_least_recently_used_keys() -> None:
 
 
 def test_random_ids_of_one_seed_repeat_and_differ_from_each_other() -> None:
-    draws, again = RandomIds(b"seed"), RandomIds(b"seed")
+    draws, again = IdGenerator(b"seed"), IdGenerator(b"seed")
     ids = [draws.make_hex_id() for _ in range(1000)]
     assert ids == [again.make_hex_id() for _ in range(1000)]
     assert len(set(ids)) == 1000
     assert {len(each) for each in ids} == {32}
-    assert RandomIds(b"other").make_hex_id() not in ids
+    assert IdGenerator(b"other").make_hex_id() not in ids
 
 
 @pytest.mark.parametrize("watched", [False, True])

@@ -17,7 +17,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pairing
 from arena.rating.rater import FinishedMatch
-from arena.server.core.event import Event, EventRefused
+from arena.server.core.event import Event, EventRequestRefused
 from arena.server.core.event_state import EventPlan, EventState, StoredEvent
 from arena.server.core.settings import PoolGame
 from tests.properties import examples
@@ -65,11 +65,11 @@ def finish_match(event: Event, done: Done, lost: set[str]) -> None:
 def restore_event(event: Event, done: Done) -> Event:
     """Return the event as a restarted server restores it."""
     again = Event(StoredEvent(event.state, dict(done)))
-    again.adopt_matches_in_progress(
+    again.restore_matches_in_progress(
         {match: Players(each.maxie, each.minnie) for match, each in event.matches_in_progress.items()}
     )
-    assert [again.find_place(bot) for bot in event.state.bots] == [
-        event.find_place(bot) for bot in event.state.bots
+    assert [again.compute_place(bot) for bot in event.state.bots] == [
+        event.compute_place(bot) for bot in event.state.bots
     ]
     return again
 
@@ -151,7 +151,7 @@ def test_a_bot_ranks_above_the_first_bot_of_a_gauntlet_if_it_beat_that_bot(
     event = begin_event("gauntlet", bots, rounds=rounds)
     play(event, Random(seed), kills=0, lost=set(), leave={})
     (rank, points), *others = [
-        place for bot in event.state.bots if (place := event.find_place(bot)) is not None
+        place for bot in event.state.bots if (place := event.compute_place(bot)) is not None
     ]
     assert rank == 1 + sum(scored > rounds for _, scored in others)
     assert points + sum(scored for _, scored in others) == 2 * rounds * (bots - 1)
@@ -165,7 +165,7 @@ def test_the_first_bot_of_a_gauntlet_never_leads_if_it_loses_all_matches() -> No
             pairing = next(each for each in event.list_due_matches() if "b1" in (each.maxie, each.minnie))
             match = event.record_match_start(pairing)
             event.record_result(match, Result("maxie" if pairing.maxie == "b1" else "minnie", EndReason.LINE))
-        assert [event.find_place(bot) for bot in ("b1", "b0", "b2")] == [
+        assert [event.compute_place(bot) for bot in ("b1", "b0", "b2")] == [
             (1, 2 * finished),
             (2, 0),
             (3, 0),
@@ -190,7 +190,7 @@ def test_only_the_host_can_enter_a_bot_again_that_the_host_withdrew() -> None:
             event.begin_with_bots(["anna", "bert", "carl"])
         event.withdraw_entered_bot("carl", by_host_or_owner=True)
         with pytest.raises(
-            EventRefused,
+            EventRequestRefused,
             match="'carl' was withdrawn from cup: only the host or the bot's owner can enter it again",
         ):
             event.enter_bot("carl", 1500)
@@ -217,7 +217,7 @@ def test_a_bot_that_plays_one_match_of_an_encounter_is_not_withdrawn() -> None:
 def test_an_event_refuses_entries_and_actions_with_the_reason() -> None:
     def refusal(bot: str, rating: float, **changes: object) -> str:
         event = Event(StoredEvent(EventState(plan("swiss", **changes)), {}))
-        with pytest.raises(EventRefused) as refused:
+        with pytest.raises(EventRequestRefused) as refused:
             event.enter_bot(bot, rating)
         return str(refused.value)
 
@@ -234,19 +234,19 @@ def test_an_event_refuses_entries_and_actions_with_the_reason() -> None:
         == "cup is open to ratings of 0 to 1700, but 'eve' is rated 1800"
     )
     event = begin_event("knockout", 2)
-    with pytest.raises(EventRefused, match="a knockout accepts no late entries"):
+    with pytest.raises(EventRequestRefused, match="a knockout accepts no late entries"):
         event.enter_bot("late", 1500)
     event.change_phase("pause")
-    with pytest.raises(EventRefused, match="cannot pause cup: it is paused"):
+    with pytest.raises(EventRequestRefused, match="cannot pause cup: it is paused"):
         event.change_phase("pause")
     with pytest.raises(
-        EventRefused, match="'late' cannot leave cup: it has not entered, or the event is over"
+        EventRequestRefused, match="'late' cannot leave cup: it has not entered, or the event is over"
     ):
         event.withdraw_entered_bot("late")
     event.change_phase("cancel")
-    with pytest.raises(EventRefused, match="'b0' cannot leave cup"):
+    with pytest.raises(EventRequestRefused, match="'b0' cannot leave cup"):
         event.withdraw_entered_bot("b0")
-    with pytest.raises(EventRefused, match="cup accepts no more entries: it is cancelled"):
+    with pytest.raises(EventRequestRefused, match="cup accepts no more entries: it is cancelled"):
         event.enter_bot("late", 1500)
 
 
@@ -256,7 +256,7 @@ def test_an_event_of_the_format_arena_pairs_free_bots_also_after_restarts() -> N
         event = restore_event(event, done)
         busy = {bot for each in event.matches_in_progress.values() for bot in (each.maxie, each.minnie)}
         free = [bot for bot in event.state.bots if bot not in busy]
-        for pairing in event.choose_matches(free, get_rating=lambda _: 1500.0, may_meet=lambda _a, _b: True):
+        for pairing in event.pair_free_bots(free, get_rating=lambda _: 1500.0, may_meet=lambda _a, _b: True):
             assert event.record_match_start(pairing) not in done
             met[frozenset((pairing.maxie, pairing.minnie))] += 1
         match = min(event.matches_in_progress)

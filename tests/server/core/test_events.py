@@ -26,15 +26,15 @@ from arena.protocol.values import Players
 from arena.rating.glicko import GlickoRating
 from arena.rating.rater import FinishedMatch
 from arena.server.core.effects import (
-    CloseMatch,
-    CommandAnswered,
     EventFinished,
     EventMatchFinished,
     EventNews,
     EventStarted,
-    OpenMatch,
+    HostRequestAnswered,
     RoundPaired,
     SaveEvent,
+    SaveFinishedMatch,
+    SaveNewMatch,
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
 from arena.server.core.events import MAX_WAIT_FOR_ABSENT_BOT_NS
@@ -42,10 +42,10 @@ from arena.server.core.inputs import (
     AnnounceTournament,
     ChangeTournament,
     FindConnectedClient,
-    HostCommand,
     HostRequest,
+    NumberedHostRequest,
     RenameTournamentEntry,
-    RestoreMatches,
+    RestoredState,
 )
 from arena.server.core.settings import DEFAULT_EVENT_NAME, HouseEngine, PoolGame
 from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_until_quiet
@@ -64,10 +64,10 @@ def plan(format: str = "swiss", **changes: Any) -> EventPlan:
     return replace(made, **changes)
 
 
-def send_command(arena: Arena, request: HostRequest) -> CommandAnswered:
+def send_command(arena: Arena, request: HostRequest) -> HostRequestAnswered:
     """Return the core's answer to a command of the host."""
-    arena.handle(HostCommand(1, request))
-    answer: CommandAnswered = arena.of(CommandAnswered)[-1]
+    arena.handle(NumberedHostRequest(1, request))
+    answer: HostRequestAnswered = arena.of(HostRequestAnswered)[-1]
     return answer
 
 
@@ -123,7 +123,7 @@ def play_event(format: str, *names: str) -> tuple[Arena, list[Peer]]:
 
 def test_an_event_from_its_announcement_to_its_end() -> None:
     arena = Arena(pool=None)
-    assert send_command(arena, AnnounceTournament(plan())) == CommandAnswered(
+    assert send_command(arena, AnnounceTournament(plan())) == HostRequestAnswered(
         1, "cup is announced", done=True
     )
     assert not send_command(arena, AnnounceTournament(plan())).done
@@ -134,7 +134,7 @@ def test_an_event_from_its_announcement_to_its_end() -> None:
     (listed,) = watcher.receive(Listing).events
     assert (listed.event, listed.state, listed.entries, listed.begins_ms) == ("cup", "open", 4, 60_000)
     arena.wait(59_900)
-    assert not arena.of(OpenMatch)
+    assert not arena.of(SaveNewMatch)
     arena.wait(200)
     assert arena.core.match_count == 2
     assert anna.all(EventStatus)[-1].detail == "round 1 of 3, 4 bots"
@@ -189,7 +189,7 @@ def test_a_restored_core_reports_no_news_twice() -> None:
     arena, _ = begin_event(plan(rounds=2), "anna", "bert")
     stored_state = get_stored_state(arena)
     other = Arena()
-    other.handle(RestoreMatches([], {}, {}, events=[StoredEvent(stored_state, {})]))
+    other.handle(RestoredState([], {}, {}, events=[StoredEvent(stored_state, {})]))
     other.wait(50_000)
     assert not [each for each in other.of(EventNews) if isinstance(each.content, EventStarted)]
     assert not [
@@ -280,7 +280,7 @@ def test_an_absent_bot_forfeits_and_is_withdrawn_after_two_rounds_until_it_retur
     lost = [each for each in arena.records if "dora" in (each.players.maxie, each.players.minnie)]
     assert Counter(each.result.reason for each in lost)[EndReason.NO_SHOW] >= 2
     assert all(
-        not effect.terms.rated for effect in arena.of(OpenMatch) if effect.terms.match == lost[-1].match
+        not effect.terms.rated for effect in arena.of(SaveNewMatch) if effect.terms.match == lost[-1].match
     )
     assert get_stored_state(arena).withdrawn == ("dora",)
     back = arena.connect("dora")
@@ -359,20 +359,20 @@ def test_after_a_restart_in_a_round_the_event_continues_its_matches() -> None:
     done = {
         each.match: FinishedMatch(each.match, each.game, each.players, each.result) for each in arena.records
     }
-    before = {each.terms.match: each.terms.players for each in arena.of(OpenMatch)}
+    before = {each.terms.match: each.terms.players for each in arena.of(SaveNewMatch)}
     again = Arena()
     again.now = arena.now
-    again.handle(RestoreMatches(arena.unfinished(), events=[StoredEvent(get_stored_state(arena), done)]))
+    again.handle(RestoredState(arena.unfinished(), events=[StoredEvent(get_stored_state(arena), done)]))
     for name in names:
         again.connect(name)
     again.effects.insert(0, SaveEvent(get_stored_state(arena)))
     play_out(again)
-    after = {each.terms.match: each.terms.players for each in again.of(OpenMatch)}
+    after = {each.terms.match: each.terms.players for each in again.of(SaveNewMatch)}
     assert not before.keys() & after.keys()
     assert len(before) + len(after) == 8
     calm, _ = begin_event(plan(rounds=2), *names)
     play_out(calm)
-    assert {each.terms.match: each.terms.players for each in calm.of(OpenMatch)} == before | after
+    assert {each.terms.match: each.terms.players for each in calm.of(SaveNewMatch)} == before | after
 
 
 def test_with_hold_pool_entered_bots_get_no_pool_match_after_the_entries_close() -> None:
@@ -385,16 +385,16 @@ def test_with_hold_pool_entered_bots_get_no_pool_match_after_the_entries_close()
     assert arena.records
     arena.wait(1_500)
     play_until_quiet(arena)
-    played = len(arena.of(OpenMatch))
+    played = len(arena.of(SaveNewMatch))
     arena.wait(8_000)
-    assert len(arena.of(OpenMatch)) == played
+    assert len(arena.of(SaveNewMatch)) == played
     arena.wait(3_000)
-    assert {each.terms.event for each in arena.of(OpenMatch)[played:]} == {"cup"}
+    assert {each.terms.event for each in arena.of(SaveNewMatch)[played:]} == {"cup"}
 
 
 def list_match_bots(arena: Arena) -> list[set[str]]:
     """Return the names of the bots of each match so far."""
-    return [{each.terms.players.maxie, each.terms.players.minnie} for each in arena.of(OpenMatch)]
+    return [{each.terms.players.maxie, each.terms.players.minnie} for each in arena.of(SaveNewMatch)]
 
 
 def test_a_bot_with_a_due_event_match_gets_no_pool_match() -> None:
@@ -407,20 +407,20 @@ def test_a_bot_with_a_due_event_match_gets_no_pool_match() -> None:
         arena.wait(100)
     arena.wait(60_100 - arena.now // MS)
     assert get_stored_state(arena).phase == "running"
-    before = arena.of(OpenMatch)
+    before = arena.of(SaveNewMatch)
     assert [each.terms.event for each in before[-2:]] == [DEFAULT_EVENT_NAME, DEFAULT_EVENT_NAME]
     play_until_quiet(arena, only=list_match_bots(arena)[-1])
     arena.wait(500)
-    assert arena.of(OpenMatch) == before, "both bots wait for their opponents in the event"
+    assert arena.of(SaveNewMatch) == before, "both bots wait for their opponents in the event"
     play_until_quiet(arena)
     arena.wait(100)
-    assert {each.terms.event for each in arena.of(OpenMatch)[len(before) :]} == {"cup"}
+    assert {each.terms.event for each in arena.of(SaveNewMatch)[len(before) :]} == {"cup"}
     play_out(arena)
 
 
 def test_commands_of_the_host_change_an_event_or_are_refused_with_the_reason() -> None:
     arena = Arena()
-    assert send_command(arena, ChangeTournament("cup", "pause")) == CommandAnswered(
+    assert send_command(arena, ChangeTournament("cup", "pause")) == HostRequestAnswered(
         1, "no event 'cup' is open or in progress", done=False
     )
     send_command(arena, AnnounceTournament(plan(rounds=5)))
@@ -434,7 +434,7 @@ def test_commands_of_the_host_change_an_event_or_are_refused_with_the_reason() -
     assert send_command(arena, ChangeTournament("cup", "pause")).done
     play_until_quiet(arena)
     arena.wait(100)
-    assert len(arena.of(OpenMatch)) == len(arena.records)
+    assert len(arena.of(SaveNewMatch)) == len(arena.records)
     assert send_command(arena, ChangeTournament("cup", "resume")).done
     arena.wait(100)
     assert arena.core.match_count
@@ -486,9 +486,9 @@ def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None
     while not get_stored_state(arena).has_ended:
         play_until_quiet(arena)
         arena.wait(500)
-    together = [each for each in arena.of(CloseMatch) if each.record.players in ONE_OWNER]
+    together = [each for each in arena.of(SaveFinishedMatch) if each.record.players in ONE_OWNER]
     assert not any(each.rated for each in together)
-    others = [each for each in arena.of(CloseMatch) if each.record.players not in ONE_OWNER]
+    others = [each for each in arena.of(SaveFinishedMatch) if each.record.players not in ONE_OWNER]
     assert others
     assert all(each.rated == rated for each in others)
     if format == "arena":
@@ -545,7 +545,7 @@ def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> Non
 
 
 def test_an_unknown_house_engine_is_not_entered() -> None:
-    arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
+    arena = Arena(house_engines=(HouseEngine("house-greedy", "greedy"),))
     send_command(arena, AnnounceTournament(plan()))
     answer = send_command(arena, ChangeTournament("cup", "enter", "house-greddy"))
     reason = "this server has no engine called 'house-greddy'; did you mean \"house-greedy\"?"
@@ -557,9 +557,11 @@ def test_a_disconnected_bot_is_entered_with_its_stored_rating() -> None:
     arena = Arena()
     send_command(arena, AnnounceTournament(plan(ratings=(1600, 1800))))
     arena.handle(
-        HostCommand(1, ChangeTournament("cup", "enter", "anna", {"tictactoe": 1700.0, "riskless": 900.0}))
+        NumberedHostRequest(
+            1, ChangeTournament("cup", "enter", "anna", {"tictactoe": 1700.0, "riskless": 900.0})
+        )
     )
-    assert arena.of(CommandAnswered)[-1].done
-    arena.handle(HostCommand(2, ChangeTournament("cup", "enter", "bert", {"riskless": 1700.0})))
-    answer = arena.of(CommandAnswered)[-1].answer
+    assert arena.of(HostRequestAnswered)[-1].done
+    arena.handle(NumberedHostRequest(2, ChangeTournament("cup", "enter", "bert", {"riskless": 1700.0})))
+    answer = arena.of(HostRequestAnswered)[-1].answer
     assert answer == "cup is open to ratings of 1600 to 1800, but 'bert' is rated 1500"

@@ -39,7 +39,7 @@ from arena.server.core.guests import (
     find_guest_refusal_reason,
 )
 from arena.server.core.house_engines import MAX_THINKING_MS_AGAINST_HOUSE
-from arena.server.core.house_queue import MAX_QUEUED_CHALLENGES, HouseQueue, SlotRequester
+from arena.server.core.house_queue import MAX_QUEUED_CHALLENGES, HouseChallengeQueue, SlotRequester
 from arena.server.core.inputs import BotCrashed, HouseEngineFailed, StartDraining
 from arena.server.core.settings import MAX_MATCHES_PER_HOUSE_ENGINE, HouseEngine, Pool, PoolGame
 from tests.server.core.arena import TICTACTOE, Arena, Peer
@@ -50,7 +50,7 @@ VALID_GUEST_CHALLENGE = replace(VALID_CHALLENGE, game="riskless", map="m2")
 
 
 def arena_with_house(**settings: Any) -> Arena:
-    return Arena(house=(HouseEngine(HOUSE, "greedy"),), **settings)
+    return Arena(house_engines=(HouseEngine(HOUSE, "greedy"),), **settings)
 
 
 def connect_engine(arena: Arena) -> Peer:
@@ -90,7 +90,7 @@ def make_guest_requester(number: int) -> SlotRequester:
 def test_no_requester_exceeds_its_share_and_no_slot_stays_empty_without_reason(
     steps: list[tuple[str, SlotRequester | int, str | None]],
 ) -> None:
-    queue = HouseQueue()
+    queue = HouseChallengeQueue()
     requests: dict[str, tuple[str, SlotRequester]] = {}
     waiting: set[str] = set()
     running: set[str] = set()
@@ -141,7 +141,7 @@ def test_no_requester_exceeds_its_share_and_no_slot_stays_empty_without_reason(
 @given(st.lists(st.integers(MAX_GUEST_MATCHES_PER_ADDRESS, 30), min_size=2, max_size=6), st.integers(1, 4))
 def test_owners_that_always_wait_are_served_equally_often(sizes: list[int], free: int) -> None:
     """Each owner has more waiting challenges than it may have slots."""
-    queue = HouseQueue()
+    queue = HouseChallengeQueue()
     numbers = dict.fromkeys(range(len(sizes)), 0)
     served: Counter[int] = Counter()
 
@@ -162,7 +162,7 @@ def test_owners_that_always_wait_are_served_equally_often(sizes: list[int], free
 
 
 def test_a_newcomer_is_served_after_one_turn_of_an_owner_with_many_challenges() -> None:
-    queue = HouseQueue()
+    queue = HouseChallengeQueue()
     for number in range(50):
         queue.enqueue_challenge(f"many {number}", "a", make_guest_requester(1))
     queue.enqueue_challenge("one", "a", make_guest_requester(2))
@@ -174,7 +174,7 @@ def test_a_newcomer_is_served_after_one_turn_of_an_owner_with_many_challenges() 
 
 
 def test_a_full_queue_refuses_a_challenge_of_the_owner_with_most_challenges() -> None:
-    queue = HouseQueue()
+    queue = HouseChallengeQueue()
     for number in range(MAX_QUEUED_CHALLENGES):
         assert queue.enqueue_challenge(f"many {number}", "a", make_guest_requester(1)) is None
     assert queue.enqueue_challenge("one", "a", make_guest_requester(2)) == f"many {MAX_QUEUED_CHALLENGES - 1}"
@@ -405,7 +405,7 @@ def test_match_requests_of_guests_at_one_address_are_limited() -> None:
 
 def test_matches_of_all_guests_start_at_a_limited_rate() -> None:
     engines = tuple(HouseEngine(f"house-{number}", "greedy") for number in range(10))
-    arena = Arena(house=engines)
+    arena = Arena(house_engines=engines)
     bots = [arena.connect(Hello(each.name, matches=4, pool=False)) for each in engines]
     for number in range(25):
         opponent = engines[number % 10].name
@@ -420,7 +420,8 @@ def test_matches_of_all_guests_start_at_a_limited_rate() -> None:
 def test_the_standing_of_a_lonely_bot_names_a_house_engine() -> None:
     pool = Pool(games=(PoolGame(make_game("tictactoe", {}), TimeControl.parse("2+0.1")),))
     arena = Arena(
-        house=(HouseEngine("house-random", "random"), HouseEngine("house-greedy", "greedy")), pool=pool
+        house_engines=(HouseEngine("house-random", "random"), HouseEngine("house-greedy", "greedy")),
+        pool=pool,
     )
     anna = arena.connect("anna")
     anna.send(Status())

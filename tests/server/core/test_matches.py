@@ -36,10 +36,10 @@ from arena.server.core.effects import (
     DURABLE_EFFECTS,
     AnalysisTrimmed,
     AppendMatchEvent,
-    CloseMatch,
     LogLine,
-    OpenMatch,
     PublishToTopic,
+    SaveFinishedMatch,
+    SaveNewMatch,
     SaveSession,
     SendMissedResult,
     SendToClient,
@@ -91,7 +91,7 @@ def test_two_bots_play_a_match_to_its_end() -> None:
         assert kinds == [Welcome, Start, *[Turn, Accepted] * turns, End]
         assert (peer.receive(End).winner, peer.received[-1]) == ("maxie", anna.received[-1])
     assert arena.core.match_count == 0
-    assert arena.of(OpenMatch)[0].terms.grace_ms == 400, "the server sets the grace period"
+    assert arena.of(SaveNewMatch)[0].terms.grace_ms == 400, "the server sets the grace period"
 
 
 def test_the_journal_gets_a_move_before_the_players_do() -> None:
@@ -107,7 +107,7 @@ def test_the_journal_gets_a_move_before_the_players_do() -> None:
 def test_the_time_measured_by_the_edge_decides_if_transit_to_the_core_is_slow(
     spent: int, reason: EndReason | None
 ) -> None:
-    arena, anna, _, match = arena_in_match("1+0", margin=50, transit_ns=200 * MS)
+    arena, anna, _, match = arena_in_match("1+0", margin=50, max_transit_ns=200 * MS)
     arena.wait(1249)
     assert not arena.records, "the move may still be in transit"
     anna.send(Move(match, 0, 4), spent * MS)
@@ -161,7 +161,7 @@ def test_a_returned_bot_does_not_lose_on_time_while_its_turn_is_in_transit() -> 
     assert not arena.records, "the edge counts on from 900 ms"
     arena.wait(1)
     assert arena.records[0].result.reason is EndReason.TIMEOUT
-    assert arena.of(AppendMatchEvent)[-1].turn == (1400 * MS, TurnStarted(0, clock_ran_ns=900 * MS))
+    assert arena.of(AppendMatchEvent)[-1].turn_start == (1400 * MS, TurnStarted(0, clock_ran_ns=900 * MS))
 
 
 def test_the_time_of_a_repeated_turn_is_not_charged_to_the_next_player() -> None:
@@ -176,7 +176,7 @@ def test_the_time_of_a_repeated_turn_is_not_charged_to_the_next_player() -> None
 
 
 def test_after_a_resync_the_core_waits_for_a_move_that_the_edge_may_have() -> None:
-    arena, anna, bert, match = arena_in_match("1+0", margin=50, reports_turns=False, transit_ns=200 * MS)
+    arena, anna, bert, match = arena_in_match("1+0", margin=50, reports_turns=False, max_transit_ns=200 * MS)
     arena.handle(TurnSent(anna.client, match, 0, arena.now))
     arena.now = 1300 * MS
     clients = [
@@ -332,7 +332,7 @@ def test_a_match_that_cannot_be_set_up_is_void_and_leaves_no_state() -> None:
     arena = Arena()
     arena.handle(MatchRequested(replace(spec("anna", "bert"), game=NoStart())))
     assert [each.result.reason for each in arena.records] == [EndReason.SERVER_FAULT]
-    assert [type(each) for each in arena.effects] == [OpenMatch, LogLine, CloseMatch]
+    assert [type(each) for each in arena.effects] == [SaveNewMatch, LogLine, SaveFinishedMatch]
     assert (arena.core.match_count, arena.core.find_bot("anna")) == (0, None)
 
 
@@ -348,7 +348,7 @@ def test_a_draining_core_begins_no_match() -> None:
     arena.request_match(carl, arena.connect("dora"))
     anna.send(Resign(first))
     arena.wait(10)
-    assert [each.terms.match for each in arena.of(OpenMatch)] == [first]
+    assert [each.terms.match for each in arena.of(SaveNewMatch)] == [first]
     assert arena.core.match_count == 0
 
 
@@ -412,7 +412,7 @@ def test_terms_name_the_engines_and_start_names_their_threads() -> None:
     anna, bert = arena.connect(Hello("anna", engine=engine)), arena.connect("bert")
     arena.request_match(anna, bert)
     assert (anna.receive(Start).threads, bert.receive(Start).threads) == (4, 1)
-    assert arena.of(OpenMatch)[0].terms.engines.maxie == engine
+    assert arena.of(SaveNewMatch)[0].terms.engines.maxie == engine
 
 
 def test_clocks_restart_for_players_that_did_not_get_their_turn() -> None:

@@ -33,7 +33,7 @@ from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import GlickoRating
 from arena.server.core.bot import RATING_OF_UNRATED_BOT
-from arena.server.core.effects import OpenMatch
+from arena.server.core.effects import SaveNewMatch
 from arena.server.core.inputs import ApplySettings, RatingChanged, SeasonClosed, StartDraining
 from arena.server.core.matchmaker import (
     MAX_BOTS_COMPARED_AT_ONCE,
@@ -328,7 +328,9 @@ def test_standing_describes_the_event_that_is_played_on_the_server() -> None:
     (anna, late) = connect_bots(arena, "anna", "late")
     messages = []
     for entrants in (None, ("anna", "bert")):
-        arena.handle(ApplySettings(replace(arena.settings, event="cup", entrants=entrants)))
+        arena.handle(
+            ApplySettings(replace(arena.settings, external_event="cup", external_event_entrants=entrants))
+        )
         for peer in (anna, late):
             peer.send(Status())
             messages.append(peer.receive(Standing))
@@ -486,5 +488,5 @@ def test_pool_matches_have_the_adjudication_rules_of_the_settings() -> None:
     arena = Arena(pool=POOL, adjudication=Adjudication(limit=2))
     connect_bots(arena, "anna", "bert")
     arena.wait(100)
-    (terms,) = [each.terms for each in arena.of(OpenMatch)]
+    (terms,) = [each.terms for each in arena.of(SaveNewMatch)]
     assert terms.adjudication == Adjudication(limit=2)

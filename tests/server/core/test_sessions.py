@@ -37,7 +37,7 @@ from arena.server.core.inputs import (
     ClientAdmitted,
     EdgeDisconnected,
     EdgeResynced,
-    RestoreMatches,
+    RestoredState,
 )
 from arena.server.core.limits import HostLimits
 from arena.server.core.settings import PoolGame
@@ -263,7 +263,7 @@ def test_a_restored_core_keeps_all_sessions_for_the_grace_period() -> None:
     arena = Arena(grace_ms=400)
     anna = arena.connect("anna", edge=1)
     after = Arena(grace_ms=400)
-    after.handle(RestoreMatches([], {"anna": hash_secret(anna.session)}))
+    after.handle(RestoredState([], {"anna": hash_secret(anna.session)}))
     after.wait(399)
     after.peers[anna.client] = type(anna)(after, anna.client, anna.hello)
     after.handle(EdgeResynced(1, [make_resync_entry(anna.hello, anna.client, anna.session)]))
@@ -329,7 +329,7 @@ def test_a_resync_sends_each_bot_what_it_may_have_missed() -> None:
     assert [type(each) for each in anna.pop_unread()] == [Start, Turn]
     assert SendMissedResult(anna.client, "anna", over) in arena.of(SendMissedResult)
     # The edge no longer lists bert: the message that his connection ended was lost.
-    assert arena.core.find_bot("bert").client is None  # type: ignore[union-attr]
+    assert arena.core.find_bot("bert").client_number is None  # type: ignore[union-attr]
     anna.send(Move(match, 0, 4))
     assert bert.reconnect().all(Turn)[0].moves == [4]
 

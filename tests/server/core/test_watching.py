@@ -295,7 +295,7 @@ def test_each_edge_with_a_browsing_client_gets_one_copy_of_the_listing() -> None
 
 
 def test_house_engines_are_listed_even_if_they_are_not_connected() -> None:
-    arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
+    arena = Arena(house_engines=(HouseEngine("house-greedy", "greedy"),))
     arena.connect("anna")
     assert [(each.name, each.program, each.house) for each in arena.listing().bots] == [
         ("house-greedy", "greedy", True),

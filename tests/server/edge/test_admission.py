@@ -24,7 +24,7 @@ def test_connections_are_limited_in_total_and_per_address() -> None:
     assert guard.try_admit_connection("10.0.0.3")
     for address in ("10.0.0.1", "10.0.0.2", "10.0.0.3"):
         guard.stop_counting_connection(address)
-    assert not guard.open_counts, "addresses without connections are forgotten"
+    assert not guard.open_connection_counts, "addresses without connections are forgotten"
 
 
 def test_the_limit_per_address_applies_only_when_many_connections_are_open() -> None:

@@ -405,7 +405,7 @@ async def test_an_ended_connection_no_longer_counts() -> None:
             peer = await arena.connect()
             peer.transport.reset()
             await peer.transport.lost.wait()
-        assert not arena.edge.admission.open_counts
+        assert not arena.edge.admission.open_connection_counts
         assert not arena.edge.connections
 
 

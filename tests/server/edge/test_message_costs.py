@@ -8,7 +8,7 @@ from typing import get_args
 
 from arena.protocol.messages import ClientMessage
 from arena.server.edge import connection
-from arena.server.edge.message_costs import MESSAGE_COSTS
+from arena.server.edge.message_costs import MESSAGE_COSTS_US
 from arena.server.web import page_process
 from arena.server.web.routes import ROUTES
 
@@ -18,12 +18,12 @@ TABLE = re.findall(
 
 
 def test_every_kind_of_message_has_a_cost() -> None:
-    assert set(MESSAGE_COSTS) == set(get_args(ClientMessage))
+    assert set(MESSAGE_COSTS_US) == set(get_args(ClientMessage))
 
 
 def test_security_md_lists_the_cost_of_every_message() -> None:
     costs = {name: int(cost.replace(",", "")) for name, cost in TABLE}
-    messages = {str(kind.__struct_config__.tag): cost for kind, cost in MESSAGE_COSTS.items()}
+    messages = {str(kind.__struct_config__.tag): cost for kind, cost in MESSAGE_COSTS_US.items()}
     assert costs == messages
 
 
@@ -36,4 +36,4 @@ def test_every_route_has_a_shorter_time_limit_than_the_connection() -> None:
 
 
 def test_no_unexpected_message_is_free() -> None:
-    assert min(MESSAGE_COSTS.values()) > 0
+    assert min(MESSAGE_COSTS_US.values()) > 0

@@ -103,7 +103,7 @@ async def test_a_connection_may_send_many_requests() -> None:
         for number in range(20):
             peer.transport.feed_data(get(f"/{number}"))
             assert await answer(peer) == (200, f"/{number}\n".encode(), False)
-        assert arena.edge.admission.open_counts.total() == 1
+        assert arena.edge.admission.open_connection_counts.total() == 1
         assert pages.asked[0] == ("/0", ADDRESS)
         assert not arena.core.received
 

@@ -41,7 +41,7 @@ from arena.server.core.inputs import (
     TurnSent,
 )
 from arena.server.core.limits import HostLimits
-from arena.server.edge.message_costs import MESSAGE_COSTS
+from arena.server.edge.message_costs import MESSAGE_COSTS_US
 from arena.server.edge.session import ADMISSION_TIMEOUT_SECONDS
 from arena.server.ports import AdmissionRequest
 from tests.server.edge.rig import (
@@ -430,7 +430,7 @@ async def test_messages_about_own_matches_are_free_and_all_others_have_their_cos
         arena.send(client, End("m", "maxie", EndReason.RESIGNATION, "", [], CLOCKS))
         anna.send(Ready("m"), Move("m", 0, 1), Resign("m"), Hello("anna"), Browse(), Watch("x"))
         await asyncio.sleep(1)
-        assert requests == [MESSAGE_COSTS[each] for each in (Ready, Move, Resign, Hello, Browse, Watch)]
+        assert requests == [MESSAGE_COSTS_US[each] for each in (Ready, Move, Resign, Hello, Browse, Watch)]
 
 
 @virtual

@@ -14,9 +14,9 @@ from arena.protocol.record import format_record_line
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import (
     CloseClient,
-    CloseMatch,
     DeleteSession,
     DurableEffect,
+    SaveFinishedMatch,
     SaveSession,
     SendToClient,
 )
@@ -25,7 +25,7 @@ from arena.server.core.inputs import (
     ClientAdmitted,
     EdgeResynced,
     MessageReceived,
-    RestoreMatches,
+    RestoredState,
     TurnSent,
 )
 from arena.server.core.settings import CoreSettings
@@ -71,27 +71,27 @@ class ListStore:
         self.commits.append(list(effects))
         self.effects += effects
 
-    async def load_restart_state(self, event: str | None) -> RestoreMatches:
+    async def load_restart_state(self, event: str | None) -> RestoredState:
         if self.is_away:
             raise StoreUnavailable("the disk is full")
         sessions: dict[str, bytes] = {}
         for each in self.effects:
             if isinstance(each, SaveSession):
-                sessions[each.name] = each.hash
+                sessions[each.name] = each.secret_hash
             elif isinstance(each, DeleteSession):
                 sessions.pop(each.name, None)
         ended: dict[str, list[str]] = {}
-        for record in [each.record for each in self.of(CloseMatch)[-MAX_RECENT_MATCHES:]]:
+        for record in [each.record for each in self.of(SaveFinishedMatch)[-MAX_RECENT_MATCHES:]]:
             for name in (record.players.maxie, record.players.minnie):
                 ended.setdefault(name, []).append(record.match)
-        return RestoreMatches([] if event is None else [*list_unfinished(self.effects)], sessions, ended)  # type: ignore[arg-type]
+        return RestoredState([] if event is None else [*list_unfinished(self.effects)], sessions, ended)  # type: ignore[arg-type]
 
     async def record(self, match: str) -> str | None:
         if self.failing_lookups:
             self.failing_lookups -= 1
             raise ConnectionError("the line is cut")
         for each in self.effects:
-            if isinstance(each, CloseMatch) and each.record.match == match:
+            if isinstance(each, SaveFinishedMatch) and each.record.match == match:
                 return format_record_line(each.record)
         return None
 
@@ -223,7 +223,7 @@ async def running(
         clock=VIRTUAL_CLOCK,
         lag=EventLoopLag(VIRTUAL_CLOCK, lambda _seconds: None),
         make_seed=lambda: b"seed",
-        outage_patience_s=20.0,
+        max_store_outage_s=20.0,
         event_name=event,
     )
     edge = ListEdge(shell)

@@ -216,7 +216,7 @@ class RecordingShell:
     def __init__(self) -> None:
         self.inputs: list[Any] = []
         self.sent: list[Any] = []
-        self.submit, self.send_without_core = self.inputs.append, self.sent.append
+        self.submit, self.send_bypassing_core = self.inputs.append, self.sent.append
 
 
 class Accounts:
@@ -325,7 +325,9 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
     bot = LobbyBot("anna")
     bot.begin_session("secret")
     bot.set_owner("ada")
-    accounts, shell = open_accounts(monkeypatch, anna=account("token", session_hash=bot.session, owner="ada"))
+    accounts, shell = open_accounts(
+        monkeypatch, anna=account("token", session_hash=bot.session_hash, owner="ada")
+    )
     auth = make_authenticator()
 
     def hello(client: int, token: str, session: str) -> ClientAdmitted | None:

@@ -49,7 +49,7 @@ async def host_with_house(
     """Run a host with these engines during the block. Their failures are added to `notices`; None to fail on them."""
     notice = pytest.fail if notices is None else notices.append
     plan = HouseEnginePlan(
-        bots, admits_guests=True, checks_engines=check, report_failure=notice, restart_policy=QUICK
+        bots, admits_guests=True, checks_engines_at_start=check, report_failure=notice, restart_policy=QUICK
     )
     async with open_host(settings, house=plan, **options) as host, host.open_house_engines():
         yield host
@@ -190,7 +190,7 @@ async def test_with_checks_engines_an_unknown_engine_is_an_error() -> None:
     policy = replace(QUICK, start_seconds=500, settle_seconds=0)
     plan = HouseEnginePlan(
         parse_house_engines(["random", "nonsense"]),
-        checks_engines=True,
+        checks_engines_at_start=True,
         report_failure=notices.append,
         restart_policy=policy,
     )
@@ -204,7 +204,7 @@ async def test_with_checks_engines_a_hanging_engine_is_awaited_only_once() -> No
     notices: list[str] = []
     plan = HouseEnginePlan(
         RANDOM,
-        checks_engines=True,
+        checks_engines_at_start=True,
         report_failure=notices.append,
         restart_policy=replace(QUICK, start_seconds=0, backoff_seconds=500),
     )
@@ -248,7 +248,7 @@ async def test_an_engine_with_other_rules_of_a_game_is_refused_in_one_line(
     notices: list[str] = []
     plan = HouseEnginePlan(
         RANDOM,
-        checks_engines=True,
+        checks_engines_at_start=True,
         report_failure=notices.append,
         restart_policy=RestartPolicy(max_restarts=0),
         games=[f"{file}:Nim"],

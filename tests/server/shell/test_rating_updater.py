@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.rating.glicko import GlickoRating
-from arena.server.core.effects import CloseMatch
+from arena.server.core.effects import SaveFinishedMatch
 from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
 from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.store.aggregates.ratings import load_rating_rows
@@ -51,7 +51,7 @@ async def test_a_closed_season_is_reported_and_later_matches_are_rated_anew(data
         await ratings.update_ratings()
         assert shell.pop_inputs() == [SeasonClosed("tictactoe")]
         record = await store_match(engine, day(3), events(MAXIE_WINS))
-        ratings.record_finished_match(CloseMatch(record, rated=True))
+        ratings.record_finished_match(SaveFinishedMatch(record, rated=True))
         await ratings.update_ratings()
         assert shell.pop_inputs() == [
             RatingChanged("tictactoe", row.bot, GlickoRating(row.rating, row.deviation))

@@ -16,9 +16,9 @@ from arena.protocol.record import Record, Result
 from arena.server.abuse_counter import AbuseCounter
 from arena.server.core.effects import (
     AppendMatchEvent,
-    CloseMatch,
     DeleteSession,
-    OpenMatch,
+    SaveFinishedMatch,
+    SaveNewMatch,
     SaveSession,
 )
 from arena.server.core.inputs import ClientDisconnected, MatchRequested
@@ -54,7 +54,9 @@ async def test_players_get_the_end_of_their_match_before_other_parts_handle_it()
     async with running(ListStore()) as edge:
         a, b = edge.connect("a"), edge.connect("b")
         end_counts: list[int] = []
-        edge.shell.add_effect_handler(CloseMatch, lambda _: end_counts.append(len(a.all(End) + b.all(End))))
+        edge.shell.add_effect_handler(
+            SaveFinishedMatch, lambda _: end_counts.append(len(a.all(End) + b.all(End)))
+        )
         await edge.shell.play_match(spec("a", "b"))
         assert end_counts == [2]
 
@@ -87,7 +89,7 @@ async def test_inputs_that_arrive_during_a_commit_share_the_next_one() -> None:
             edge.shell.submit(MatchRequested(spec(*pair)))
         store.gate.set()
         await until(lambda: all(each.all(Start) for each in bots))
-        opened = [sum(isinstance(each, OpenMatch) for each in commit) for commit in store.commits[before:]]
+        opened = [sum(isinstance(each, SaveNewMatch) for each in commit) for commit in store.commits[before:]]
         assert opened[:2] == [1, 3]
 
 
@@ -223,7 +225,7 @@ async def test_after_a_long_outage_a_new_core_is_built_from_the_store() -> None:
         record = await play_task
         assert record.result.reason is EndReason.LINE
         assert edge.resync_count == 2
-        assert len(store.of(CloseMatch)) == 1
+        assert len(store.of(SaveFinishedMatch)) == 1
 
 
 @virtual
@@ -240,7 +242,7 @@ async def test_a_requested_match_that_was_not_stored_is_requested_again(failing_
         record = await play_task
         assert record.result.reason is EndReason.LINE
         assert store.failing_lookups == 0
-        assert len(store.of(OpenMatch)) == 1
+        assert len(store.of(SaveNewMatch)) == 1
 
 
 @virtual
@@ -289,7 +291,7 @@ async def test_a_match_requested_while_there_is_no_core_begins_once() -> None:
         await play_task
         assert (await second_task).result.reason is EndReason.LINE
         assert len(c.all(End)) == len(d.all(End)) == 1
-        assert len(store.of(OpenMatch)) == 2
+        assert len(store.of(SaveNewMatch)) == 2
 
 
 @virtual
@@ -311,7 +313,7 @@ async def test_a_waiting_match_whose_request_is_cancelled_never_begins(outage: b
             a.answer(a.all(Turn)[-1])
         await play_task
         await anyio.sleep(1)
-        assert len(store.of(OpenMatch)) == 1
+        assert len(store.of(SaveNewMatch)) == 1
 
 
 def played_elsewhere(terms: MatchTerms) -> Record:
@@ -325,9 +327,9 @@ async def test_a_match_played_elsewhere_is_stored_once_after_an_outage() -> None
         await anyio.sleep(1)
         store.is_away = True
         terms = spec("a", "b")
-        store_task = asyncio.create_task(edge.shell.store_match(terms, played_elsewhere(terms)))
+        store_task = asyncio.create_task(edge.shell.store_record(terms, played_elsewhere(terms)))
         await anyio.sleep(100)
         assert not store_task.done()
         store.is_away = False
         await store_task
-        assert len(store.of(OpenMatch)) == len(store.of(CloseMatch)) == 1
+        assert len(store.of(SaveNewMatch)) == len(store.of(SaveFinishedMatch)) == 1

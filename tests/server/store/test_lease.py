@@ -228,7 +228,7 @@ async def test_a_journal_that_lost_its_lease_cannot_commit(
             rows = (await connection.execute(sa.select(schema.matches))).all()
             assert [(row.match, row.finished) for row in rows] == [(MATCH, None)]
             assert not (await connection.execute(sa.select(schema.records))).all()
-        assert (await load_restart_state(engine, "", None)).sessions == {}
+        assert (await load_restart_state(engine, "", None)).session_hashes == {}
     assert "not released" not in caplog.text, "a lost lease need not be released"
 
 

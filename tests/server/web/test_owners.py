@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
 from arena.server.core.calendar import format_unix_time_as_utc
-from arena.server.core.inputs import AnnounceTournament, HostCommand
+from arena.server.core.inputs import AnnounceTournament, NumberedHostRequest
 from arena.server.host import Host
 from arena.server.shell import host_requests
 from arena.server.store import invitations, owners, tokens
@@ -178,7 +178,7 @@ async def test_an_entry_reaches_its_event_immediately(host: Host, monkeypatch: p
         host.engine, "", AnnounceTournament(replace(CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE))
     )
 
-    async def pending_requests(*_: object) -> list[HostCommand]:
+    async def pending_requests(*_: object) -> list[NumberedHostRequest]:
         return []
 
     monkeypatch.setattr(host_requests, "load_pending_requests", pending_requests)

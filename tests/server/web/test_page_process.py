@@ -89,7 +89,7 @@ class EmptyPageClient(PageClient):
     async def request_lobby_listing_or_last_known(self) -> Listing:
         return Listing([], [], [])
 
-    async def get_current_lobby_listing(self) -> Listing:
+    async def request_lobby_listing(self) -> Listing:
         return await self.request_lobby_listing_or_last_known()
 
     def list_admitted_clients(self) -> list[ConnectedClient]:

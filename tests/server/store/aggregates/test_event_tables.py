@@ -116,7 +116,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
     table = await load_event_table(engine, "cup")
     assert table is not None
     assert {row.bot: (row.rank, row.points) for row in table.rows} == {
-        bot: event.find_place(bot) for bot in event.state.bots
+        bot: event.compute_place(bot) for bot in event.state.bots
     }
     assert [row.rank for row in table.rows] == sorted(row.rank for row in table.rows)
 

@@ -94,7 +94,7 @@ async def test_a_failed_commit_stores_nothing_and_the_next_one_succeeds(
             )
         assert "records" in journal.describe_outage()
         assert await load_stored_events(engine) == [(1, MatchOpened())]
-        assert (await journal.load_restart_state(None)).sessions == {}
+        assert (await journal.load_restart_state(None)).session_hashes == {}
         await journal.commit([make_append_event(2, ServerRecovered())])
         assert journal.describe_outage() == ""
         assert await load_stored_events(engine) == [(1, MatchOpened()), (2, ServerRecovered())]
@@ -167,7 +167,7 @@ async def test_a_repeated_commit_changes_nothing(engine: AsyncEngine) -> None:
         async with engine.connect() as connection:
             arrivals = (await connection.execute(sa.select(schema.matches.c.arrival))).scalars().all()
         assert set(arrivals) == {1, None}
-        assert (await journal.load_restart_state("test")).sessions == {}
+        assert (await journal.load_restart_state("test")).session_hashes == {}
 
 
 async def test_a_turn_and_its_move_are_stored_in_one_row(engine: AsyncEngine) -> None:
@@ -325,7 +325,7 @@ async def test_a_cancelled_commit_is_stored_as_a_whole_or_not_at_all(engine: Asy
                 asyncio.get_running_loop().call_soon(scope.cancel)
                 await journal.commit([make_append_event(seq), SaveSession("anna", bytes([seq]))])
         await journal.commit([make_append_event(6), SaveSession("anna", b"\6")])
-        assert (await journal.load_restart_state("test")).sessions == {"anna": b"\6"}
+        assert (await journal.load_restart_state("test")).session_hashes == {"anna": b"\6"}
         assert (await load_events_of_match(engine, MATCH))[-1] == (6, MatchOpened())
 
 
