@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.compiled.availability import has_compiled_search, has_own_kernel
+from arena.bots.compiled.availability import has_compiled_search, has_custom_kernel
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for, scale_weights
@@ -44,7 +44,7 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> D
 
     Raises BadSpec if the evaluator cannot be used with the game, and BadWeights if its file is invalid.
     """
-    if has_own_kernel(game) and evaluator != "plain":
+    if has_custom_kernel(game) and evaluator != "plain":
         raise BadSpec(
             f"{game.name} is compiled with an estimate of its own: use the evaluator plain, not {evaluator!r:.60}"
         )

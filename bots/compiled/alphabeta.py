@@ -3,12 +3,12 @@
 The search promises, as a fail-soft negamax:
 - The fields DEPTH, ALPHA and BETA of a node's stack frame are the depth and the window of its search. The value of a node
   is for its player to move. At depth 0, the value is an estimate. A win counts WIN minus its distance from the root.
-- With the option EXACT, the root has the value of plain minimax at that depth, and its best move, the first of equal ones.
+- With the option IS_EXACT, the root has the value of plain minimax at that depth, and its best move, the first of equal ones.
   This holds for every number of threads and any content of the transposition table.
 - If the search is stopped, the root's frame holds the best of the moves that were searched, and the table holds only
   correct entries.
 
-Each step of the loop works on the frame at register AT, and returns the next step: count a node, enter it, list its
+Each step of the loop works on the frame at register CURRENT_FRAME, and returns the next step: count a node, enter it, list its
 moves, choose its next move, begin the move, receive a value, or finish the node. All state is in arrays, so a search can
 pause.
 
@@ -58,17 +58,30 @@ from arena.bots.compiled.table import (
 )
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
 
-COUNT, ENTER, LIST, NEXT, BEGIN, RECEIVE, FINISH, UNWIND, IDLE, DONE, STOPPED, PAUSED = range(12)
+(
+    COUNT_NODE,
+    ENTER_NODE,
+    LIST_MOVES,
+    NEXT_MOVE,
+    BEGIN_MOVE,
+    RECEIVE_VALUE,
+    FINISH_NODE,
+    LEAVE_NODE,
+    WAIT_FOR_WORK,
+    ROOT_DONE,
+    STOPPED,
+    PAUSED,
+) = range(12)
 """Steps of the search loop, each the loop's next action or the reason for its end.
 
-COUNT    count a node                     FINISH   store a node's value and pass it to the parent
-ENTER    look for a value without search  UNWIND   leave a node whose search must end
-LIST     list the node's moves            IDLE     wait for work of another thread
-NEXT     choose the next move             DONE     the root is searched
-BEGIN    play the chosen move             STOPPED  the search was stopped, or a helper must return
-RECEIVE  receive the move's value         PAUSED   the caller may look at the clock and call again
+COUNT_NODE     count a node                     FINISH_NODE    store a node's value and pass it to the parent
+ENTER_NODE     look for a value without search  LEAVE_NODE     leave a node whose search must end
+LIST_MOVES     list the node's moves            WAIT_FOR_WORK  wait for work of another thread
+NEXT_MOVE      choose the next move             ROOT_DONE      the root is searched
+BEGIN_MOVE     play the chosen move             STOPPED        the search was stopped, or a helper must return
+RECEIVE_VALUE  receive the move's value         PAUSED         the caller may look at the clock and call again
 
-At DONE, STOPPED and PAUSED, the loop ends, and the kernel returns the step.
+At ROOT_DONE, STOPPED and PAUSED, the loop ends, and the kernel returns the step.
 """
 _STOP_CHECK_MASK = 31
 """Bit mask of the number of nodes that a thread has entered: if the masked bits are 0, the thread checks for a stop.
@@ -85,11 +98,11 @@ def make_search_kernel(kernel: Kernel) -> Any:
     shared     memory of all threads
     rules      rules of the game on its map, as an array
     table      transposition table
-    is_helper  0 to search the root, which is in frame 0, and return DONE, STOPPED or PAUSED. 1 to help other threads at their
-               split points (nodes whose moves several threads search) until SharedField.QUIT is set.
+    is_helper  0 to search the root, which is in frame 0, and return ROOT_DONE, STOPPED or PAUSED. 1 to help other threads at their
+               split points (nodes whose moves several threads search) until SharedField.QUIT_HELPERS is set.
 
-    Register STEP holds the first step: COUNT, or IDLE for a helper. A search of the root also returns PAUSED after every
-    SearchOption.PAUSE_NODES nodes, and while it waits for helpers, so that the caller can look at the clock. The next
+    Register STEP holds the first step: COUNT_NODE, or WAIT_FOR_WORK for a helper. A search of the root also returns PAUSED after every
+    SearchOption.NODES_BETWEEN_PAUSES nodes, and while it waits for helpers, so that the caller can look at the clock. The next
     call of the kernel continues the search.
     """
     words = kernel.words
@@ -121,9 +134,9 @@ def make_search_kernel(kernel: Kernel) -> Any:
     @inlined
     def return_value_to_parent(mem: Any, frame: Any, value: Any) -> Any:
         """Pass the value of the node in `frame` to its parent. Return the next step of the loop, at the parent."""
-        put(mem, Register.VALUE, -value)
-        put(mem, Register.AT, frame - frame_words)
-        return RECEIVE
+        put(mem, Register.CHILD_VALUE, -value)
+        put(mem, Register.CURRENT_FRAME, frame - frame_words)
+        return RECEIVE_VALUE
 
     @inlined
     def enter_child(mem: Any, frame: Any, depth: Any, low: Any, high: Any) -> Any:
@@ -137,8 +150,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
         put(mem, child + Frame.DISTANCE, get(mem, node + Frame.DISTANCE) + 1)
         put(mem, child + Frame.ALPHA, -high)
         put(mem, child + Frame.BETA, -low)
-        put(mem, Register.AT, frame + frame_words)
-        return COUNT
+        put(mem, Register.CURRENT_FRAME, frame + frame_words)
+        return COUNT_NODE
 
     @inlined
     def may_use_table_entry(mem: Any, shared: Any, node: Any, entry_depth: Any, value: Any) -> Any:
@@ -153,7 +166,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         """
         depth = get(mem, node + Frame.DEPTH)
         plies_left = get(shared, SearchOption.PLIES_LEFT)
-        is_deeper_allowed = get(shared, SearchOption.SELECTIVE) != 0 and entry_depth < plies_left - get(
+        is_deeper_allowed = get(shared, SearchOption.IS_SELECTIVE) != 0 and entry_depth < plies_left - get(
             mem, node + Frame.DISTANCE
         )
         is_before_limit = abs(value) <= ESTIMATE_LIMIT or WIN - abs(value) <= plies_left
@@ -162,9 +175,9 @@ def make_search_kernel(kernel: Kernel) -> Any:
     @inlined
     def count_nodes_and_check_stop(mem: Any, shared: Any) -> Any:
         """Add this thread's new nodes to the total of all threads. Return True if the search must stop."""
-        new_nodes = get(mem, Register.NODES) - get(mem, Register.COUNTED)
-        put(mem, Register.COUNTED, get(mem, Register.NODES))
-        if fetch_add(shared, SharedField.NODES, new_nodes) + new_nodes >= get(
+        new_nodes = get(mem, Register.NODE_COUNT) - get(mem, Register.REPORTED_NODE_COUNT)
+        put(mem, Register.REPORTED_NODE_COUNT, get(mem, Register.NODE_COUNT))
+        if fetch_add(shared, SharedField.NODE_COUNT, new_nodes) + new_nodes >= get(
             shared, SearchOption.NODE_LIMIT
         ):
             atomic_store(shared, SharedField.STOP, 1)
@@ -173,37 +186,37 @@ def make_search_kernel(kernel: Kernel) -> Any:
     @inlined
     def pause(mem: Any, next_step: Any) -> Any:
         """Return PAUSED, which ends the kernel's call. The next call begins with the step `next_step`."""
-        put(mem, Register.NODES_AT_PAUSE, get(mem, Register.NODES))
+        put(mem, Register.NODE_COUNT_AT_PAUSE, get(mem, Register.NODE_COUNT))
         put(mem, Register.STEP, next_step)
         return PAUSED
 
     @inlined
     def count_node(mem: Any, shared: Any, is_helper: Any) -> Any:
-        """Count the current node (register AT), and return the next step of the loop.
+        """Count the current node (register CURRENT_FRAME), and return the next step of the loop.
 
         After every 32 nodes, look whether the search must stop or pause.
         """
-        node = get(mem, Register.AT) + words
-        entered_count = get(mem, Register.ENTERED) + 1
-        put(mem, Register.ENTERED, entered_count)
-        put(mem, Register.NODES, get(mem, Register.NODES) + 1)
+        node = get(mem, Register.CURRENT_FRAME) + words
+        entered_count = get(mem, Register.ENTERED_COUNT) + 1
+        put(mem, Register.ENTERED_COUNT, entered_count)
+        put(mem, Register.NODE_COUNT, get(mem, Register.NODE_COUNT) + 1)
         put(mem, node + Frame.ROLE, SplitPointRole.NONE)
         put(mem, node + Frame.FIXED_ALPHA, NO_FIXED_ALPHA)
         if entered_count & _STOP_CHECK_MASK == 0:
             if count_nodes_and_check_stop(mem, shared):
-                return UNWIND
-            new_nodes = get(mem, Register.NODES) - get(mem, Register.NODES_AT_PAUSE)
-            if is_helper == 0 and new_nodes >= get(shared, SearchOption.PAUSE_NODES):
-                return pause(mem, ENTER)
-        return ENTER
+                return LEAVE_NODE
+            new_nodes = get(mem, Register.NODE_COUNT) - get(mem, Register.NODE_COUNT_AT_PAUSE)
+            if is_helper == 0 and new_nodes >= get(shared, SearchOption.NODES_BETWEEN_PAUSES):
+                return pause(mem, ENTER_NODE)
+        return ENTER_NODE
 
     @inlined
     def enter_node(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
-        """Leave the current node (register AT) if a bound or a table entry already gives its value.
+        """Leave the current node (register CURRENT_FRAME) if a bound or a table entry already gives its value.
 
         Return the next step of the loop.
         """
-        frame = get(mem, Register.AT)
+        frame = get(mem, Register.CURRENT_FRAME)
         node = frame + words
         if can_foresee and is_above_leaves(mem, shared, node):
             return search_last_ply(mem, shared, rules, frame)
@@ -215,13 +228,13 @@ def make_search_kernel(kernel: Kernel) -> Any:
             key = mix_plies_left_into_key(key, plies_left)
         put(mem, node + Frame.KEY, key)
         prefetch_bucket(table, get(shared, SearchOption.TABLE_MASK), key)
-        if get(shared, SearchOption.SELECTIVE) != 0:
+        if get(shared, SearchOption.IS_SELECTIVE) != 0:
             put(mem, node + Frame.ESTIMATE, estimate(rules, mem, frame) + get(shared, SearchOption.TEMPO))
         value = find_futility_bound(mem, shared, frame)
         if value != NOT_PRUNED:
             return return_value_to_parent(mem, frame, value)
         hint = -1
-        if get(shared, SearchOption.HINTS) != 0:
+        if get(shared, SearchOption.USE_HINTS) != 0:
             packed_entry = probe_bucket(table, get(shared, SearchOption.TABLE_MASK), key)
             if packed_entry != 0:
                 hint = unpack_move(packed_entry)
@@ -229,53 +242,53 @@ def make_search_kernel(kernel: Kernel) -> Any:
                 if (
                     distance_from_root > 0
                     and may_use_table_entry(mem, shared, node, unpack_depth(packed_entry), value)
-                    and get(shared, SearchOption.TABLE) != 0
+                    and get(shared, SearchOption.USE_TABLE_VALUES) != 0
                     and decides_window(
                         packed_entry, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA)
                     )
                 ):
-                    put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
+                    put(mem, Register.ESTIMATE_COUNT, get(mem, Register.ESTIMATE_COUNT) + 1)
                     return return_value_to_parent(mem, frame, value)
         put(mem, node + Frame.HINT, hint)
-        return COUNT if begin_probcut(mem, shared, frame) else LIST
+        return COUNT_NODE if begin_probcut(mem, shared, frame) else LIST_MOVES
 
     @inlined
     def list_node_moves(mem: Any, shared: Any, rules: Any) -> Any:
-        """List the moves of the current node (register AT), the transposition table's move first. Return the next step."""
-        frame = get(mem, Register.AT)
+        """List the moves of the current node (register CURRENT_FRAME), the transposition table's move first. Return the next step."""
+        frame = get(mem, Register.CURRENT_FRAME)
         node = frame + words
         distance_from_root = get(mem, node + Frame.DISTANCE)
         hint = get(mem, node + Frame.HINT)
         reduce_without_hint(mem, shared, node)
         list_moves(mem, rules, frame, distance_from_root)
-        put(mem, node + Frame.FLOOR, get(mem, node + Frame.ALPHA))
-        put(mem, node + Frame.BEST, -INFINITY)
+        put(mem, node + Frame.INITIAL_ALPHA, get(mem, node + Frame.ALPHA))
+        put(mem, node + Frame.BEST_VALUE, -INFINITY)
         put(mem, node + Frame.BEST_MOVE, -1)
-        put(mem, node + Frame.NEXT, 0)
+        put(mem, node + Frame.NEXT_INDEX, 0)
         if hint >= 0 and distance_from_root > 0 and not put_hint_first(mem, node, hint):
             hint = -1
         put(mem, node + Frame.HINT, hint)
-        return NEXT
+        return NEXT_MOVE
 
     @inlined
     def list_moves(mem: Any, rules: Any, frame: Any, distance_from_root: Any) -> None:
         """Write the moves of a node to its move list; at the root, only the moves that the caller wants searched."""
         node = frame + words
-        list_at = get(mem, Register.LISTS) + (frame - FIRST_FRAME_OFFSET) // frame_words * get(
-            mem, Register.WIDTH
+        list_at = get(mem, Register.MOVE_LISTS) + (frame - FIRST_FRAME_OFFSET) // frame_words * get(
+            mem, Register.MOVE_LIST_WORDS
         )
         count = moves(rules, mem, frame, list_at)
-        put(mem, node + Frame.LIST, list_at)
-        put(mem, node + Frame.COUNT, count)
-        put(mem, node + Frame.ORDER, MoveListState.RAW)
+        put(mem, node + Frame.MOVE_LIST, list_at)
+        put(mem, node + Frame.MOVE_COUNT, count)
+        put(mem, node + Frame.MOVE_LIST_STATE, MoveListState.UNSORTED)
         if distance_from_root == 0:
-            count = get(mem, Register.CHOSEN)
-            put(mem, node + Frame.COUNT, count)
+            count = get(mem, Register.ROOT_MOVE_COUNT)
+            put(mem, node + Frame.MOVE_COUNT, count)
             for i in range(count):
-                put(mem, list_at + i, get(mem, get(mem, Register.ROOT) + i))
+                put(mem, list_at + i, get(mem, get(mem, Register.ROOT_ORDER) + i))
             # Only the search to depth 1 sorts the root's moves. For greater depths, the caller gives their order.
             if get(mem, node + Frame.DEPTH) > 1:
-                put(mem, node + Frame.ORDER, MoveListState.FINAL)
+                put(mem, node + Frame.MOVE_LIST_STATE, MoveListState.SORTED)
 
     last = LastPlySearch(kernel, frame_words, list_moves, return_value_to_parent)
     can_foresee, is_above_leaves, search_last_ply = (
@@ -286,18 +299,18 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def next_move(mem: Any, shared: Any, rules: Any, is_helper: Any) -> Any:
-        """Choose the next move of the current node (register AT). If other threads are idle, share the remaining moves.
+        """Choose the next move of the current node (register CURRENT_FRAME). If other threads are idle, share the remaining moves.
 
         Return the next step of the loop.
         """
-        frame = get(mem, Register.AT)
+        frame = get(mem, Register.CURRENT_FRAME)
         node = frame + words
         if get(mem, node + Frame.ROLE) != SplitPointRole.NONE:
             return take_shared_move(mem, shared, frame, is_helper)
-        rank = get(mem, node + Frame.NEXT)
-        if rank >= get(mem, node + Frame.COUNT) or may_skip_late_moves(mem, shared, node, rank):
-            return FINISH
-        if get(mem, node + Frame.ORDER) == MoveListState.RAW and (
+        rank = get(mem, node + Frame.NEXT_INDEX)
+        if rank >= get(mem, node + Frame.MOVE_COUNT) or may_skip_late_moves(mem, shared, node, rank):
+            return FINISH_NODE
+        if get(mem, node + Frame.MOVE_LIST_STATE) == MoveListState.UNSORTED and (
             rank > 0 or get(mem, node + Frame.HINT) < 0
         ):
             score_moves(mem, shared, rules, frame)
@@ -305,32 +318,32 @@ def make_search_kernel(kernel: Kernel) -> Any:
             fix_alpha_for_later_moves(mem, shared, node, rank)
             if (
                 rank > 0
-                and atomic_load(shared, SharedField.IDLE) > 0
+                and atomic_load(shared, SharedField.IDLE_COUNT) > 0
                 and (
-                    get(shared, SearchOption.COURSE_FORM) == 0
+                    get(shared, SearchOption.IS_COURSE_FORM) == 0
                     or get(mem, node + Frame.FIXED_ALPHA) != NO_FIXED_ALPHA
                 )
                 and open_split(mem, shared, frame)
             ):
-                return NEXT
-        if get(mem, node + Frame.ORDER) == MoveListState.SCORED:
+                return NEXT_MOVE
+        if get(mem, node + Frame.MOVE_LIST_STATE) == MoveListState.SCORED:
             select_best_move(mem, node, rank)
-        move = get(mem, get(mem, node + Frame.LIST) + rank)
+        move = get(mem, get(mem, node + Frame.MOVE_LIST) + rank)
         distance_from_root = get(mem, node + Frame.DISTANCE)
-        exact = get(shared, SearchOption.EXACT)
+        exact = get(shared, SearchOption.IS_EXACT)
         threshold = compute_threshold(
             get(mem, node + Frame.ALPHA), get(mem, node + Frame.BEST_MOVE), move, distance_from_root, exact
         )
         fixed = get(mem, node + Frame.FIXED_ALPHA)
         if fixed != NO_FIXED_ALPHA:
             threshold = compute_threshold(
-                fixed, get(mem, node + Frame.FIXED_MOVE), move, distance_from_root, exact
+                fixed, get(mem, node + Frame.FIXED_BEST_MOVE), move, distance_from_root, exact
             )
-        put(mem, node + Frame.NEXT, rank + 1)
+        put(mem, node + Frame.NEXT_INDEX, rank + 1)
         put(mem, node + Frame.MOVE, move)
         put(mem, node + Frame.THRESHOLD, threshold)
         put(mem, node + Frame.RANK, rank)
-        return BEGIN
+        return BEGIN_MOVE
 
     @inlined
     def fix_alpha_for_later_moves(mem: Any, shared: Any, node: Any, begun_count: Any) -> None:
@@ -340,10 +353,12 @@ def make_search_kernel(kernel: Kernel) -> Any:
         n moves in sequence, and all others with the window that results. `begun_count` is the number of moves already
         begun.
         """
-        sequential_count = get(shared, SearchOption.PRUNE) * get(mem, node + Frame.COUNT) // 1000
-        if get(shared, SearchOption.COURSE_FORM) != 0 and begun_count == sequential_count:
+        sequential_count = (
+            get(shared, SearchOption.PRUNE_PERMILLE) * get(mem, node + Frame.MOVE_COUNT) // 1000
+        )
+        if get(shared, SearchOption.IS_COURSE_FORM) != 0 and begun_count == sequential_count:
             put(mem, node + Frame.FIXED_ALPHA, get(mem, node + Frame.ALPHA))
-            put(mem, node + Frame.FIXED_MOVE, get(mem, node + Frame.BEST_MOVE))
+            put(mem, node + Frame.FIXED_BEST_MOVE, get(mem, node + Frame.BEST_MOVE))
 
     @inlined
     def begin_move(mem: Any, shared: Any, rules: Any) -> Any:
@@ -354,7 +369,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         The fields MOVE and THRESHOLD of the node's frame hold the move, and the value that the move must exceed to
         become the best one. Return the next step of the loop.
         """
-        frame = get(mem, Register.AT)
+        frame = get(mem, Register.CURRENT_FRAME)
         node = frame + words
         rank = get(mem, node + Frame.RANK)
         child_frame = frame + frame_words
@@ -366,22 +381,27 @@ def make_search_kernel(kernel: Kernel) -> Any:
         put(mem, node + Frame.WINDOW, SearchWindow.FULL)
         outcome = status(rules, mem, child_frame)
         if outcome != PLAYING:
-            put(mem, Register.NODES, get(mem, Register.NODES) + 1)
-            put(mem, Register.VALUE, compute_end_value(outcome, distance_from_root))
-            return RECEIVE
+            put(mem, Register.NODE_COUNT, get(mem, Register.NODE_COUNT) + 1)
+            put(mem, Register.CHILD_VALUE, compute_end_value(outcome, distance_from_root))
+            return RECEIVE_VALUE
         if distance_from_root >= get(shared, SearchOption.PLIES_LEFT):
-            put(mem, Register.NODES, get(mem, Register.NODES) + 1)
-            put(mem, Register.VALUE, 0)
-            return RECEIVE
+            put(mem, Register.NODE_COUNT, get(mem, Register.NODE_COUNT) + 1)
+            put(mem, Register.CHILD_VALUE, 0)
+            return RECEIVE_VALUE
         if depth <= 0:
-            put(mem, Register.NODES, get(mem, Register.NODES) + 1)
-            put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
+            put(mem, Register.NODE_COUNT, get(mem, Register.NODE_COUNT) + 1)
+            put(mem, Register.ESTIMATE_COUNT, get(mem, Register.ESTIMATE_COUNT) + 1)
             value = estimate(rules, mem, child_frame) + get(shared, SearchOption.TEMPO)
-            put(mem, Register.VALUE, -value - correct_leaf_estimate(mem, shared, child_frame))
-            return RECEIVE
+            put(mem, Register.CHILD_VALUE, -value - correct_leaf_estimate(mem, shared, child_frame))
+            return RECEIVE_VALUE
         high = beta
         fixed = get(mem, node + Frame.FIXED_ALPHA) != NO_FIXED_ALPHA
-        if rank > 0 and beta - threshold > 1 and get(shared, SearchOption.NULL_WINDOWS) != 0 and not fixed:
+        if (
+            rank > 0
+            and beta - threshold > 1
+            and get(shared, SearchOption.USE_NULL_WINDOWS) != 0
+            and not fixed
+        ):
             put(mem, node + Frame.WINDOW, SearchWindow.NULL)
             high = threshold + 1
         if high - threshold == 1:
@@ -398,18 +418,18 @@ def make_search_kernel(kernel: Kernel) -> Any:
         Otherwise go on to list the node's moves, with the best move of the shallower search first. Return the next step
         of the loop.
         """
-        frame = get(mem, Register.AT)
+        frame = get(mem, Register.CURRENT_FRAME)
         node = frame + words
         value = find_probcut_bound(mem, shared, frame)
         if value != NOT_PRUNED:
             return return_value_to_parent(mem, frame, value)
-        if get(shared, SearchOption.HINTS) != 0 and get(mem, node + Frame.HINT) < 0:
+        if get(shared, SearchOption.USE_HINTS) != 0 and get(mem, node + Frame.HINT) < 0:
             packed_entry = probe_bucket(
                 table, get(shared, SearchOption.TABLE_MASK), get(mem, node + Frame.KEY)
             )
             if packed_entry != 0:
                 put(mem, node + Frame.HINT, unpack_move(packed_entry))
-        return LIST
+        return LIST_MOVES
 
     @inlined
     def receive_value(mem: Any, shared: Any, table: Any) -> Any:
@@ -421,9 +441,9 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
         Return the next step of the loop.
         """
-        frame = get(mem, Register.AT)
+        frame = get(mem, Register.CURRENT_FRAME)
         node = frame + words
-        value = get(mem, Register.VALUE)
+        value = get(mem, Register.CHILD_VALUE)
         threshold = get(mem, node + Frame.THRESHOLD)
         beta = get(mem, node + Frame.BETA)
         is_shared = get(mem, node + Frame.ROLE) != SplitPointRole.NONE
@@ -435,15 +455,15 @@ def make_search_kernel(kernel: Kernel) -> Any:
             return enter_child(mem, frame, get(mem, node + Frame.DEPTH) - 1, threshold, threshold + 1)
         if is_shared:
             report_value(mem, shared, frame, value, window != SearchWindow.FULL)
-            return NEXT
+            return NEXT_MOVE
         if window == SearchWindow.NULL and value > threshold and value < beta:
             put(mem, node + Frame.WINDOW, SearchWindow.FULL)
             return enter_child(mem, frame, get(mem, node + Frame.DEPTH) - 1, threshold, beta)
-        if value > get(mem, node + Frame.BEST):
-            put(mem, node + Frame.BEST, value)
+        if value > get(mem, node + Frame.BEST_VALUE):
+            put(mem, node + Frame.BEST_VALUE, value)
         if value > threshold:
             return update_best(mem, shared, node, value, beta)
-        return NEXT
+        return NEXT_MOVE
 
     @inlined
     def update_best(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
@@ -461,16 +481,16 @@ def make_search_kernel(kernel: Kernel) -> Any:
             best_move = get(mem, node + Frame.BEST_MOVE)
             alpha = get(mem, node + Frame.ALPHA)
             if value <= compute_threshold(
-                alpha, best_move, move, distance_from_root, get(shared, SearchOption.EXACT)
+                alpha, best_move, move, distance_from_root, get(shared, SearchOption.IS_EXACT)
             ):
-                return NEXT
+                return NEXT_MOVE
         put(mem, node + Frame.ALPHA, value)
         put(mem, node + Frame.BEST_MOVE, move)
         if value >= beta and not fixed:
-            if get(shared, SearchOption.SELECTIVE) != 0:
+            if get(shared, SearchOption.IS_SELECTIVE) != 0:
                 update_histories(mem, node)
-            return FINISH
-        return NEXT
+            return FINISH_NODE
+        return NEXT_MOVE
 
     @inlined
     def finish_node(mem: Any, shared: Any, table: Any, is_helper: Any) -> Any:
@@ -478,22 +498,22 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
         Return the next step of the loop.
         """
-        frame = get(mem, Register.AT)
+        frame = get(mem, Register.CURRENT_FRAME)
         node = frame + words
-        best = get(mem, node + Frame.BEST)
+        best = get(mem, node + Frame.BEST_VALUE)
         is_restricted_root = (
-            frame == FIRST_FRAME_OFFSET and is_helper == 0 and get(mem, Register.IS_RESTRICTED) != 0
+            frame == FIRST_FRAME_OFFSET and is_helper == 0 and get(mem, Register.IS_ROOT_RESTRICTED) != 0
         )
         bound = EXACT
         move = get(mem, node + Frame.BEST_MOVE)
         if best >= get(mem, node + Frame.BETA):
             bound = LOWER
-        elif best <= get(mem, node + Frame.FLOOR):
+        elif best <= get(mem, node + Frame.INITIAL_ALPHA):
             bound = UPPER
             move = get(mem, node + Frame.HINT)
         if not is_restricted_root:
             update_correction(mem, shared, frame, best, bound)
-        if get(shared, SearchOption.HINTS) != 0 and not is_restricted_root:
+        if get(shared, SearchOption.USE_HINTS) != 0 and not is_restricted_root:
             store_entry(
                 table,
                 get(shared, SearchOption.TABLE_MASK),
@@ -506,7 +526,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
                 get(shared, SearchOption.GENERATION),
             )
         if frame == FIRST_FRAME_OFFSET and is_helper == 0:
-            return DONE
+            return ROOT_DONE
         return return_value_to_parent(mem, frame, best)
 
     @inlined
@@ -520,18 +540,20 @@ def make_search_kernel(kernel: Kernel) -> Any:
         node = frame + words
         if take_next_move(mem, shared, frame):
             # A claimed move is searched with the whole window, like a node's first move.
-            rank = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
-            put(mem, node + Frame.RANK, 0 if get(mem, node + Frame.CLAIMED) != 0 else rank)
-            put(mem, Register.FAILED_LOOKS, 0)
-            return BEGIN
+            rank = get(mem, node + Frame.SPLIT_INDEX) + get(
+                shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED_COUNT
+            )
+            put(mem, node + Frame.RANK, 0 if get(mem, node + Frame.IS_RE_SEARCH) != 0 else rank)
+            put(mem, Register.FAILED_WORK_CHECKS, 0)
+            return BEGIN_MOVE
         if get(mem, node + Frame.ROLE) == SplitPointRole.HELPER:
-            return IDLE if leave_split(mem, shared, frame) else NEXT
+            return WAIT_FOR_WORK if leave_split(mem, shared, frame) else NEXT_MOVE
         if close_split(mem, shared, frame):
-            return FINISH
+            return FINISH_NODE
         if is_outer_search_interrupted(mem, shared, node):
-            return UNWIND
+            return LEAVE_NODE
         wait_for_helpers(mem, shared, frame)
-        return pause(mem, NEXT) if is_helper == 0 else NEXT
+        return pause(mem, NEXT_MOVE) if is_helper == 0 else NEXT_MOVE
 
     @inlined
     def leave_interrupted_node(mem: Any, shared: Any) -> Any:
@@ -539,45 +561,45 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
         Return the next step of the loop, for the nearest ancestor whose search need not end.
         """
-        frame = get(mem, Register.AT)
+        frame = get(mem, Register.CURRENT_FRAME)
         node = frame + words
         role = get(mem, node + Frame.ROLE)
         if role == SplitPointRole.HELPER:
             if leave_split(mem, shared, frame):
-                return IDLE
-            return UNWIND if is_search_interrupted(mem, shared) else NEXT
+                return WAIT_FOR_WORK
+            return LEAVE_NODE if is_search_interrupted(mem, shared) else NEXT_MOVE
         if role == SplitPointRole.OWNER:
-            atomic_store(shared, get(mem, node + Frame.SPLIT) + Split.CUT, 1)
+            atomic_store(shared, get(mem, node + Frame.SPLIT) + Split.IS_CUT, 1)
             while not close_split(mem, shared, frame):
                 yield_core()
             if not is_search_interrupted(mem, shared):
-                return FINISH
+                return FINISH_NODE
         if frame == FIRST_FRAME_OFFSET:
             return STOPPED
-        put(mem, Register.AT, frame - frame_words)
-        return UNWIND
+        put(mem, Register.CURRENT_FRAME, frame - frame_words)
+        return LEAVE_NODE
 
     def search(mem: Any, shared: Any, rules: Any, table: Any, is_helper: Any) -> Any:
         next_step = get(mem, Register.STEP)
         while True:
-            if next_step == COUNT:
+            if next_step == COUNT_NODE:
                 next_step = count_node(mem, shared, is_helper)
-            if next_step == ENTER:
+            if next_step == ENTER_NODE:
                 next_step = enter_node(mem, shared, rules, table)
-            elif next_step == NEXT:
+            elif next_step == NEXT_MOVE:
                 next_step = next_move(mem, shared, rules, is_helper)
-            elif next_step == BEGIN:
+            elif next_step == BEGIN_MOVE:
                 next_step = begin_move(mem, shared, rules)
-            elif next_step == RECEIVE:
+            elif next_step == RECEIVE_VALUE:
                 next_step = receive_value(mem, shared, table)
-            elif next_step == LIST:
+            elif next_step == LIST_MOVES:
                 next_step = list_node_moves(mem, shared, rules)
-            elif next_step == FINISH:
+            elif next_step == FINISH_NODE:
                 next_step = finish_node(mem, shared, table, is_helper)
-            elif next_step == UNWIND:
+            elif next_step == LEAVE_NODE:
                 next_step = leave_interrupted_node(mem, shared)
-            elif next_step == IDLE:
-                next_step = NEXT if wait_to_join_split(mem, shared) else STOPPED
+            elif next_step == WAIT_FOR_WORK:
+                next_step = NEXT_MOVE if wait_to_join_split(mem, shared) else STOPPED
             else:
                 return next_step
 

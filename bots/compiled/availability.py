@@ -11,7 +11,7 @@ from arena.games.tictactoe import TicTacToe
 
 MAX_TERRITORIES = 64
 """Maximum number of territories of a map with a compiled search."""
-MAX_CAP = 255
+MAX_TERRITORY_CAP = 255
 """Greatest cap (maximum number of armies on a territory) of a map with a compiled search."""
 
 EXTRA_PACKAGES = ("llvmlite", "numba", "numpy")
@@ -24,11 +24,11 @@ def has_compiled_search(game: Game[Any, Any]) -> bool:
     A subclass of a built-in game needs a kernel of its own, because its rules may differ.
     """
     if type(game) is Riskless:
-        return game.map.territory_count <= MAX_TERRITORIES and game.map.territory_cap <= MAX_CAP
-    return type(game) is TicTacToe or has_own_kernel(game)
+        return game.map.territory_count <= MAX_TERRITORIES and game.map.territory_cap <= MAX_TERRITORY_CAP
+    return type(game) is TicTacToe or has_custom_kernel(game)
 
 
-def has_own_kernel(game: Game[Any, Any]) -> bool:
+def has_custom_kernel(game: Game[Any, Any]) -> bool:
     """Return True if a user-defined game provides a kernel. The test does not compile the kernel."""
     return type(game).compiled is not Game.compiled
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.compiled import riskless_kernel, tictactoe_kernel
-from arena.bots.compiled.availability import has_own_kernel
+from arena.bots.compiled.availability import has_custom_kernel
 from arena.bots.compiled.kernel import CompiledGame, Kernel, Weights
 from arena.bots.evaluators import riskless, tictactoe
 from arena.bots.evaluators.catalogue import NETWORK_FILE_SUFFIX, load_scaled_weights
@@ -38,7 +38,7 @@ def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGa
         return riskless_kernel.compile_game(game, weights)
     if type(game) is TicTacToe and not isinstance(weights, Network):
         return tictactoe_kernel.compile_game(game, weights)
-    return _load_custom_kernel(game) if has_own_kernel(game) else None
+    return _load_custom_kernel(game) if has_custom_kernel(game) else None
 
 
 def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:

@@ -37,7 +37,7 @@ def find_histories(mem: Any, node: Any) -> Any:
     The history of the move with the number n is n words after this index.
     """
     player = (get(mem, node + Frame.DISTANCE) + get(mem, Register.ROOT_PLAYER)) & 1
-    return get(mem, Register.HISTORY) + player * get(mem, Register.WIDTH)
+    return get(mem, Register.HISTORIES) + player * get(mem, Register.MOVE_LIST_WORDS)
 
 
 @inlined
@@ -59,7 +59,7 @@ def update_histories(mem: Any, node: Any) -> None:
     history = get(mem, index)
     put(mem, index, history + step - (history * step >> _HISTORY_BITS))
     for i in range(get(mem, node + Frame.RANK)):
-        index = histories + get(mem, get(mem, node + Frame.LIST) + i)
+        index = histories + get(mem, get(mem, node + Frame.MOVE_LIST) + i)
         history = get(mem, index)
         put(mem, index, history - step - (history * step >> _HISTORY_BITS))
 
@@ -81,7 +81,7 @@ class EstimateCorrections:
         @inlined
         def correct_leaf_estimate(mem: Any, shared: Any, frame: Any) -> Any:
             """Return the correction of a leaf's estimate, to be added to it. `frame` has the leaf's position."""
-            if shape_words == 0 or get(shared, SearchOption.SELECTIVE) == 0:
+            if shape_words == 0 or get(shared, SearchOption.IS_SELECTIVE) == 0:
                 return 0
             return get(mem, find_correction(mem, frame)) >> (_CORRECTION_FRACTION_BITS + 1)
 
@@ -104,7 +104,7 @@ class EstimateCorrections:
             plies_left = get(shared, SearchOption.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
             if (
                 shape_words == 0
-                or get(shared, SearchOption.SELECTIVE) == 0
+                or get(shared, SearchOption.IS_SELECTIVE) == 0
                 or abs(value) >= ESTIMATE_LIMIT
                 or get(mem, node + Frame.DEPTH) >= plies_left
             ):

@@ -75,12 +75,12 @@ def unlock_split(shared: Any, split: Any) -> None:
 
 @inlined
 def is_search_interrupted(mem: Any, shared: Any) -> Any:
-    """Return True if all threads must stop, or must leave a split point above this thread's work (its field CUT is set)."""
+    """Return True if all threads must stop, or must leave a split point above this thread's work (its field IS_CUT is set)."""
     if atomic_load(shared, SharedField.STOP) != 0:
         return True
     split = get(mem, Register.INNERMOST_SPLIT)
     while split >= 0:
-        if atomic_load(shared, split + Split.CUT) != 0:
+        if atomic_load(shared, split + Split.IS_CUT) != 0:
             return True
         split = get(shared, split + Split.PARENT)
     return False
@@ -135,46 +135,48 @@ class SplitPoints:
             """
             node = frame + words
             split_words = get(shared, SearchOption.SPLIT_WORDS)
-            split = SharedField.SPLITS + get(mem, Register.THREAD) * SPLITS_PER_THREAD * split_words
+            split = (
+                SharedField.SPLIT_POINTS + get(mem, Register.THREAD_NUMBER) * SPLITS_PER_THREAD * split_words
+            )
             tried_count = 0
-            while tried_count < SPLITS_PER_THREAD and atomic_load(shared, split + Split.OPEN) != 0:
+            while tried_count < SPLITS_PER_THREAD and atomic_load(shared, split + Split.IS_OPEN) != 0:
                 split += split_words
                 tried_count += 1
             if tried_count == SPLITS_PER_THREAD:
                 return False
-            begun_count = get(mem, node + Frame.NEXT)
-            count = get(mem, node + Frame.COUNT) - begun_count
-            list_at = get(mem, node + Frame.LIST) + begun_count
-            is_scored = get(mem, node + Frame.ORDER) == MoveListState.SCORED
+            begun_count = get(mem, node + Frame.NEXT_INDEX)
+            count = get(mem, node + Frame.MOVE_COUNT) - begun_count
+            list_at = get(mem, node + Frame.MOVE_LIST) + begun_count
+            is_scored = get(mem, node + Frame.MOVE_LIST_STATE) == MoveListState.SCORED
             # another thread may still be checking whether the split point is open
             lock_split(shared, split)
             for i in range(count):
                 if is_scored:
                     select_best_move(mem, node, begun_count + i)
                 put(shared, get_move_record(split, i) + SplitMove.MOVE, get(mem, list_at + i))
-                put(shared, get_move_record(split, i) + SplitMove.STATE, MoveState.OPEN)
-            put(mem, node + Frame.ORDER, MoveListState.FINAL)
+                put(shared, get_move_record(split, i) + SplitMove.STATE, MoveState.UNTAKEN)
+            put(mem, node + Frame.MOVE_LIST_STATE, MoveListState.SORTED)
             for i in range(words):
                 put(shared, split + position_at + i, get(mem, frame + i))
-            put(shared, split + Split.CUT, 0)
-            put(shared, split + Split.MEMBERS, 1)
+            put(shared, split + Split.IS_CUT, 0)
+            put(shared, split + Split.MEMBER_COUNT, 1)
             put(shared, split + Split.PARENT, get(mem, Register.INNERMOST_SPLIT))
-            put(shared, split + Split.NEXT, 0)
-            put(shared, split + Split.COUNT, count)
-            put(shared, split + Split.PREFIX, 0)
-            put(shared, split + Split.SEARCHING, 0)
+            put(shared, split + Split.NEXT_INDEX, 0)
+            put(shared, split + Split.MOVE_COUNT, count)
+            put(shared, split + Split.DONE_PREFIX, 0)
+            put(shared, split + Split.HAS_RE_SEARCH, 0)
             put(shared, split + Split.ALPHA, get(mem, node + Frame.ALPHA))
             put(shared, split + Split.BETA, get(mem, node + Frame.BETA))
-            put(shared, split + Split.BEST, get(mem, node + Frame.BEST))
+            put(shared, split + Split.BEST_VALUE, get(mem, node + Frame.BEST_VALUE))
             put(shared, split + Split.BEST_MOVE, get(mem, node + Frame.BEST_MOVE))
             put(shared, split + Split.DEPTH, get(mem, node + Frame.DEPTH))
             put(shared, split + Split.DISTANCE, get(mem, node + Frame.DISTANCE))
             put(shared, split + Split.FIXED_ALPHA, get(mem, node + Frame.FIXED_ALPHA))
-            put(shared, split + Split.FIXED_MOVE, get(mem, node + Frame.FIXED_MOVE))
-            put(shared, split + Split.SKIPPED, begun_count)
-            put(shared, split + Split.OPEN, 1)
+            put(shared, split + Split.FIXED_BEST_MOVE, get(mem, node + Frame.FIXED_BEST_MOVE))
+            put(shared, split + Split.SKIPPED_COUNT, begun_count)
+            put(shared, split + Split.IS_OPEN, 1)
             unlock_split(shared, split)
-            put(mem, node + Frame.NEXT, begun_count + count)
+            put(mem, node + Frame.NEXT_INDEX, begun_count + count)
             put(mem, node + Frame.OUTER_SPLIT, get(mem, Register.INNERMOST_SPLIT))
             put(mem, node + Frame.SPLIT, split)
             put(mem, node + Frame.ROLE, SplitPointRole.OWNER)
@@ -190,14 +192,14 @@ class SplitPoints:
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             lock_split(shared, split)
-            is_alone = get(shared, split + Split.MEMBERS) == 1
+            is_alone = get(shared, split + Split.MEMBER_COUNT) == 1
             if is_alone:
                 put(mem, node + Frame.ALPHA, get(shared, split + Split.ALPHA))
-                put(mem, node + Frame.BEST, get(shared, split + Split.BEST))
+                put(mem, node + Frame.BEST_VALUE, get(shared, split + Split.BEST_VALUE))
                 put(mem, node + Frame.BEST_MOVE, get(shared, split + Split.BEST_MOVE))
                 put(mem, node + Frame.ROLE, SplitPointRole.NONE)
                 put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
-                put(shared, split + Split.OPEN, 0)
+                put(shared, split + Split.IS_OPEN, 0)
             unlock_split(shared, split)
             return is_alone
 
@@ -208,28 +210,30 @@ class SplitPoints:
             Return False, and take nothing, if this move needs no second search, or if another second search is running.
             The caller holds the split point's lock. `node` is the offset of the node's fields in this thread's memory.
             """
-            count = get(shared, split + Split.COUNT)
-            i = get(shared, split + Split.PREFIX)
+            count = get(shared, split + Split.MOVE_COUNT)
+            i = get(shared, split + Split.DONE_PREFIX)
             while i < count and get(shared, get_move_record(split, i) + SplitMove.STATE) == MoveState.DONE:
                 i += 1
-            put(shared, split + Split.PREFIX, i)
+            put(shared, split + Split.DONE_PREFIX, i)
             if (
                 i == count
-                or get(shared, get_move_record(split, i) + SplitMove.STATE) != MoveState.PENDING
-                or get(shared, split + Split.SEARCHING) != 0
+                or get(shared, get_move_record(split, i) + SplitMove.STATE) != MoveState.NEEDS_RE_SEARCH
+                or get(shared, split + Split.HAS_RE_SEARCH) != 0
             ):
                 return False
             best = get(shared, split + Split.ALPHA)
             move = get(shared, get_move_record(split, i) + SplitMove.MOVE)
             distance = get(shared, split + Split.DISTANCE)
             best_move = get(shared, split + Split.BEST_MOVE)
-            threshold = compute_threshold(best, best_move, move, distance, get(shared, SearchOption.EXACT))
+            threshold = compute_threshold(best, best_move, move, distance, get(shared, SearchOption.IS_EXACT))
             # if alpha has risen since the test, test again before searching with the whole window
-            claimed = 1 if get(shared, get_move_record(split, i) + SplitMove.TESTED) >= threshold else 0
-            put(shared, split + Split.SEARCHING, claimed)
+            claimed = (
+                1 if get(shared, get_move_record(split, i) + SplitMove.TEST_THRESHOLD) >= threshold else 0
+            )
+            put(shared, split + Split.HAS_RE_SEARCH, claimed)
             put(shared, get_move_record(split, i) + SplitMove.STATE, MoveState.RUNNING)
-            put(mem, node + Frame.CLAIMED, claimed)
-            put(mem, node + Frame.INDEX, i)
+            put(mem, node + Frame.IS_RE_SEARCH, claimed)
+            put(mem, node + Frame.SPLIT_INDEX, i)
             put(mem, node + Frame.MOVE, move)
             put(mem, node + Frame.THRESHOLD, threshold)
             return True
@@ -238,32 +242,36 @@ class SplitPoints:
         def take_next_move(mem: Any, shared: Any, frame: Any) -> Any:
             """Take the next move of the split point at the node in `frame`. Return False if no move is left to take.
 
-            The move is written to the frame's fields MOVE, INDEX, THRESHOLD and CLAIMED.
+            The move is written to the frame's fields MOVE, SPLIT_INDEX, THRESHOLD and IS_RE_SEARCH.
             """
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             has_move = False
             lock_split(shared, split)
-            if get(shared, split + Split.CUT) == 0:
+            if get(shared, split + Split.IS_CUT) == 0:
                 has_move = claim_full_window_search(mem, shared, split, node)
-                i = get(shared, split + Split.NEXT)
-                if not has_move and i < get(shared, split + Split.COUNT):
+                i = get(shared, split + Split.NEXT_INDEX)
+                if not has_move and i < get(shared, split + Split.MOVE_COUNT):
                     has_move = True
                     move = get(shared, get_move_record(split, i) + SplitMove.MOVE)
                     fixed = get(shared, split + Split.FIXED_ALPHA)
                     is_course_form = fixed != NO_FIXED_ALPHA
                     best = fixed if is_course_form else get(shared, split + Split.ALPHA)
-                    best_move = get(shared, split + (Split.FIXED_MOVE if is_course_form else Split.BEST_MOVE))
+                    best_move = get(
+                        shared, split + (Split.FIXED_BEST_MOVE if is_course_form else Split.BEST_MOVE)
+                    )
                     distance = get(shared, split + Split.DISTANCE)
-                    put(shared, split + Split.NEXT, i + 1)
+                    put(shared, split + Split.NEXT_INDEX, i + 1)
                     put(shared, get_move_record(split, i) + SplitMove.STATE, MoveState.RUNNING)
-                    put(mem, node + Frame.CLAIMED, 0)
-                    put(mem, node + Frame.INDEX, i)
+                    put(mem, node + Frame.IS_RE_SEARCH, 0)
+                    put(mem, node + Frame.SPLIT_INDEX, i)
                     put(mem, node + Frame.MOVE, move)
                     put(
                         mem,
                         node + Frame.THRESHOLD,
-                        compute_threshold(best, best_move, move, distance, get(shared, SearchOption.EXACT)),
+                        compute_threshold(
+                            best, best_move, move, distance, get(shared, SearchOption.IS_EXACT)
+                        ),
                     )
             unlock_split(shared, split)
             return has_move
@@ -277,12 +285,12 @@ class SplitPoints:
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             move = get(mem, node + Frame.MOVE)
-            record_at = get_move_record(split, get(mem, node + Frame.INDEX))
+            record_at = get_move_record(split, get(mem, node + Frame.SPLIT_INDEX))
             threshold = get(mem, node + Frame.THRESHOLD)
             lock_split(shared, split)
-            if get(mem, node + Frame.CLAIMED) != 0:
-                put(shared, split + Split.SEARCHING, 0)
-            if get(shared, split + Split.CUT) == 0:
+            if get(mem, node + Frame.IS_RE_SEARCH) != 0:
+                put(shared, split + Split.HAS_RE_SEARCH, 0)
+            if get(shared, split + Split.IS_CUT) == 0:
                 best_move = get(shared, split + Split.BEST_MOVE)
                 alpha = get(shared, split + Split.ALPHA)
                 current_threshold = compute_threshold(
@@ -290,29 +298,29 @@ class SplitPoints:
                     best_move,
                     move,
                     get(shared, split + Split.DISTANCE),
-                    get(shared, SearchOption.EXACT),
+                    get(shared, SearchOption.IS_EXACT),
                 )
                 beta = get(shared, split + Split.BETA)
                 put(shared, record_at + SplitMove.STATE, MoveState.DONE)
                 if value > threshold and was_null_window and value < beta:
-                    put(shared, record_at + SplitMove.STATE, MoveState.PENDING)
-                    put(shared, record_at + SplitMove.TESTED, threshold)
+                    put(shared, record_at + SplitMove.STATE, MoveState.NEEDS_RE_SEARCH)
+                    put(shared, record_at + SplitMove.TEST_THRESHOLD, threshold)
                 else:
-                    if value > get(shared, split + Split.BEST):
-                        put(shared, split + Split.BEST, value)
+                    if value > get(shared, split + Split.BEST_VALUE):
+                        put(shared, split + Split.BEST_VALUE, value)
                     if value > threshold and value > current_threshold:
                         put(shared, split + Split.BEST_MOVE, move)
                         put(shared, split + Split.ALPHA, value)
                         if value >= beta and get(shared, split + Split.FIXED_ALPHA) == NO_FIXED_ALPHA:
-                            atomic_store(shared, split + Split.CUT, 1)
+                            atomic_store(shared, split + Split.IS_CUT, 1)
             unlock_split(shared, split)
 
         @inlined
         def has_unclaimed_moves(shared: Any, split: Any) -> Any:
             return (
-                atomic_load(shared, split + Split.OPEN) != 0
-                and atomic_load(shared, split + Split.CUT) == 0
-                and atomic_load(shared, split + Split.NEXT) < get(shared, split + Split.COUNT)
+                atomic_load(shared, split + Split.IS_OPEN) != 0
+                and atomic_load(shared, split + Split.IS_CUT) == 0
+                and atomic_load(shared, split + Split.NEXT_INDEX) < get(shared, split + Split.MOVE_COUNT)
             )
 
         @inlined
@@ -326,7 +334,7 @@ class SplitPoints:
             lock_split(shared, split)
             if has_unclaimed_moves(shared, split) and is_below_split(shared, split, ancestor):
                 has_joined = True
-                put(shared, split + Split.MEMBERS, get(shared, split + Split.MEMBERS) + 1)
+                put(shared, split + Split.MEMBER_COUNT, get(shared, split + Split.MEMBER_COUNT) + 1)
                 for i in range(words):
                     put(mem, frame + i, get(shared, split + position_at + i))
                 put(mem, node + Frame.DEPTH, get(shared, split + Split.DEPTH))
@@ -337,7 +345,7 @@ class SplitPoints:
                 put(mem, node + Frame.SPLIT, split)
                 put(mem, node + Frame.ROLE, SplitPointRole.HELPER)
                 put(mem, Register.INNERMOST_SPLIT, split)
-                put(mem, Register.AT, frame)
+                put(mem, Register.CURRENT_FRAME, frame)
             unlock_split(shared, split)
             return has_joined
 
@@ -351,8 +359,8 @@ class SplitPoints:
             chosen_split = -1
             max_depth = 0
             split_words = get(shared, SearchOption.SPLIT_WORDS)
-            split = SharedField.SPLITS + 0
-            for _ in range(get(shared, SearchOption.THREADS) * SPLITS_PER_THREAD):
+            split = SharedField.SPLIT_POINTS + 0
+            for _ in range(get(shared, SearchOption.THREAD_COUNT) * SPLITS_PER_THREAD):
                 if has_unclaimed_moves(shared, split) and get(shared, split + Split.DEPTH) > max_depth:
                     max_depth = get(shared, split + Split.DEPTH)
                     chosen_split = split
@@ -371,11 +379,11 @@ class SplitPoints:
             put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
             put(mem, node + Frame.ROLE, SplitPointRole.NONE)
             lock_split(shared, split)
-            put(shared, split + Split.MEMBERS, get(shared, split + Split.MEMBERS) - 1)
+            put(shared, split + Split.MEMBER_COUNT, get(shared, split + Split.MEMBER_COUNT) - 1)
             unlock_split(shared, split)
             if frame == FIRST_FRAME_OFFSET:
                 return True
-            put(mem, Register.AT, frame - frame_words)
+            put(mem, Register.CURRENT_FRAME, frame - frame_words)
             return False
 
         @inlined
@@ -385,25 +393,25 @@ class SplitPoints:
             split = get(mem, node + Frame.SPLIT)
             if find_work(mem, shared, frame + frame_words, split):
                 return
-            fetch_add(shared, SharedField.IDLE, 1)
+            fetch_add(shared, SharedField.IDLE_COUNT, 1)
             spin_count = 0
-            while spin_count < MAX_SPINS_BEFORE_YIELD and atomic_load(shared, split + Split.MEMBERS) > 1:
+            while spin_count < MAX_SPINS_BEFORE_YIELD and atomic_load(shared, split + Split.MEMBER_COUNT) > 1:
                 spin_pause()
                 spin_count += 1
-            failed_looks = get(mem, Register.FAILED_LOOKS) + spin_count
-            put(mem, Register.FAILED_LOOKS, failed_looks)
+            failed_looks = get(mem, Register.FAILED_WORK_CHECKS) + spin_count
+            put(mem, Register.FAILED_WORK_CHECKS, failed_looks)
             if spin_count == MAX_SPINS_BEFORE_YIELD and failed_looks >= MAX_WORK_CHECKS_BEFORE_YIELD:
                 yield_core()
-            fetch_add(shared, SharedField.IDLE, -1)
+            fetch_add(shared, SharedField.IDLE_COUNT, -1)
 
         @inlined
         def wait_to_join_split(mem: Any, shared: Any) -> Any:
             """Wait until this idle thread has joined a split point as a helper. Return False if the thread must quit."""
             put(mem, Register.INNERMOST_SPLIT, -1)
-            fetch_add(shared, SharedField.IDLE, 1)
+            fetch_add(shared, SharedField.IDLE_COUNT, 1)
             has_joined = False
             spin_count = 0
-            while not has_joined and atomic_load(shared, SharedField.QUIT) == 0:
+            while not has_joined and atomic_load(shared, SharedField.QUIT_HELPERS) == 0:
                 if atomic_load(shared, SharedField.STOP) == 0 and find_work(
                     mem, shared, FIRST_FRAME_OFFSET, -1
                 ):
@@ -413,12 +421,12 @@ class SplitPoints:
                     spin_count += 1
                 else:
                     yield_core()
-            fetch_add(shared, SharedField.IDLE, -1)
+            fetch_add(shared, SharedField.IDLE_COUNT, -1)
             return has_joined
 
         @inlined
         def is_outer_search_interrupted(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if all threads must stop, or must leave a split point above that of `node` (its field CUT is set)."""
+            """Return True if all threads must stop, or must leave a split point above that of `node` (its field IS_CUT is set)."""
             inner_split = get(mem, Register.INNERMOST_SPLIT)
             put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
             is_outer_interrupted = is_search_interrupted(mem, shared)

@@ -50,7 +50,7 @@ class LastPlySearch:
             return (
                 get(mem, node + Frame.DEPTH) == 1
                 and get(mem, node + Frame.BETA) - get(mem, node + Frame.ALPHA) == 1
-                and get(shared, SearchOption.FORESEE) != 0
+                and get(shared, SearchOption.USE_FORESEE) != 0
                 and get(shared, SearchOption.SPLIT_DEPTH) > 1
                 and get(mem, node + Frame.DISTANCE) > 0
                 and get(mem, node + Frame.DISTANCE) + 1 < get(shared, SearchOption.PLIES_LEFT)
@@ -63,8 +63,8 @@ class LastPlySearch:
             distance = get(mem, node + Frame.DISTANCE) + 1
             list_moves(mem, rules, frame, distance - 1)
             survey(rules, mem, frame)
-            list_at = get(mem, node + Frame.LIST)
-            count = get(mem, node + Frame.COUNT)
+            list_at = get(mem, node + Frame.MOVE_LIST)
+            count = get(mem, node + Frame.MOVE_COUNT)
             beta = get(mem, node + Frame.BETA)
             best = -INFINITY
             estimate_count = 0
@@ -87,8 +87,8 @@ class LastPlySearch:
                     estimate_count += 1
                 best = max(best, value)
                 i += 1
-            put(mem, Register.NODES, get(mem, Register.NODES) + i)
-            put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + estimate_count)
+            put(mem, Register.NODE_COUNT, get(mem, Register.NODE_COUNT) + i)
+            put(mem, Register.ESTIMATE_COUNT, get(mem, Register.ESTIMATE_COUNT) + estimate_count)
             return return_value_to_parent(mem, frame, best)
 
         self.is_above_leaves = is_above_leaves

@@ -29,27 +29,27 @@ CACHE_LINE_WORDS = 8
 class Register(IntEnum):
     """Registers of a search thread, such as its current frame and its counters, as offsets in the thread's memory."""
 
-    AT = 0  # start of the current frame
-    VALUE = 1  # value of the current frame's child, for the player to move in the current frame
-    NODES = 2  # number of nodes visited by this thread, including leaves
-    ESTIMATES = (
-        3  # number of estimated leaves and of values from the table: a deeper search could change them
+    CURRENT_FRAME = 0  # start of the current frame
+    CHILD_VALUE = 1  # value of the current frame's child, for the player to move in the current frame
+    NODE_COUNT = 2  # number of nodes visited by this thread, including leaves
+    ESTIMATE_COUNT = (
+        3  # number of leaf estimates and values from the table; a deeper search could change each
     )
     INNERMOST_SPLIT = 4  # innermost split point above this thread's work, or -1
-    THREAD = 5  # number of this thread, from 0
-    LISTS = 6  # start of the move lists
-    ROOT = 7  # start of the order of the root's moves
-    WIDTH = 8  # size of a move list, in words
-    ENTERED = 9  # number of nodes entered by this thread, without leaves
-    COUNTED = 10  # part of NODES that is already added to SharedField.NODES
-    FAILED_LOOKS = 11  # number of times that this thread looked for work since it last had some
-    CHOSEN = 12  # number of the root's moves to search
-    IS_RESTRICTED = 13  # 1 if CHOSEN is less than the number of all moves
-    HISTORY = 14  # start of the histories of moves: first Maxie's, then Minnie's
+    THREAD_NUMBER = 5  # number of this thread, from 0
+    MOVE_LISTS = 6  # start of the move lists
+    ROOT_ORDER = 7  # start of the order of the root's moves
+    MOVE_LIST_WORDS = 8  # size of a move list, in words
+    ENTERED_COUNT = 9  # number of nodes entered by this thread, without leaves
+    REPORTED_NODE_COUNT = 10  # part of NODE_COUNT that is already added to SharedField.NODE_COUNT
+    FAILED_WORK_CHECKS = 11  # number of times that this thread looked for work since it last had some
+    ROOT_MOVE_COUNT = 12  # number of the root's moves to search
+    IS_ROOT_RESTRICTED = 13  # 1 if ROOT_MOVE_COUNT is less than the number of all moves
+    HISTORIES = 14  # start of the histories of moves: first Maxie's, then Minnie's
     CORRECTIONS = 15  # start of the corrections of estimates
     ROOT_PLAYER = 16  # 0 if Maxie moves at the root, 1 if Minnie does
     STEP = 17  # step of the search loop with which the kernel begins, or goes on after a pause
-    NODES_AT_PAUSE = 18  # value of NODES at the last pause
+    NODE_COUNT_AT_PAUSE = 18  # value of NODE_COUNT at the last pause
     END = 19
 
 
@@ -67,13 +67,13 @@ class Frame(IntEnum):
     DISTANCE = 1  # plies from the root to the node
     ALPHA = 2  # rises with the best move
     BETA = 3
-    FLOOR = 4  # alpha when the node was entered
-    BEST = 5  # greatest value of a move so far, even if it is not above FLOOR
-    BEST_MOVE = 6  # best move so far, or -1 while none is above FLOOR
-    COUNT = 7  # number of moves
-    NEXT = 8  # number of moves whose search has begun
+    INITIAL_ALPHA = 4  # alpha when the node was entered
+    BEST_VALUE = 5  # greatest value of a move so far, even if it is not above INITIAL_ALPHA
+    BEST_MOVE = 6  # best move so far, or -1 while none is above INITIAL_ALPHA
+    MOVE_COUNT = 7  # number of moves
+    NEXT_INDEX = 8  # number of moves whose search has begun
     MOVE = 9  # move being searched
-    INDEX = 10  # index of that move at the split point
+    SPLIT_INDEX = 10  # index of that move at the split point
     WINDOW = 11  # a SearchWindow
     THRESHOLD = 12  # value that the move must exceed to be the best one
     KEY = 13
@@ -81,11 +81,11 @@ class Frame(IntEnum):
     ROLE = 15  # a SplitPointRole
     OUTER_SPLIT = 16  # previous value of register INNERMOST_SPLIT
     HINT = 17  # the table's move
-    ORDER = 18  # a MoveListState
-    LIST = 19  # start of the move list
+    MOVE_LIST_STATE = 18  # a MoveListState
+    MOVE_LIST = 19  # start of the move list
     FIXED_ALPHA = 20  # alpha for all later moves in the course's form of Jamboree
-    FIXED_MOVE = 21  # best move when FIXED_ALPHA was set
-    CLAIMED = 22  # 1 if the move is searched a second time, with the whole window
+    FIXED_BEST_MOVE = 21  # best move when FIXED_ALPHA was set
+    IS_RE_SEARCH = 22  # 1 if the move is searched a second time, with the whole window
     RANK = 23  # place of the move in the search order; 0 is searched with the whole window
     ESTIMATE = 24  # estimate of the node's position, including the tempo; valid only in a selective search
     END = 25
@@ -94,9 +94,9 @@ class Frame(IntEnum):
 class MoveListState(IntEnum):
     """Progress of sorting a node's move list."""
 
-    RAW = 0  # moves in move order
+    UNSORTED = 0  # moves in move order
     SCORED = 1  # from NEXT on, words with score and move
-    FINAL = 2  # moves in search order
+    SORTED = 2  # moves in search order
 
 
 class SplitPointRole(IntEnum):
@@ -120,35 +120,35 @@ class SharedField(IntEnum):
     """Offsets in the shared memory: signals, each on its own cache line, and the start of the split points."""
 
     STOP = 0  # 1 if all threads must stop the search
-    QUIT = 8  # 1 if helpers must return, because the root is searched
-    IDLE = 16  # number of threads that look for work
-    NODES = 24  # number of nodes of all threads; each adds its own every 32 inner nodes
-    SPLITS = 64
+    QUIT_HELPERS = 8  # 1 if helpers must return, because the root is searched
+    IDLE_COUNT = 16  # number of threads that look for work
+    NODE_COUNT = 24  # number of nodes of all threads; each adds its own every 32 inner nodes
+    SPLIT_POINTS = 64
 
 
 class SearchOption(IntEnum):
     """Index of each option of the search in the memory that all threads share. The caller sets the options."""
 
-    THREADS = 32
+    THREAD_COUNT = 32
     NODE_LIMIT = 33
     PLIES_LEFT = 34  # plies from the root until the match is a draw
-    TABLE = 35  # 1 to use the transposition table's values
-    HINTS = 36  # 1 to use the table's moves
+    USE_TABLE_VALUES = 35  # 1 to use the transposition table's values
+    USE_HINTS = 36  # 1 to use the table's moves
     ORDER_BY_SCORE = 37
-    EXACT = 40
+    IS_EXACT = 40
     TEMPO = 42  # value of being the player to move
     SPREAD = 43  # standard deviation of the change in value from one depth to the depth two plies deeper
     SPLIT_DEPTH = 44
-    COURSE_FORM = 45  # 1 for the course's form of Jamboree
-    PRUNE = 46  # fraction of moves that the course's form searches in sequence, in thousandths
+    IS_COURSE_FORM = 45  # 1 for the course's form of Jamboree
+    PRUNE_PERMILLE = 46  # fraction of moves that the course's form searches in sequence, in thousandths
     GENERATION = 47
-    NULL_WINDOWS = 48  # 1 to test moves with a null window first, also without Jamboree
+    USE_NULL_WINDOWS = 48  # 1 to test moves with a null window first, also without Jamboree
     TABLE_MASK = 49
     SPLIT_WORDS = 51
-    SELECTIVE = 52  # 1 to prune by estimates and shallower searches, and to use deeper entries of the table
-    LATE_MOVES = 53  # moves that a search of depth 1 examines; 0: all, and reduce none at any depth
-    FORESEE = 54  # 1 to value leaves from the node above them
-    PAUSE_NODES = 55  # number of nodes after which the first thread pauses
+    IS_SELECTIVE = 52  # 1 to prune by estimates and shallower searches, and to use deeper table entries
+    EXAMINED_MOVES_AT_DEPTH_1 = 53  # 0: examine all moves, and reduce none at any depth
+    USE_FORESEE = 54  # 1 to value leaves from the node above them
+    NODES_BETWEEN_PAUSES = 55  # number of nodes after which the first thread pauses
     END = 64
 
 
@@ -156,32 +156,32 @@ class Split(IntEnum):
     """Fields of a split point (a node whose moves several threads search). Its position and its moves follow the fields."""
 
     LOCK = 0  # 1 while a thread holds the lock
-    OPEN = 1  # 1 while this record is in use
-    CUT = 2  # 1 if threads must leave: a move reached beta, or the owner was interrupted
-    MEMBERS = 3  # number of threads at the split point, including its owner
+    IS_OPEN = 1  # 1 while this record is in use
+    IS_CUT = 2  # 1 if threads must leave: a move reached beta, or the owner was interrupted
+    MEMBER_COUNT = 3  # number of threads at the split point, including its owner
     PARENT = 4  # split point above this one, or -1
-    NEXT = 5  # index of the first move that no thread has taken
-    COUNT = 6  # number of moves
-    PREFIX = 7  # all moves before this index are done
-    SEARCHING = 8  # 1 while a search with the full window is running
+    NEXT_INDEX = 5  # index of the first move that no thread has taken
+    MOVE_COUNT = 6  # number of moves
+    DONE_PREFIX = 7  # all moves before this index are done
+    HAS_RE_SEARCH = 8  # 1 while a search with the full window is running
     ALPHA = 9
     BETA = 10
-    BEST = 11
+    BEST_VALUE = 11
     BEST_MOVE = 12
     DEPTH = 13
     DISTANCE = 14
     FIXED_ALPHA = 15
-    FIXED_MOVE = 16
-    SKIPPED = 17  # number of moves begun before it was opened
+    FIXED_BEST_MOVE = 16
+    SKIPPED_COUNT = 17  # number of moves begun before it was opened
     END = 24
 
 
 class MoveState(IntEnum):
     """Progress of a move at a split point (a node whose moves several threads search)."""
 
-    OPEN = 0
+    UNTAKEN = 0
     RUNNING = 1
-    PENDING = 2  # to be searched again: a test with a null window found it better than alpha
+    NEEDS_RE_SEARCH = 2  # to be searched again: a test with a null window found it better than alpha
     DONE = 3
 
 
@@ -190,7 +190,7 @@ class SplitMove(IntEnum):
 
     MOVE = 0
     STATE = 1
-    TESTED = 2  # value that the move exceeded in its test with a null window
+    TEST_THRESHOLD = 2  # value that the move exceeded in its test with a null window
     END = 3
 
 
@@ -198,14 +198,14 @@ class SplitMove(IntEnum):
 class MemorySizes:
     """Sizes and offsets of the parts of a thread's memory in the search of one game, in words."""
 
-    words: int
+    position_words: int
     """Size of a position, in words."""
-    moves: int
+    move_list_words: int
     """Size of a move list, in words. It is the number of different moves of the game."""
 
     @property
     def frame_words(self) -> int:
-        return -(-(self.words + Frame.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
+        return -(-(self.position_words + Frame.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
 
     @property
     def move_lists_offset(self) -> int:
@@ -215,17 +215,17 @@ class MemorySizes:
     @property
     def root_order_offset(self) -> int:
         """Return the offset, in a thread's memory, of the list with the order of the root's moves."""
-        return self.move_lists_offset + FRAMES_PER_THREAD * self.moves
+        return self.move_lists_offset + FRAMES_PER_THREAD * self.move_list_words
 
     @property
     def history_offset(self) -> int:
         """Return the offset of the histories of moves in a thread's memory."""
-        return self.root_order_offset + self.moves
+        return self.root_order_offset + self.move_list_words
 
     @property
     def corrections_offset(self) -> int:
         """Return the offset of the corrections of estimates in a thread's memory."""
-        return self.history_offset + 2 * self.moves
+        return self.history_offset + 2 * self.move_list_words
 
     @property
     def thread_words(self) -> int:
@@ -233,10 +233,13 @@ class MemorySizes:
 
     @property
     def split_words(self) -> int:
-        return -(-(Split.END + self.words + 3 * self.moves) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
+        return (
+            -(-(Split.END + self.position_words + 3 * self.move_list_words) // CACHE_LINE_WORDS)
+            * CACHE_LINE_WORDS
+        )
 
     def shared_words(self, thread_count: int) -> int:
-        return SharedField.SPLITS + thread_count * SPLITS_PER_THREAD * self.split_words
+        return SharedField.SPLIT_POINTS + thread_count * SPLITS_PER_THREAD * self.split_words
 
 
 NO_FIXED_ALPHA = -3_000_000

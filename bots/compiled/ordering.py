@@ -50,14 +50,14 @@ class MoveOrdering:
         def score_moves(mem: Any, shared: Any, rules: Any, frame: Any) -> None:
             """Replace each unsearched move of the node in `frame` by a word that packs the move's score and number."""
             node = frame + words
-            list_at = get(mem, node + Frame.LIST)
+            list_at = get(mem, node + Frame.MOVE_LIST)
             histories = find_histories(mem, node)
             is_estimated = (
-                get(shared, SearchOption.LATE_MOVES) != 0
+                get(shared, SearchOption.EXAMINED_MOVES_AT_DEPTH_1) != 0
                 and get(mem, node + Frame.DEPTH) >= MIN_DEPTH_TO_ESTIMATE_MOVES
             )
             is_scored = get(shared, SearchOption.ORDER_BY_SCORE) != 0
-            for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):
+            for i in range(get(mem, node + Frame.NEXT_INDEX), get(mem, node + Frame.MOVE_COUNT)):
                 move = get(mem, list_at + i)
                 value = 0
                 if is_scored:
@@ -68,7 +68,7 @@ class MoveOrdering:
                     )
                 value += get_history_score(mem, histories, move)
                 put(mem, list_at + i, (((value << _FIELD_BITS) | (_FIELD_MASK - move)) << _FIELD_BITS) | i)
-            put(mem, node + Frame.ORDER, MoveListState.SCORED)
+            put(mem, node + Frame.MOVE_LIST_STATE, MoveListState.SCORED)
 
         @inlined
         def select_best_move(mem: Any, node: Any, move_index: Any) -> None:
@@ -76,10 +76,10 @@ class MoveOrdering:
 
             At that index, the list then contains the move alone, without its score.
             """
-            list_at = get(mem, node + Frame.LIST)
+            list_at = get(mem, node + Frame.MOVE_LIST)
             first_word = get(mem, list_at + move_index)
             best_word = first_word
-            for j in range(move_index + 1, get(mem, node + Frame.COUNT)):
+            for j in range(move_index + 1, get(mem, node + Frame.MOVE_COUNT)):
                 best_word = max(best_word, get(mem, list_at + j))
             best_index = best_word & _FIELD_MASK
             put(mem, list_at + best_index, (first_word & ~_FIELD_MASK) | best_index)
@@ -88,9 +88,9 @@ class MoveOrdering:
         @inlined
         def put_hint_first(mem: Any, node: Any, hint: Any) -> Any:
             """Put the move `hint` at the front of the node's move list. Return False if the list does not contain it."""
-            list_at = get(mem, node + Frame.LIST)
+            list_at = get(mem, node + Frame.MOVE_LIST)
             index = 0
-            count = get(mem, node + Frame.COUNT)
+            count = get(mem, node + Frame.MOVE_COUNT)
             while index < count and get(mem, list_at + index) != hint:
                 index += 1
             if index == count:

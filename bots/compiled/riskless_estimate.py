@@ -28,15 +28,20 @@ class TerritorySets:
     """Compiled functions on sets of territories (bit masks), for positions in the memory layout `riskless_kernel.Layout`."""
 
     def __init__(self, layout: Any) -> None:
-        planes, goal_at, rows_at, around_at = layout.planes, layout.goal, layout.rows, layout.around
+        planes, goal_at, mask_bytes_at, neighbours_of_byte_at = (
+            layout.planes,
+            layout.goal,
+            layout.mask_bytes,
+            layout.neighbours_of_byte,
+        )
 
         @inlined
         def find_neighbours(rules: Any, mask: Any) -> Any:
             """Return the set (bit mask) of all neighbours of the territories in the set `mask`."""
             neighbours = 0
-            row_at = around_at
+            row_at = neighbours_of_byte_at
             # Each step depends on the one before. Otherwise LLVM would use gather instructions, which are slower here.
-            for _ in range(get(rules, rows_at)):
+            for _ in range(get(rules, mask_bytes_at)):
                 neighbours |= get(rules, row_at + (mask & 255))
                 mask >>= 8
                 row_at += 256
@@ -67,15 +72,15 @@ def make_estimate_kernel(layout: Any) -> Any:
     """Return the estimate function for positions in the memory layout `riskless_kernel.Layout`."""
     planes = layout.planes
     foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals
-    only_armies_at, nearness_at = layout.only_armies, layout.nearness
-    neighbours_at, byte_armies_at = layout.neighbours, layout.armies
+    weighs_only_armies_at, goal_nearness_at = layout.weighs_only_armies, layout.goal_nearness
+    neighbours_at, byte_armies_at = layout.neighbours, layout.byte_armies
     sets = TerritorySets(layout)
     find_neighbours, count_armies, compute_race_feature = (
         sets.find_neighbours,
         sets.count_armies,
         sets.compute_race_feature,
     )
-    beside_at = layout.beside
+    weighs_neighbours_at = layout.weighs_neighbours
     (
         armies_at,
         race_at,
@@ -114,9 +119,9 @@ def make_estimate_kernel(layout: Any) -> Any:
     @inlined
     def compute_neighbour_features(rules: Any, mem: Any, pos: Any, own: Any, foe: Any) -> Any:
         """Return the weighted sum of those features that depend on which territories are neighbours."""
-        by_own = find_neighbours(rules, own)
-        by_foe = find_neighbours(rules, foe)
-        border, their_border = own & by_foe, foe & by_own
+        next_to_own = find_neighbours(rules, own)
+        next_to_foe = find_neighbours(rules, foe)
+        border, their_border = own & next_to_foe, foe & next_to_own
         value = 0
         if get(rules, borders_at):
             value += get(rules, borders_at) * (
@@ -124,10 +129,12 @@ def make_estimate_kernel(layout: Any) -> Any:
             )
         empty = ~(own | foe)
         if get(rules, reach_at):
-            value += get(rules, reach_at) * (popcount(empty & by_own) - popcount(empty & by_foe))
+            value += get(rules, reach_at) * (popcount(empty & next_to_own) - popcount(empty & next_to_foe))
         if get(rules, safe_at):
-            by_empty = find_neighbours(rules, empty)
-            safe = popcount(own & ~(by_foe | by_empty)) - popcount(foe & ~(by_own | by_empty))
+            next_to_empty = find_neighbours(rules, empty)
+            safe = popcount(own & ~(next_to_foe | next_to_empty)) - popcount(
+                foe & ~(next_to_own | next_to_empty)
+            )
             value += get(rules, safe_at) * safe
         if get(rules, attacks_at) | get(rules, exposed_at):
             value += compute_capture_features(rules, mem, pos, own, their_border)
@@ -139,7 +146,7 @@ def make_estimate_kernel(layout: Any) -> Any:
         own_total = totals >> 32
         foe_total = totals & _LOWER_HALF_MASK
         value = (own_total - foe_total) * get(rules, armies_at)
-        if get(rules, only_armies_at) == 0:
+        if get(rules, weighs_only_armies_at) == 0:
             own = get(mem, pos + own_at)
             foe = get(mem, pos + foe_at)
             count = popcount(own)
@@ -155,9 +162,9 @@ def make_estimate_kernel(layout: Any) -> Any:
                     rules, own_total, count, foe_total, their_count
                 )
             if get(rules, goal_weight_at):
-                nearness = get(rules, nearness_at + own_total) - get(rules, nearness_at + foe_total)
+                nearness = get(rules, goal_nearness_at + own_total) - get(rules, goal_nearness_at + foe_total)
                 value += get(rules, goal_weight_at) * nearness
-            if get(rules, beside_at):
+            if get(rules, weighs_neighbours_at):
                 value += compute_neighbour_features(rules, mem, pos, own, foe)
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 

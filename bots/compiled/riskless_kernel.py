@@ -57,34 +57,34 @@ class Layout:
     own: int  # set of own's territories
     totals: int  # total armies: own's in the upper half of the word, foe's in the lower half
     # The kernel's function `moves` computes these from the words before:
-    trained: int  # armies after training, in binary
+    trained_armies: int  # armies after training, in binary
     trained_totals: int  # total armies after training
-    armies: int  # armies of each territory as a byte, before training
+    byte_armies: int  # armies of each territory as a byte, before training
     # The kernel's function `survey` computes these from the words before:
-    by_own: int  # set of the neighbours of own's territories
-    by_foe: int  # set of the neighbours of foe's territories
-    full: int  # set of the territories at the cap after training
-    border: int  # number of own's armies next to foe's territories, after training
-    their_border: int  # number of foe's armies next to own's territories, after training
-    by_empty: int  # set of the neighbours of empty territories
+    next_to_own: int  # set of the neighbours of own's territories
+    next_to_foe: int  # set of the neighbours of foe's territories
+    capped: int  # set of the territories at the cap after training
+    own_border_armies: int  # number of own's armies next to foe's territories, after training
+    foe_border_armies: int  # number of foe's armies next to own's territories, after training
+    next_to_empty: int  # set of the neighbours of empty territories
     words: int  # size of a position
 
     # Offsets in the rules.
-    cap: int  # for each bit of the cap, a word of only this bit
+    cap_bits: int  # for each bit of the cap, a word of only this bit
     goal: int  # armies that win
-    first: int  # for each territory, the number of its first road; then the number of all roads
+    first_road: int  # for each territory, the number of its first road; then the number of all roads
     weights: int  # weight of each feature
-    only_armies: int  # 1 if the feature `armies` alone has a weight
-    beside: int  # 1 if a feature that depends on neighbours has a weight
-    rows: int  # number of bytes in a set of territories
+    weighs_only_armies: int  # 1 if the feature `armies` alone has a weight
+    weighs_neighbours: int  # 1 if a feature that depends on neighbours has a weight
+    mask_bytes: int  # number of bytes in a set of territories
     neighbours: int  # for each territory, the set of its neighbours
-    source: int  # for each road, the territory at its start
-    target: int  # for each road, the territory at its end
-    around: int  # for each byte of a set and each of its 256 values, the set of all neighbours
-    change: int  # effect of a move on `totals` (`_fill_move_outcome_tables`)
-    result: int  # effect of a move on its target (`_fill_move_outcome_tables`)
-    most: int  # the cap as a number
-    nearness: int  # for each number of armies, its square divided by the goal: the feature `goal`
+    road_source: int  # for each road, the territory at its start
+    road_target: int  # for each road, the territory at its end
+    neighbours_of_byte: int  # for each byte of a set and each of its 256 values, the set of all neighbours
+    totals_change: int  # effect of a move on `totals` (`_fill_move_outcome_tables`)
+    target_after_move: int  # effect of a move on its target (`_fill_move_outcome_tables`)
+    cap: int  # the cap as a number
+    goal_nearness: int  # for each number of armies, its square divided by the goal: the feature `goal`
 
 
 @cache
@@ -171,34 +171,37 @@ def _pack_position(position: RisklessPosition, planes: int) -> Words:
 def _make_rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
     layout, map = make_layout(planes), game.map
     cap, goal = map.territory_cap, map.armies_to_win
-    rules = np.zeros(layout.nearness + goal + 1, np.uint64).view(np.int64)
+    rules = np.zeros(layout.goal_nearness + goal + 1, np.uint64).view(np.int64)
     for i in range(planes):
         rules[i] = -(cap >> i & 1)
     rules[layout.goal] = goal
     road = 0
     for source, neighbours in enumerate(map.neighbours):
-        rules[layout.first + source] = road
+        rules[layout.first_road + source] = road
         for target in neighbours:
-            rules[layout.source + road], rules[layout.target + road] = source, target
+            rules[layout.road_source + road], rules[layout.road_target + road] = source, target
             road += 1
         mask = sum(1 << target for target in neighbours)
         rules[layout.neighbours + source] = np.uint64(mask).view(np.int64)
-    rules[layout.first + map.territory_count :][: 65 - map.territory_count] = road
+    rules[layout.first_road + map.territory_count :][: 65 - map.territory_count] = road
     feature_weights = [weights[name] for name in FEATURE_NAMES]
     rules[layout.weights :][: len(feature_weights)] = feature_weights
-    rules[layout.only_armies] = not any(feature_weights[1:])
-    rules[layout.beside] = any(weights[name] for name in ("borders", "reach", "safe", "attacks", "exposed"))
-    rules[layout.most] = cap
-    rules[layout.rows] = (map.territory_count + 7) // 8
+    rules[layout.weighs_only_armies] = not any(feature_weights[1:])
+    rules[layout.weighs_neighbours] = any(
+        weights[name] for name in ("borders", "reach", "safe", "attacks", "exposed")
+    )
+    rules[layout.cap] = cap
+    rules[layout.mask_bytes] = (map.territory_count + 7) // 8
     for row in range(8):
         for byte in range(1, 256):
             low = byte & -byte
             source = 8 * row + low.bit_length() - 1
-            rules[layout.around + 256 * row + byte] = (
-                rules[layout.around + 256 * row + (byte ^ low)] | rules[layout.neighbours + source]
+            rules[layout.neighbours_of_byte + 256 * row + byte] = (
+                rules[layout.neighbours_of_byte + 256 * row + (byte ^ low)]
+                | rules[layout.neighbours + source]
             )
     _fill_move_outcome_tables(rules, layout, cap)
-    rules[layout.nearness :] = np.arange(goal + 1, dtype=np.int64) ** 2 // goal
+    rules[layout.goal_nearness :] = np.arange(goal + 1, dtype=np.int64) ** 2 // goal
     return rules
 
 
@@ -226,8 +229,8 @@ def _fill_move_outcome_tables(rules: Words, layout: Layout, cap: int) -> None:
         + ((target_armies < 0).astype(np.int64) << layout.planes)
         + np.abs(target_armies)
     )
-    rules[layout.change + table_index] = (own << 32) + foe
-    rules[layout.result + table_index] = 2 * armies_left + is_own
+    rules[layout.totals_change + table_index] = (own << 32) + foe
+    rules[layout.target_after_move + table_index] = 2 * armies_left + is_own
 
 
 @cache
@@ -239,10 +242,15 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     layout = make_layout(planes)
     source_shift = planes + 1
     foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals
-    trained_at, trained_totals_at = layout.trained, layout.trained_totals
-    armies_at = layout.armies
-    goal_at, first_at, target_at, source_at = layout.goal, layout.first, layout.target, layout.source
-    change_at, result_at = layout.change, layout.result
+    trained_armies_at, trained_totals_at = layout.trained_armies, layout.trained_totals
+    armies_at = layout.byte_armies
+    goal_at, first_road_at, road_target_at, road_source_at = (
+        layout.goal,
+        layout.first_road,
+        layout.road_target,
+        layout.road_source,
+    )
+    totals_change_at, target_after_move_at = layout.totals_change, layout.target_after_move
 
     @inlined
     def train_all_territories(rules: Any, mem: Any, pos: Any) -> None:
@@ -256,7 +264,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
         put(mem, pos + trained_totals_at, get(mem, pos + totals_at) + gain)
         for i in range(planes):
             plane = get(mem, pos + i)
-            put(mem, pos + trained_at + i, plane ^ carry)
+            put(mem, pos + trained_armies_at + i, plane ^ carry)
             carry &= plane
 
     @inlined
@@ -268,8 +276,8 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
         while own_left != 0:
             v = lowest_bit(own_left)
             own_left &= own_left - 1
-            end = get(rules, first_at + v + 1)
-            for road in range(get(rules, first_at + v), end):
+            end = get(rules, first_road_at + v + 1)
+            for road in range(get(rules, first_road_at + v), end):
                 put(mem, out + count, road)
                 count += 1
         return count
@@ -282,12 +290,14 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
 
     @inlined
     def play(rules: Any, mem: Any, pos: Any, out: Any, move: Any) -> None:
-        source = get(rules, source_at + move)
-        target = get(rules, target_at + move)
+        source = get(rules, road_source_at + move)
+        target = get(rules, road_target_at + move)
         table_index = get_outcome_table_index(mem, pos, source, target)
-        totals = get(mem, pos + trained_totals_at) + get(rules, change_at + table_index)
+        totals = get(mem, pos + trained_totals_at) + get(rules, totals_change_at + table_index)
         put(mem, out + totals_at, (totals << 32) | ((totals >> 32) & _LOWER_HALF_MASK))
-        write_position_after_move(mem, pos, out, source, target, get(rules, result_at + table_index))
+        write_position_after_move(
+            mem, pos, out, source, target, get(rules, target_after_move_at + table_index)
+        )
 
     @inlined
     def write_position_after_move(
@@ -298,10 +308,14 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
         put(mem, out + own_at, get(mem, pos + foe_at) & ~taken)
         source_bit = 1 << source
         keep = ~(source_bit | (1 << target))
-        put(mem, out, (get(mem, pos + trained_at) & keep) | source_bit | (((result >> 1) & 1) << target))
+        put(
+            mem,
+            out,
+            (get(mem, pos + trained_armies_at) & keep) | source_bit | (((result >> 1) & 1) << target),
+        )
         for i in range(1, planes):
             armies = ((result >> (i + 1)) & 1) << target
-            put(mem, out + i, (get(mem, pos + trained_at + i) & keep) | armies)
+            put(mem, out + i, (get(mem, pos + trained_armies_at + i) & keep) | armies)
 
     @inlined
     def status(rules: Any, mem: Any, pos: Any) -> Any:
@@ -320,9 +334,9 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     @inlined
     def score_move(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
         table_index = get_outcome_table_index(
-            mem, pos, get(rules, source_at + move), get(rules, target_at + move)
+            mem, pos, get(rules, road_source_at + move), get(rules, road_target_at + move)
         )
-        totals = get(mem, pos + trained_totals_at) + get(rules, change_at + table_index)
+        totals = get(mem, pos + trained_totals_at) + get(rules, totals_change_at + table_index)
         return 100 * ((totals >> 32) - (totals & _LOWER_HALF_MASK))
 
     @inlined

@@ -26,18 +26,31 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
     """Return the kernel functions `survey` and `foresee` for positions in the memory layout `riskless_kernel.Layout`."""
     planes = layout.planes
     source_shift = planes + 1
-    foe_at, own_at, trained_at, trained_totals_at = (
+    foe_at, own_at, trained_armies_at, trained_totals_at = (
         layout.foe,
         layout.own,
-        layout.trained,
+        layout.trained_armies,
         layout.trained_totals,
     )
-    by_own_at, by_foe_at, full_at = layout.by_own, layout.by_foe, layout.full
-    border_at, their_border_at, by_empty_at = layout.border, layout.their_border, layout.by_empty
-    goal_at, only_armies_at, nearness_at = layout.goal, layout.only_armies, layout.nearness
-    source_at, target_at, change_at, result_at = layout.source, layout.target, layout.change, layout.result
-    neighbours_at, beside_at, most_at = layout.neighbours, layout.beside, layout.most
-    byte_armies_at = layout.armies
+    next_to_own_at, next_to_foe_at, capped_at = layout.next_to_own, layout.next_to_foe, layout.capped
+    own_border_armies_at, foe_border_armies_at, next_to_empty_at = (
+        layout.own_border_armies,
+        layout.foe_border_armies,
+        layout.next_to_empty,
+    )
+    goal_at, weighs_only_armies_at, goal_nearness_at = (
+        layout.goal,
+        layout.weighs_only_armies,
+        layout.goal_nearness,
+    )
+    road_source_at, road_target_at, totals_change_at, target_after_move_at = (
+        layout.road_source,
+        layout.road_target,
+        layout.totals_change,
+        layout.target_after_move,
+    )
+    neighbours_at, weighs_neighbours_at, cap_at = layout.neighbours, layout.weighs_neighbours, layout.cap
+    byte_armies_at = layout.byte_armies
     sets = TerritorySets(layout)
     find_neighbours, count_armies, compute_race_feature = (
         sets.find_neighbours,
@@ -59,24 +72,28 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
 
     @inlined
     def survey(rules: Any, mem: Any, pos: Any) -> None:
-        if get(rules, only_armies_at) != 0:
+        if get(rules, weighs_only_armies_at) != 0:
             return
         own = get(mem, pos + own_at)
         foe = get(mem, pos + foe_at)
         if get(rules, waste_at) != 0:
             capped = own | foe
             for i in range(planes):
-                capped &= ~(get(mem, pos + trained_at + i) ^ get(rules, i))
-            put(mem, pos + full_at, capped)
-        if get(rules, beside_at) != 0:
-            by_own = find_neighbours(rules, own)
-            by_foe = find_neighbours(rules, foe)
-            put(mem, pos + by_own_at, by_own)
-            put(mem, pos + by_foe_at, by_foe)
-            put(mem, pos + border_at, count_armies(mem, pos + trained_at, own & by_foe))
-            put(mem, pos + their_border_at, count_armies(mem, pos + trained_at, foe & by_own))
-            by_empty = find_neighbours(rules, ~(own | foe)) if get(rules, safe_at) != 0 else 0
-            put(mem, pos + by_empty_at, by_empty)
+                capped &= ~(get(mem, pos + trained_armies_at + i) ^ get(rules, i))
+            put(mem, pos + capped_at, capped)
+        if get(rules, weighs_neighbours_at) != 0:
+            next_to_own = find_neighbours(rules, own)
+            next_to_foe = find_neighbours(rules, foe)
+            put(mem, pos + next_to_own_at, next_to_own)
+            put(mem, pos + next_to_foe_at, next_to_foe)
+            put(
+                mem, pos + own_border_armies_at, count_armies(mem, pos + trained_armies_at, own & next_to_foe)
+            )
+            put(
+                mem, pos + foe_border_armies_at, count_armies(mem, pos + trained_armies_at, foe & next_to_own)
+            )
+            next_to_empty = find_neighbours(rules, ~(own | foe)) if get(rules, safe_at) != 0 else 0
+            put(mem, pos + next_to_empty_at, next_to_empty)
 
     @inlined
     def compute_neighbour_features(
@@ -96,76 +113,78 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
         """
         own = get(mem, pos + own_at)
         foe = get(mem, pos + foe_at)
-        by_own = get(mem, pos + by_own_at)
-        by_foe = get(mem, pos + by_foe_at)
-        by_empty = get(mem, pos + by_empty_at)
-        cap = get(rules, most_at)
+        next_to_own = get(mem, pos + next_to_own_at)
+        next_to_foe = get(mem, pos + next_to_foe_at)
+        next_to_empty = get(mem, pos + next_to_empty_at)
+        cap = get(rules, cap_at)
         source_bit, target_bit = 1 << source, 1 << target
         armies_left = result >> 1
-        border = get(mem, pos + border_at)
-        their_border = get(mem, pos + their_border_at)
+        border = get(mem, pos + own_border_armies_at)
+        their_border = get(mem, pos + foe_border_armies_at)
         weight = get(rules, borders_at)
         if result & 1 == 0:
             # a failed attack: both territories are at the border and stay there
             border += 1 - min(source_armies + 1, cap)
             their_border += armies_left - min(target_armies + 1, cap)
         elif own & target_bit != 0:
-            border += ((by_foe >> source) & 1) * (1 - min(source_armies + 1, cap))
-            border += ((by_foe >> target) & 1) * (armies_left - min(target_armies + 1, cap))
+            border += ((next_to_foe >> source) & 1) * (1 - min(source_armies + 1, cap))
+            border += ((next_to_foe >> target) & 1) * (armies_left - min(target_armies + 1, cap))
         elif foe & target_bit == 0:
             target_neighbours = get(rules, neighbours_at + target)
-            border += ((by_foe >> source) & 1) * (1 - min(source_armies + 1, cap))
-            border += ((by_foe >> target) & 1) * armies_left
+            border += ((next_to_foe >> source) & 1) * (1 - min(source_armies + 1, cap))
+            border += ((next_to_foe >> target) & 1) * armies_left
             own |= target_bit
-            new_border = foe & target_neighbours & ~by_own
+            new_border = foe & target_neighbours & ~next_to_own
             if weight != 0 and new_border != 0:
-                their_border += count_armies(mem, pos + trained_at, new_border)
-            by_own |= target_neighbours
+                their_border += count_armies(mem, pos + trained_armies_at, new_border)
+            next_to_own |= target_neighbours
             if get(rules, safe_at) != 0:
                 empty = ~(own | foe)
-                surrounded = target_neighbours & own & ~by_foe
+                surrounded = target_neighbours & own & ~next_to_foe
                 while surrounded != 0:
                     v = lowest_bit(surrounded)
                     if get(rules, neighbours_at + v) & empty == 0:
-                        by_empty &= ~(1 << v)
+                        next_to_empty &= ~(1 << v)
                     surrounded &= surrounded - 1
         else:
             own |= target_bit
             foe &= ~target_bit
-            by_own |= get(rules, neighbours_at + target)
-            by_foe = find_neighbours(rules, foe)
+            next_to_own |= get(rules, neighbours_at + target)
+            next_to_foe = find_neighbours(rules, foe)
             if weight != 0:
-                border_set = own & by_foe
-                border = count_armies(mem, pos + trained_at, border_set & ~(source_bit | target_bit))
+                border_set = own & next_to_foe
+                border = count_armies(mem, pos + trained_armies_at, border_set & ~(source_bit | target_bit))
                 border += ((border_set >> source) & 1) + ((border_set >> target) & 1) * armies_left
-                their_border = count_armies(mem, pos + trained_at, foe & by_own)
+                their_border = count_armies(mem, pos + trained_armies_at, foe & next_to_own)
         value = weight * (border - their_border)
         if get(rules, reach_at) != 0:
             empty = ~(own | foe)
-            value += get(rules, reach_at) * (popcount(empty & by_own) - popcount(empty & by_foe))
+            value += get(rules, reach_at) * (popcount(empty & next_to_own) - popcount(empty & next_to_foe))
         if get(rules, safe_at) != 0:
-            safe = popcount(own & ~(by_foe | by_empty)) - popcount(foe & ~(by_own | by_empty))
+            safe = popcount(own & ~(next_to_foe | next_to_empty)) - popcount(
+                foe & ~(next_to_own | next_to_empty)
+            )
             value += get(rules, safe_at) * safe
         return value
 
     @inlined
     def foresee(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
-        source = get(rules, source_at + move)
-        target = get(rules, target_at + move)
+        source = get(rules, road_source_at + move)
+        target = get(rules, road_target_at + move)
         own = get(mem, pos + own_at)
         foe = get(mem, pos + foe_at)
         source_armies = get_byte(mem, pos + byte_armies_at, source)
         target_armies = get_byte(mem, pos + byte_armies_at, target)
         table_index = (source_armies << source_shift) + (target_armies | (((foe >> target) & 1) << planes))
-        totals = get(mem, pos + trained_totals_at) + get(rules, change_at + table_index)
+        totals = get(mem, pos + trained_totals_at) + get(rules, totals_change_at + table_index)
         own_total = totals >> 32
         foe_total = totals & _LOWER_HALF_MASK
         goal = get(rules, goal_at)
         if own_total >= goal or foe_total >= goal or foe_total == 0:
             return UNSEEN
         value = (own_total - foe_total) * get(rules, armies_at)
-        if get(rules, only_armies_at) == 0:
-            result = get(rules, result_at + table_index)
+        if get(rules, weighs_only_armies_at) == 0:
+            result = get(rules, target_after_move_at + table_index)
             taken = (result & 1) << target
             own_after = own | taken
             foe_after = foe & ~taken
@@ -173,8 +192,8 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
             their_count = popcount(foe_after)
             value += get(rules, territories_at) * (count - their_count)
             if get(rules, waste_at) != 0:
-                cap = get(rules, most_at)
-                capped = get(mem, pos + full_at) & ~((1 << source) | (1 << target))
+                cap = get(rules, cap_at)
+                capped = get(mem, pos + capped_at) & ~((1 << source) | (1 << target))
                 capped |= ((result >> 1) == cap) << target
                 capped |= (cap == 1) << source
                 value += get(rules, waste_at) * (popcount(capped & own_after) - popcount(capped & foe_after))
@@ -183,9 +202,9 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
                     rules, own_total, count, foe_total, their_count
                 )
             if get(rules, goal_weight_at) != 0:
-                nearness = get(rules, nearness_at + own_total) - get(rules, nearness_at + foe_total)
+                nearness = get(rules, goal_nearness_at + own_total) - get(rules, goal_nearness_at + foe_total)
                 value += get(rules, goal_weight_at) * nearness
-            if get(rules, beside_at) != 0:
+            if get(rules, weighs_neighbours_at) != 0:
                 value += compute_neighbour_features(
                     rules, mem, pos, source, target, source_armies, target_armies, result
                 )

@@ -76,7 +76,7 @@ def make_network_estimate(layout: Any) -> Any:
     A position is in the memory layout `riskless_kernel.Layout`, followed by MAX_TERRITORIES words of working memory.
     """
     planes, foe_at, totals_at = layout.planes, layout.foe, layout.totals
-    goal_at, end_of_rules, kinds_at = layout.goal, layout.nearness + 1, layout.words
+    goal_at, end_of_rules, kinds_at = layout.goal, layout.goal_nearness + 1, layout.words
     cell_words = 1 + WORDS_PER_ROW
     totals_row = TERRITORY_ROWS_START + (2 << planes) * cell_words
 

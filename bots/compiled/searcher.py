@@ -13,7 +13,7 @@ from typing import Generic, cast
 
 import numpy as np
 
-from arena.bots.compiled.alphabeta import COUNT, DONE, IDLE, PAUSED, make_search_kernel
+from arena.bots.compiled.alphabeta import COUNT_NODE, PAUSED, ROOT_DONE, WAIT_FOR_WORK, make_search_kernel
 from arena.bots.compiled.cache import hold_compile_lock
 from arena.bots.compiled.calibrate import calibrate_pruning
 from arena.bots.compiled.catalogue import compile_game
@@ -101,11 +101,11 @@ class Searcher(Generic[P, M]):
             raise ValueError(f"split_depth must be at least 1, not {self.settings.split_depth}")
         self._memories = [np.zeros(sizes.thread_words, np.int64) for _ in range(threads)]
         for thread, memory in enumerate(self._memories):
-            memory[Register.THREAD] = thread
-            memory[Register.LISTS] = sizes.move_lists_offset
-            memory[Register.ROOT] = sizes.root_order_offset
-            memory[Register.WIDTH] = sizes.moves
-            memory[Register.HISTORY] = sizes.history_offset
+            memory[Register.THREAD_NUMBER] = thread
+            memory[Register.MOVE_LISTS] = sizes.move_lists_offset
+            memory[Register.ROOT_ORDER] = sizes.root_order_offset
+            memory[Register.MOVE_LIST_WORDS] = sizes.move_list_words
+            memory[Register.HISTORIES] = sizes.history_offset
             memory[Register.CORRECTIONS] = sizes.corrections_offset
         self._shared = np.zeros(sizes.shared_words(threads), np.int64)
         self._table = make_table(self.settings.table_mb)
@@ -116,17 +116,17 @@ class Searcher(Generic[P, M]):
 
     def _set_options(self) -> None:
         settings, shared = self.settings, self._shared
-        shared[SearchOption.THREADS] = settings.threads
-        shared[SearchOption.TABLE] = settings.table
-        shared[SearchOption.HINTS] = settings.hints
+        shared[SearchOption.THREAD_COUNT] = settings.threads
+        shared[SearchOption.USE_TABLE_VALUES] = settings.table
+        shared[SearchOption.USE_HINTS] = settings.hints
         shared[SearchOption.TABLE_MASK] = len(self._table) // 8 - 1
         shared[SearchOption.ORDER_BY_SCORE] = settings.move_scores
-        shared[SearchOption.FORESEE] = settings.exact and settings.foresee and self._compiled.can_foresee
-        shared[SearchOption.EXACT] = settings.exact
-        shared[SearchOption.NULL_WINDOWS] = settings.null_windows
+        shared[SearchOption.USE_FORESEE] = settings.exact and settings.foresee and self._compiled.can_foresee
+        shared[SearchOption.IS_EXACT] = settings.exact
+        shared[SearchOption.USE_NULL_WINDOWS] = settings.null_windows
         shared[SearchOption.SPLIT_DEPTH] = settings.split_depth
-        shared[SearchOption.COURSE_FORM] = settings.course
-        shared[SearchOption.PRUNE] = round(1000 * settings.prune)
+        shared[SearchOption.IS_COURSE_FORM] = settings.course
+        shared[SearchOption.PRUNE_PERMILLE] = round(1000 * settings.prune)
         shared[SearchOption.SPLIT_WORDS] = self._sizes.split_words
 
     def _calibrate_pruning(self) -> None:
@@ -137,17 +137,17 @@ class Searcher(Generic[P, M]):
         settings, shared = self.settings, self._shared
         if settings.exact:
             return
-        shared[SearchOption.HINTS] = 0
+        shared[SearchOption.USE_HINTS] = 0
         calibration = calibrate_pruning(
             self.game, lambda position, depth: self._search_value(position, depth, -INFINITY, INFINITY)
         )
-        shared[SearchOption.HINTS] = settings.hints
+        shared[SearchOption.USE_HINTS] = settings.hints
         if calibration is None:
             return
         shared[SearchOption.TEMPO] = calibration.tempo
         shared[SearchOption.SPREAD] = calibration.spread
-        shared[SearchOption.SELECTIVE] = 1
-        shared[SearchOption.LATE_MOVES] = EXAMINED_MOVES_AT_DEPTH_1
+        shared[SearchOption.IS_SELECTIVE] = 1
+        shared[SearchOption.EXAMINED_MOVES_AT_DEPTH_1] = EXAMINED_MOVES_AT_DEPTH_1
 
     def close(self) -> None:
         """End the threads. The searcher cannot be used afterwards."""
@@ -197,9 +197,9 @@ class Searcher(Generic[P, M]):
         max_plies = self._compiled.plies_left(position)
         for depth in range(1, min(max_depth, MAX_DEPTH) + 1):
             for memory in self._memories:
-                memory[Register.ESTIMATES] = 0
+                memory[Register.ESTIMATE_COUNT] = 0
             is_finished = self._run_search(depth, -INFINITY, INFINITY, stop)
-            best, value = self._read_root_field(Frame.BEST_MOVE), self._read_root_field(Frame.BEST)
+            best, value = self._read_root_field(Frame.BEST_MOVE), self._read_root_field(Frame.BEST_VALUE)
             if is_finished or best >= 0:
                 line = self._list_main_line_moves(best, depth)
                 yield SearchReport(
@@ -225,7 +225,7 @@ class Searcher(Generic[P, M]):
     def _search_value(self, position: P, depth: int, low: int, high: int) -> int:
         self._prepare_search(position, NO_LIMIT)
         self._run_search(depth, low, high, None)
-        return self._read_root_field(Frame.BEST)
+        return self._read_root_field(Frame.BEST_VALUE)
 
     def _prepare_search(self, position: P, max_nodes: int, chosen_moves: Sequence[M] | None = None) -> None:
         all_moves = self.game.moves(position)
@@ -237,20 +237,25 @@ class Searcher(Generic[P, M]):
         self._moves = dict(zip(self._order, moves, strict=True))
         words = compiled.pack(position)
         memory = self._memories[0]
-        memory[Register.CHOSEN] = len(moves)
-        memory[Register.IS_RESTRICTED] = len(moves) < len(all_moves)
+        memory[Register.ROOT_MOVE_COUNT] = len(moves)
+        memory[Register.IS_ROOT_RESTRICTED] = len(moves) < len(all_moves)
         memory[FIRST_FRAME_OFFSET : FIRST_FRAME_OFFSET + len(words)] = words
         self._generation = (self._generation + 1) % AGE_COUNT
         shared[SearchOption.GENERATION] = self._generation
         shared[SearchOption.NODE_LIMIT] = max_nodes
         shared[SearchOption.PLIES_LEFT] = compiled.plies_left(position)
-        shared[SharedField.NODES] = 0
+        shared[SharedField.NODE_COUNT] = 0
         shared[SharedField.STOP] = 0
         for memory_of_thread in self._memories:
             memory_of_thread[
-                [Register.NODES, Register.COUNTED, Register.ENTERED, Register.NODES_AT_PAUSE]
+                [
+                    Register.NODE_COUNT,
+                    Register.REPORTED_NODE_COUNT,
+                    Register.ENTERED_COUNT,
+                    Register.NODE_COUNT_AT_PAUSE,
+                ]
             ] = 0
-            memory_of_thread[Register.STEP] = IDLE
+            memory_of_thread[Register.STEP] = WAIT_FOR_WORK
             memory_of_thread[Register.ROOT_PLAYER] = self.game.player(position) is Player.MINNIE
 
     def _read_root_field(self, field: Frame) -> int:
@@ -259,21 +264,21 @@ class Searcher(Generic[P, M]):
     @property
     def nodes(self) -> int:
         """Return the number of nodes that all threads together visited in the last search."""
-        return int(sum(memory[Register.NODES] for memory in self._memories))
+        return int(sum(memory[Register.NODE_COUNT] for memory in self._memories))
 
     def _has_estimates(self) -> bool:
-        return any(memory[Register.ESTIMATES] for memory in self._memories)
+        return any(memory[Register.ESTIMATE_COUNT] for memory in self._memories)
 
     def _run_search(self, depth: int, low: int, high: int, stop: Callable[[], bool] | None) -> bool:
         shared, memory = self._shared, self._memories[0]
         self._write_root(depth, low, high)
-        shared[SharedField.QUIT] = shared[SharedField.IDLE] = 0
+        shared[SharedField.QUIT_HELPERS] = shared[SharedField.IDLE_COUNT] = 0
         helpers = self._memories[1:] if depth > self.settings.split_depth else []
         helper_futures = [self._pool.submit(self._call_kernel, helper, is_helper=True) for helper in helpers]
         try:
-            is_finished = self._search_root(memory, stop) == DONE
+            is_finished = self._search_root(memory, stop) == ROOT_DONE
         finally:
-            shared[SharedField.QUIT] = 1
+            shared[SharedField.QUIT_HELPERS] = 1
             wait(helper_futures)
         for helper in helper_futures:
             helper.result()
@@ -288,10 +293,10 @@ class Searcher(Generic[P, M]):
         memory[root + Frame.ALPHA] = low
         memory[root + Frame.BETA] = high
         memory[root + Frame.BEST_MOVE] = -1
-        memory[root + Frame.BEST] = -INFINITY
+        memory[root + Frame.BEST_VALUE] = -INFINITY
         memory[first : first + len(self._order)] = self._order
-        memory[Register.AT] = FIRST_FRAME_OFFSET
-        memory[Register.STEP] = COUNT
+        memory[Register.CURRENT_FRAME] = FIRST_FRAME_OFFSET
+        memory[Register.STEP] = COUNT_NODE
         memory[Register.INNERMOST_SPLIT] = -1
 
     def _call_kernel(self, memory: Words, *, is_helper: bool) -> int:
@@ -300,7 +305,9 @@ class Searcher(Generic[P, M]):
 
     def _search_root(self, memory: Words, stop: Callable[[], bool] | None) -> int:
         """Search the root in this thread, and call `stop` at every pause of the search."""
-        self._shared[SearchOption.PAUSE_NODES] = NO_LIMIT if stop is None else NODES_BETWEEN_STOP_CALLS
+        self._shared[SearchOption.NODES_BETWEEN_PAUSES] = (
+            NO_LIMIT if stop is None else NODES_BETWEEN_STOP_CALLS
+        )
         last_step = PAUSED
         try:
             while (last_step := self._call_kernel(memory, is_helper=False)) == PAUSED:

@@ -105,7 +105,7 @@ class SelectivePruning:
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
             if (
-                get(shared, SearchOption.SELECTIVE) == 0
+                get(shared, SearchOption.IS_SELECTIVE) == 0
                 or depth > MAX_SHALLOW_PRUNING_DEPTH
                 or not is_prunable(mem, shared, node)
             ):
@@ -124,18 +124,18 @@ class SelectivePruning:
         def may_skip_late_moves(mem: Any, shared: Any, node: Any, rank: Any) -> Any:
             """Return True if the node's move at place `rank` in the search order, and all later moves, are skipped."""
             depth = get(mem, node + Frame.DEPTH)
-            late_moves = get(shared, SearchOption.LATE_MOVES)
+            late_moves = get(shared, SearchOption.EXAMINED_MOVES_AT_DEPTH_1)
             return (
                 late_moves > 0
                 and rank >= late_moves + ADDED_MOVES_PER_PLY * (depth - 1)
                 and depth <= MAX_SHALLOW_PRUNING_DEPTH
-                and get(mem, node + Frame.BEST) > -ESTIMATE_LIMIT
+                and get(mem, node + Frame.BEST_VALUE) > -ESTIMATE_LIMIT
                 and is_prunable(mem, shared, node)
             )
 
         @inlined
         def begin_probcut(mem: Any, shared: Any, frame: Any) -> Any:
-            """Write the first node of ProbCut's search to the next frame, and move register AT there.
+            """Write the first node of ProbCut's search to the next frame, and move register CURRENT_FRAME there.
 
             If the node's estimate is at least beta, the search tests whether the value exceeds beta by a margin. If the
             estimate is less, the search tests whether the value is below beta by a margin. Return False, and do nothing,
@@ -144,7 +144,7 @@ class SelectivePruning:
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
             if (
-                get(shared, SearchOption.SELECTIVE) == 0
+                get(shared, SearchOption.IS_SELECTIVE) == 0
                 or depth < MIN_PROBCUT_DEPTH
                 or not is_prunable(mem, shared, node)
             ):
@@ -164,7 +164,7 @@ class SelectivePruning:
             put(mem, shallow_node + Frame.ALPHA, shallow_beta - 1)
             put(mem, shallow_node + Frame.BETA, shallow_beta)
             put(mem, node + Frame.WINDOW, SearchWindow.PROBCUT)
-            put(mem, Register.AT, frame + frame_words)
+            put(mem, Register.CURRENT_FRAME, frame + frame_words)
             return True
 
         @inlined
@@ -175,7 +175,7 @@ class SelectivePruning:
             the margin, unless that value is a win or a loss.
             """
             node = frame + words
-            value = -get(mem, Register.VALUE)
+            value = -get(mem, Register.CHILD_VALUE)
             margin = compute_probcut_margin(shared)
             beta = get(mem, node + Frame.BETA)
             shallow_beta = get(mem, node + frame_words + Frame.BETA)
@@ -195,7 +195,7 @@ class SelectivePruning:
             depth = get(mem, node + Frame.DEPTH)
             distance = get(mem, node + Frame.DISTANCE)
             if (
-                get(shared, SearchOption.SELECTIVE) != 0
+                get(shared, SearchOption.IS_SELECTIVE) != 0
                 and get(mem, node + Frame.HINT) < 0
                 and distance > 0
                 and MIN_REDUCED_DEPTH <= depth < get(shared, SearchOption.PLIES_LEFT) - distance
@@ -212,7 +212,7 @@ class SelectivePruning:
             rank = get(mem, node + Frame.RANK)
             threshold = get(mem, node + Frame.THRESHOLD)
             if (
-                get(shared, SearchOption.LATE_MOVES) == 0
+                get(shared, SearchOption.EXAMINED_MOVES_AT_DEPTH_1) == 0
                 or rank < FIRST_RANK_REDUCED_BY_2_PLIES
                 or depth < MIN_REDUCED_DEPTH
                 or not is_result_uncertain(mem, shared, node, threshold, threshold + 1)

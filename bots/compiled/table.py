@@ -213,7 +213,7 @@ def make_main_line_kernel(kernel: Kernel) -> Any:
         frame = FIRST_FRAME_OFFSET
         move = best
         move_count = 0
-        list_at = get(mem, Register.LISTS)
+        list_at = get(mem, Register.MOVE_LISTS)
         for distance in range(depth):
             count = moves(rules, mem, frame, list_at)
             is_legal = False

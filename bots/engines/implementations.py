@@ -15,7 +15,7 @@ from pathlib import PurePath
 from typing import Any
 
 from arena.bots.api.engine_spec import BadSpec, Spec
-from arena.bots.compiled.availability import has_compiled_search, has_engine_extra, has_own_kernel
+from arena.bots.compiled.availability import has_compiled_search, has_custom_kernel, has_engine_extra
 from arena.bots.evaluators.catalogue import (
     OUTCOMES_EVALUATOR,
     OUTCOMES_FILE_SUFFIX,
@@ -144,7 +144,7 @@ def _find_reason_for_python_search(spec: Spec, game: Game[Any, Any] | None) -> s
         return "its compiled search needs the extra `engine`, which is not installed"
     if game is not None and not has_compiled_search(game):
         return f"its compiled search does not support {game.name} with these rules and this size"
-    if game is not None and has_own_kernel(game) and "evaluator" in spec.explicit and evaluator != "plain":
+    if game is not None and has_custom_kernel(game) and "evaluator" in spec.explicit and evaluator != "plain":
         return f"its compiled search knows only the estimate of {game.name}'s own kernel"
     return ""
 

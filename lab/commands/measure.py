@@ -11,7 +11,7 @@ import typer
 from rich.progress import Progress
 
 from arena.bots.api.engine_spec import ENGINES, BadSpec
-from arena.bots.compiled.availability import has_own_kernel
+from arena.bots.compiled.availability import has_custom_kernel
 from arena.bots.evaluators.linear import BadWeights
 from arena.console import (
     CommandError,
@@ -135,7 +135,7 @@ def measure_command(
             task = bar.add_task("matches", total=count_matches_to_play(len(boards), matches, len(strengths)))
             measurements = measure_maps(
                 boards,
-                evaluator or ("plain" if has_own_kernel(games[0]) else DEFAULT_EVALUATOR),
+                evaluator or ("plain" if has_custom_kernel(games[0]) else DEFAULT_EVALUATOR),
                 game=CATALOGUE.get_game_spec(name),
                 strengths=strengths,
                 match_count=matches,

@@ -11,7 +11,7 @@ from testkit.tools import skip_without
 
 skip_without("numba")
 
-from arena.bots.compiled.availability import has_compiled_search, has_own_kernel  # noqa: E402
+from arena.bots.compiled.availability import has_compiled_search, has_custom_kernel  # noqa: E402
 from arena.bots.compiled.catalogue import compile_game, weights_for  # noqa: E402 - the extra is there
 from arena.bots.compiled.searcher import Searcher, Settings  # noqa: E402
 from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
@@ -31,7 +31,7 @@ EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
 
 def test_a_game_that_brings_a_kernel_fits() -> None:
     assert has_compiled_search(FOUR)
-    assert has_own_kernel(FOUR)
+    assert has_custom_kernel(FOUR)
     assert not has_compiled_search(Hexapawn())
     assert compile_game(Hexapawn(), {}) is None
 

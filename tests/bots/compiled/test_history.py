@@ -40,12 +40,12 @@ cut_off = compile_kernel(_cut_off, "test-history")
 def make_memory(distance: int, root_player: int, searched_moves: list[int]) -> Any:
     """Return a memory with one node, whose last searched move caused a cutoff."""
     memory = np.zeros(SIZES.thread_words, np.int64)
-    memory[Register.WIDTH] = MOVES
-    memory[Register.HISTORY] = SIZES.history_offset
+    memory[Register.MOVE_LIST_WORDS] = MOVES
+    memory[Register.HISTORIES] = SIZES.history_offset
     memory[Register.ROOT_PLAYER] = root_player
     memory[NODE + Frame.DEPTH] = 8
     memory[NODE + Frame.DISTANCE] = distance
-    memory[NODE + Frame.LIST] = SIZES.move_lists_offset
+    memory[NODE + Frame.MOVE_LIST] = SIZES.move_lists_offset
     memory[SIZES.move_lists_offset : SIZES.move_lists_offset + len(searched_moves)] = searched_moves
     memory[NODE + Frame.RANK] = len(searched_moves) - 1
     memory[NODE + Frame.MOVE] = searched_moves[-1]
@@ -81,7 +81,7 @@ def learn_correction(value: int, bound: int, *, plies_left: int = 100, times: in
     memory[Register.CORRECTIONS] = CORRECTED_SIZES.corrections_offset
     memory[CORRECTED_NODE + Frame.ESTIMATE] = ESTIMATE
     memory[CORRECTED_NODE + Frame.DEPTH] = DEPTH
-    shared[SearchOption.SELECTIVE], shared[SearchOption.SPREAD] = 1, SPREAD
+    shared[SearchOption.IS_SELECTIVE], shared[SearchOption.SPREAD] = 1, SPREAD
     shared[SearchOption.PLIES_LEFT] = plies_left
     for _ in range(times):
         correct(memory, shared, value, bound, out)

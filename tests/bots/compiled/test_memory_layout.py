@@ -33,7 +33,12 @@ def test_fields_have_different_offsets_below_the_end(fields: type[IntEnum]) -> N
 def test_each_signal_has_its_own_cache_line_and_options_follow() -> None:
     signals = [int(each) for each in SharedField]
     assert all(other - one >= CACHE_LINE_WORDS for one, other in pairwise(signals))
-    assert SharedField.NODES + CACHE_LINE_WORDS <= min(SearchOption) < SearchOption.END <= SharedField.SPLITS
+    assert (
+        SharedField.NODE_COUNT + CACHE_LINE_WORDS
+        <= min(SearchOption)
+        < SearchOption.END
+        <= SharedField.SPLIT_POINTS
+    )
 
 
 @given(st.integers(1, 40), st.integers(1, 2000), st.integers(1, 64))
@@ -52,4 +57,7 @@ def test_the_parts_of_a_memory_do_not_overlap(words: int, moves: int, threads: i
     assert all(at + size <= following for (at, size), (following, _) in pairwise(parts))
     assert sizes.split_words >= Split.END + words + SplitMove.END * moves
     assert sizes.split_words % CACHE_LINE_WORDS == sizes.frame_words % CACHE_LINE_WORDS == 0
-    assert sizes.shared_words(threads) == SharedField.SPLITS + threads * SPLITS_PER_THREAD * sizes.split_words
+    assert (
+        sizes.shared_words(threads)
+        == SharedField.SPLIT_POINTS + threads * SPLITS_PER_THREAD * sizes.split_words
+    )

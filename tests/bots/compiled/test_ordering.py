@@ -32,8 +32,8 @@ def compile_order() -> Any:
 
     def call(mem: Any, shared: Any, rules: Any, list_at: Any) -> Any:
         count = moves(rules, mem, FIRST_FRAME_OFFSET, list_at)
-        put(mem, node + Frame.LIST, list_at)
-        put(mem, node + Frame.COUNT, count)
+        put(mem, node + Frame.MOVE_LIST, list_at)
+        put(mem, node + Frame.MOVE_COUNT, count)
         score_moves(mem, shared, rules, FIRST_FRAME_OFFSET)
         for i in range(count):
             select_best_move(mem, node, i)
@@ -80,7 +80,7 @@ def test_only_deep_nodes_of_selective_searches_are_ordered_by_estimates(
         mem[FIRST_FRAME_OFFSET : FIRST_FRAME_OFFSET + len(words)] = words
         mem[FIRST_FRAME_OFFSET + len(words) + Frame.DEPTH] = depth
         shared[SearchOption.ORDER_BY_SCORE] = 1
-        shared[SearchOption.LATE_MOVES] = 3 * is_selective
+        shared[SearchOption.EXAMINED_MOVES_AT_DEPTH_1] = 3 * is_selective
         list_at = sizes.move_lists_offset
         count = int(compile_order()(mem, shared, compiled.rules, list_at))
         ordered = [compiled.number_to_move(int(number)) for number in mem[list_at : list_at + count]]

@@ -132,7 +132,7 @@ def test_shallower_searches_settle_many_nodes_of_a_deep_search() -> None:
     game = Riskless(load_map("italy"))
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=16))
     searcher.warm_up()
-    searcher._shared[SearchOption.LATE_MOVES] = 0  # late moves are neither skipped nor reduced
+    searcher._shared[SearchOption.EXAMINED_MOVES_AT_DEPTH_1] = 0  # late moves are neither skipped nor reduced
     nodes = dict.fromkeys((5, 9), 0)
     for position in list(sample_positions(game, random.Random(7)))[::8]:
         for depth in nodes:
@@ -150,7 +150,7 @@ def test_late_moves_are_searched_less_deep() -> None:
         searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=4))
         searcher.warm_up()
         # more moves than any node has, so that none are skipped; with 0, none are reduced either
-        searcher._shared[SearchOption.LATE_MOVES] = moves_per_ply
+        searcher._shared[SearchOption.EXAMINED_MOVES_AT_DEPTH_1] = moves_per_ply
         nodes[moves_per_ply] = [report.nodes for report in searcher.deepen(game.start(), max_depth=8)]
         searcher.close()
     assert nodes[1_000][:MIN_REDUCED_DEPTH] == nodes[0][:MIN_REDUCED_DEPTH]
@@ -161,7 +161,12 @@ def test_the_exact_mode_measures_nothing() -> None:
     game = Riskless(load_map("m2"))
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=1, exact=True))
     searcher.warm_up()
-    for option in (SearchOption.TEMPO, SearchOption.SPREAD, SearchOption.SELECTIVE, SearchOption.LATE_MOVES):
+    for option in (
+        SearchOption.TEMPO,
+        SearchOption.SPREAD,
+        SearchOption.IS_SELECTIVE,
+        SearchOption.EXAMINED_MOVES_AT_DEPTH_1,
+    ):
         assert searcher._shared[option] == 0
     searcher.close()
 
