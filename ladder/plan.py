@@ -11,7 +11,7 @@ from typing import Literal
 
 from arena.bots.api.engine_spec import (
     CONTAINER_PREFIXES,
-    ENGINES,
+    OPTIONS_BY_ENGINE,
     PROGRAM_PREFIX,
     BadSpec,
     ContainerSpec,
@@ -73,7 +73,7 @@ class BotPlan:
         if self.threads or self.engine is None:
             return self.threads
         try:
-            return count_engine_threads(parse_spec(self.engine, ENGINES), core_count)
+            return count_engine_threads(parse_spec(self.engine, OPTIONS_BY_ENGINE), core_count)
         except BadSpec:  # a bot from a file, or an engine that will report the error itself
             return 1
 

@@ -30,7 +30,7 @@ from playwright.sync_api import (
 )
 
 from arena import console
-from arena.bots.api.engine_spec import ENGINES
+from arena.bots.api.engine_spec import OPTIONS_BY_ENGINE
 from testkit.forked import ForkedCommand
 from testkit.tools import find_browser, skip_without
 
@@ -298,7 +298,7 @@ def run_arena(
 
     An exception in the block gets a note with the state of all processes.
     """
-    assert {bot.partition(":")[0] for bot in bots} <= set(ENGINES)
+    assert {bot.partition(":")[0] for bot in bots} <= set(OPTIONS_BY_ENGINE)
     running = BrowserArena(folder, *server_options, is_private_server=is_private)
     RUNNING_ARENAS.append(running)
     try:

@@ -36,20 +36,20 @@ class BadSpec(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class IntegerOption:
-    """Option of an engine that takes a whole number from `low` to `high`, both included."""
+    """Option of an engine that takes a whole number from `minimum` to `maximum`, both included."""
 
     default: int
-    low: int
-    high: int
+    minimum: int
+    maximum: int
 
     def parse(self, text: str) -> int:
-        """Return the number in `text`. Raises ValueError if it is not a whole number from `low` to `high`."""
+        """Return the number in `text`. Raises ValueError if it is not a whole number from `minimum` to `maximum`."""
         try:
             value = int(text)
         except ValueError:
-            value = self.low - 1
-        if not self.low <= value <= self.high:
-            raise ValueError(f"must be a whole number from {self.low} to {self.high}")
+            value = self.minimum - 1
+        if not self.minimum <= value <= self.maximum:
+            raise ValueError(f"must be a whole number from {self.minimum} to {self.maximum}")
         return value
 
 
@@ -98,9 +98,9 @@ class Spec:
     """Parsed engine spec: the engine's name and a value for each of its declared options."""
 
     name: str
-    values: Mapping[str, Any]
+    option_values: Mapping[str, Any]
     """Parsed value of each option, by the option's name."""
-    explicit: frozenset[str] = field(default=frozenset(), compare=False)
+    explicit_options: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of the options that the user wrote, including those set to their defaults."""
 
 
@@ -117,7 +117,7 @@ def parse_spec(text: str, options_by_name: Mapping[str, Options], kind: str = "e
         raise BadSpec(f"no {kind} is called {name!r:.60}: {format_name_suggestion(name, options_by_name)}")
     options = options_by_name[name]
     values: dict[str, Any] = {key: option.default for key, option in options.items()}
-    options_set: set[str] = set()
+    explicit_options: set[str] = set()
     for part in rest.split(",") if colon else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals and key in options:
@@ -127,14 +127,14 @@ def parse_spec(text: str, options_by_name: Mapping[str, Options], kind: str = "e
         if key not in options:
             choices = format_name_suggestion(key, options) if options else "it has no options"
             raise BadSpec(f"{name} has no option {key!r:.60}: {choices}")
-        if key in options_set:
+        if key in explicit_options:
             raise BadSpec(f"{name}: {key} is given twice")
-        options_set.add(key)
+        explicit_options.add(key)
         try:
             values[key] = options[key].parse(value)
         except ValueError as requirement:
             raise BadSpec(f"{name}: {key} {requirement}, not {value!r:.60}") from None
-    return Spec(name, values, frozenset(options_set))
+    return Spec(name, values, frozenset(explicit_options))
 
 
 class ContainerSpec(NamedTuple):
@@ -166,9 +166,9 @@ def count_engine_threads(spec: Spec, core_count: int) -> int:
     The option `threads` sets the number. If it is 0, the engine uses all cores, at most `MAX_DEFAULT_THREADS`. An
     engine without this option uses one thread.
     """
-    if "threads" not in spec.values:
+    if "threads" not in spec.option_values:
         return 1
-    return spec.values["threads"] or max(1, min(core_count, MAX_DEFAULT_THREADS))
+    return spec.option_values["threads"] or max(1, min(core_count, MAX_DEFAULT_THREADS))
 
 
 def _make_example_option(options: Options) -> str:
@@ -194,7 +194,7 @@ With a node limit and a single thread, matches are exactly reproducible.
 """
 _SEED_OPTION = IntegerOption(0, 0, 2**31 - 1)
 
-ENGINES: Mapping[str, Options] = {
+OPTIONS_BY_ENGINE: Mapping[str, Options] = {
     "random": {"seed": _SEED_OPTION},
     "greedy": {"evaluator": _PLAIN_EVALUATOR_OPTION, "seed": _SEED_OPTION},
     "minimax": {

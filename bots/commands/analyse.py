@@ -16,7 +16,7 @@ from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
     DEFAULT_MAX_NODES,
     DEFAULT_MAX_PYTHON_NODES,
-    ENGINE_OPTIONS,
+    OPTIONS_BY_SEARCH_ENGINE,
     Analyst,
     SearchLimits,
     parse_analysing_engine,
@@ -73,7 +73,7 @@ def analyse(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help=f"Engine ({', '.join(ENGINE_OPTIONS)}), with options if any, e.g. alphabeta:depth=4.",
+            help=f"Engine ({', '.join(OPTIONS_BY_SEARCH_ENGINE)}), with options if any, e.g. alphabeta:depth=4.",
         ),
     ] = "alphabeta",
     nodes: MaxNodesOption = None,
@@ -193,7 +193,7 @@ def _output_analysis(
             "game": game.name,
             "position": game.position_to_text(position),
             "engine": spec.name,
-            "options": dict(spec.values),
+            "options": dict(spec.option_values),
             "reports": [_make_json_report(game, report) for report in reports_by_depth],
             "truth": solved_position,
             "lines": [_make_json_report(game, report) for report in reports_of_best_moves],

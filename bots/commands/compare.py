@@ -54,7 +54,7 @@ def print_leaf_counts(
 def _make_json_fields(comparison: LeafCountComparison, reached_depths: list[ReachedDepths]) -> dict[str, Any]:
     depths = range(1, comparison.max_reached_depth + 1)
     return {
-        "budget": comparison.budget,
+        "budget": comparison.max_leaves,
         "leaves": [
             {
                 "depth": depth,
@@ -72,7 +72,8 @@ def _make_json_fields(comparison: LeafCountComparison, reached_depths: list[Reac
             for depth in depths
         ],
         "depth_in_equal_leaves": [
-            {"leaves": depths.leaves, **depths.reached, "ideal": depths.ideal} for depths in reached_depths
+            {"leaves": depths.leaves, **depths.depth_by_method, "ideal": depths.ideal_depth}
+            for depths in reached_depths
         ],
     }
 
@@ -94,7 +95,7 @@ def _print_leaves_by_depth(comparison: LeafCountComparison) -> None:
     out.print("Leaves by depth p", style="bold")
     print_table({"p": "left", **dict.fromkeys(map(str, depths), "right")}, rows)
     out.print(
-        f"·: depth p takes more than {comparison.budget:,} leaves, or every match ends before it.\n"
+        f"·: depth p takes more than {comparison.max_leaves:,} leaves, or every match ends before it.\n"
         "ordered, sorted and table deepen iteratively: the leaves of all depths up to p count.\n"
         "For sorted and table, positions that are estimated only to sort moves count too.\n"
         "q: the p-th root of minimax's leaves. Where minimax has no number, q is that of its last depth.\n"
@@ -106,8 +107,8 @@ def _print_reached_depths(reached_depths: list[ReachedDepths]) -> None:
     rows = [
         [
             f"{depths.leaves:,}",
-            *(str(depths.reached[name]) for name in METHODS_WITH_REACHED_DEPTHS),
-            "·" if depths.ideal is None else str(depths.ideal),
+            *(str(depths.depth_by_method[name]) for name in METHODS_WITH_REACHED_DEPTHS),
+            "·" if depths.ideal_depth is None else str(depths.ideal_depth),
         ]
         for depths in reached_depths
     ]

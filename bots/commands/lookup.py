@@ -76,7 +76,7 @@ def load_tree_game(tree_name: str) -> Game[Any, Any]:
 def _make_game_from_spec(game_spec: str, map_name: str) -> AnyGame:
     if game_spec.startswith(f"{Hexapawn.name}:"):
         size_spec = parse_spec(game_spec, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
-        return cast("AnyGame", Hexapawn(size_spec.values["width"], size_spec.values["height"]))
+        return cast("AnyGame", Hexapawn(size_spec.option_values["width"], size_spec.option_values["height"]))
     return make_game_on_map(CATALOGUE.register_game(game_spec), map_name)
 
 

@@ -126,7 +126,7 @@ def trace(
         row = {
             "tree": tree,
             "algorithm": spec.name,
-            "options": dict(spec.values),
+            "options": dict(spec.option_values),
             "depth": depth,
             "value": result.value,
             "move": result.move,

@@ -19,8 +19,8 @@ from arena.bots.evaluators.network import (
     HIDDEN_UNIT_COUNT,
     OUTPUT_FRACTION_BITS,
     TERRITORY_KIND_COUNT,
+    IntArray,
     NetworkTables,
-    Rows,
 )
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.riskless_map import RisklessMap, list_roads
@@ -53,17 +53,21 @@ def make_network_words(tables: NetworkTables, map: RisklessMap, planes: int) -> 
     roads = list_roads(map)
     head = np.zeros(TERRITORY_ROWS_START, np.int64)
     head[SIZE], head[ROAD_COUNT] = map.territory_count, len(roads)
-    head[OUTPUT : OUTPUT + HIDDEN_UNIT_COUNT] = tables.output
+    head[OUTPUT : OUTPUT + HIDDEN_UNIT_COUNT] = tables.output_weights
     for road, (territory, neighbour) in enumerate(roads):
         head[SOURCES + road], head[TARGETS + road] = territory, neighbour
-    head[ROAD_ROWS:] = _pack_lanes(tables.roads)
+    head[ROAD_ROWS:] = _pack_lanes(tables.road_contributions)
     cells = np.zeros((2, 1 << planes, 1 + WORDS_PER_ROW), np.int64)
-    cells[:, : map.territory_cap + 1, 0] = WORDS_PER_ROW * tables.kinds
-    cells[:, : map.territory_cap + 1, 1:] = _pack_lanes(tables.territories).reshape(2, -1, WORDS_PER_ROW)
-    return np.concatenate([head, cells.ravel(), _pack_lanes(tables.totals.transpose(1, 0, 2))])
+    cells[:, : map.territory_cap + 1, 0] = WORDS_PER_ROW * tables.territory_kinds
+    cells[:, : map.territory_cap + 1, 1:] = _pack_lanes(tables.territory_contributions).reshape(
+        2, -1, WORDS_PER_ROW
+    )
+    return np.concatenate(
+        [head, cells.ravel(), _pack_lanes(tables.total_armies_contributions.transpose(1, 0, 2))]
+    )
 
 
-def _pack_lanes(rows: Rows) -> Words:
+def _pack_lanes(rows: IntArray) -> Words:
     lanes = rows.reshape(-1, UNITS_PER_WORD) * np.array(
         [1 << 16 * lane for lane in range(UNITS_PER_WORD)], np.int64
     )

@@ -152,10 +152,10 @@ class Container:
         return result.stdout
 
 
-def make_container_engine(spec: str, logs: Path | None = None) -> Engine:
+def make_container_engine(spec: str, log_folder: Path | None = None) -> Engine:
     """Return the engine of `image:NAME` or `submit:FILE.zip[,image=NAME]`.
 
-    logs  folder for the standard error of each match's container, as MATCH.log; None for no files
+    log_folder  folder for the standard error of each match's container, as MATCH.log; None for no files
 
     Raises BadSpec if the image or the submission is missing or invalid, or no container engine can be used.
     """
@@ -170,16 +170,16 @@ def make_container_engine(spec: str, logs: Path | None = None) -> Engine:
     return Engine(
         parsed.bot_name[:MAX_ENGINE_NAME_CHARACTERS] or "container",
         spec,
-        lambda: ContainerBot(container, logs),
+        lambda: ContainerBot(container, log_folder),
     )
 
 
 class ContainerBot(ProgramBot):
     """Bot in a container that is created for its match, and removed after it."""
 
-    def __init__(self, container: Container, logs: Path | None) -> None:
+    def __init__(self, container: Container, log_folder: Path | None) -> None:
         self._name = f"arena-box-{uuid.uuid4().hex}"
-        super().__init__([container.program, "start", "--attach", "--interactive", self._name], logs)
+        super().__init__([container.program, "start", "--attach", "--interactive", self._name], log_folder)
         self._container = container
         self._reaper: subprocess.Popen[bytes] | None = None
         """Process that runs REMOVE_CONTAINER_SCRIPT; None before `prepare`."""

@@ -27,10 +27,10 @@ MAX_KEPT_STDERR_LINES = 1000
 """Maximum number of lines of a program's standard error kept for a match. Further lines are read and dropped."""
 
 
-def make_program_engine(command: str, logs: Path | None = None) -> Engine:
+def make_program_engine(command: str, log_folder: Path | None = None) -> Engine:
     """Return an engine that runs `command` in a new process for each match.
 
-    logs  folder for the standard error of each match's program, as MATCH.log; None for no files
+    log_folder  folder for the standard error of each match's program, as MATCH.log; None for no files
 
     Raises BadSpec if `command` is not a valid command line, or its program does not exist.
     """
@@ -44,15 +44,15 @@ def make_program_engine(command: str, logs: Path | None = None) -> Engine:
         raise BadSpec(f"--exec: program {words[0]!r:.100} not found: give its path, or add it to the PATH")
     # In `perl my_bot.pl` the file has the distinctive name, not the interpreter.
     file = next((word for word in words[1:] if user_paths.is_file(word)), words[0])
-    return Engine(Path(file).stem[:64], command, lambda: ProgramBot(words, logs))
+    return Engine(Path(file).stem[:64], command, lambda: ProgramBot(words, log_folder))
 
 
 class ProgramBot(Bot):
     """Bot that forwards every turn to a program and returns the program's answer."""
 
-    def __init__(self, command: list[str], logs: Path | None) -> None:
+    def __init__(self, command: list[str], log_folder: Path | None) -> None:
         self._command = command
-        self._logs = logs
+        self._log_folder = log_folder
         self._log: FileIO | None = None
         self._logged_line_count = 0
         self._program: Program | None = None
@@ -60,8 +60,8 @@ class ProgramBot(Bot):
 
     def prepare(self) -> None:
         match = self.match
-        if self._logs is not None:
-            self._log = (self._logs / f"{match.id}.log").open("wb", buffering=0)
+        if self._log_folder is not None:
+            self._log = (self._log_folder / f"{match.id}.log").open("wb", buffering=0)
         try:
             self._program = Program(self._command, self._keep_stderr_line)
         except ProgramFault as fault:

@@ -71,15 +71,15 @@ def to_python_spec(spec: Spec, python_reason: str) -> Spec:
 
     Raises BadSpec for an option that only the compiled search knows.
     """
-    if "exact" in spec.explicit:
+    if "exact" in spec.explicit_options:
         raise BadSpec(
             f"{spec.name}: leave out exact, because its Python search is always exact, and {python_reason}"
         )
-    if "split_depth" in spec.explicit and spec.values["split_depth"] > 1:
+    if "split_depth" in spec.explicit_options and spec.option_values["split_depth"] > 1:
         raise BadSpec(
             f"{spec.name}: split_depth must be 1, because its Python search splits at every depth, and {python_reason}"
         )
-    if "form" in spec.explicit and spec.values["form"] != "course":
+    if "form" in spec.explicit_options and spec.option_values["form"] != "course":
         raise BadSpec(
             f"{spec.name}: write form=course, because its Python search has no other form, and {python_reason}"
         )
@@ -97,12 +97,12 @@ def list_reported_options(spec: Spec) -> dict[str, str]:
         if spec.name in ENGINES_WITH_COMPILED_SEARCH
         else set()
     )
-    if "form" in spec.explicit and spec.values["form"] == "course":
+    if "form" in spec.explicit_options and spec.option_values["form"] == "course":
         unreported.discard("prune")
     return {
         name: PurePath(str(value)).name if name == "evaluator" else str(value)
-        for name, value in spec.values.items()
-        if name in spec.explicit or name not in unreported
+        for name, value in spec.option_values.items()
+        if name in spec.explicit_options or name not in unreported
     }
 
 
@@ -112,8 +112,8 @@ def require_supported_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
     An evaluator `features` that is only the engine's default is not an error: in a game without features, the engine
     uses `plain` instead.
     """
-    name = spec.values.get("evaluator", "plain")
-    if name == "features" and "evaluator" not in spec.explicit:
+    name = spec.option_values.get("evaluator", "plain")
+    if name == "features" and "evaluator" not in spec.explicit_options:
         return
     try:
         require_evaluator_support(game, name)
@@ -122,12 +122,12 @@ def require_supported_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
 
 
 def _to_compiled_spec(spec: Spec) -> Spec:
-    if spec.name != "jamboree" or spec.values["form"] == "course":
+    if spec.name != "jamboree" or spec.option_values["form"] == "course":
         return spec
     for option in JAMBOREE_COURSE_FORM_OPTIONS:
-        if option in spec.explicit:
+        if option in spec.explicit_options:
             raise BadSpec(
-                f"jamboree: {option} works only with form=course: write form=course,{option}={spec.values[option]}"
+                f"jamboree: {option} works only with form=course: write form=course,{option}={spec.option_values[option]}"
             )
     return _remove_options(spec, *JAMBOREE_COURSE_FORM_OPTIONS)
 
@@ -137,19 +137,25 @@ def _find_reason_for_python_search(spec: Spec, game: Game[Any, Any] | None) -> s
 
     Without `game`, return only a reason that holds for every game.
     """
-    evaluator = spec.values["evaluator"]
+    evaluator = spec.option_values["evaluator"]
     if evaluator == OUTCOMES_EVALUATOR or evaluator.endswith(OUTCOMES_FILE_SUFFIX):
         return "its compiled search does not support tables of outcomes"
     if not has_engine_extra():
         return "its compiled search needs the extra `engine`, which is not installed"
     if game is not None and not has_compiled_search(game):
         return f"its compiled search does not support {game.name} with these rules and this size"
-    if game is not None and has_custom_kernel(game) and "evaluator" in spec.explicit and evaluator != "plain":
+    if (
+        game is not None
+        and has_custom_kernel(game)
+        and "evaluator" in spec.explicit_options
+        and evaluator != "plain"
+    ):
         return f"its compiled search knows only the estimate of {game.name}'s own kernel"
     return ""
 
 
 def _remove_options(spec: Spec, *option_names: str) -> Spec:
     return replace(
-        spec, values={name: value for name, value in spec.values.items() if name not in option_names}
+        spec,
+        option_values={name: value for name, value in spec.option_values.items() if name not in option_names},
     )

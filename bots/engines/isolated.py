@@ -28,13 +28,13 @@ from arena.protocol.timecontrol import TimeControl
 Message = dict[str, Any]
 
 
-def isolate_engine(engine: Engine, logs: Path | None = None) -> Engine:
+def isolate_engine(engine: Engine, log_folder: Path | None = None) -> Engine:
     """Return an engine that plays each match of `engine` in a separate process.
 
-    logs  folder for the standard error of each match's process, as MATCH.log; None for no files
+    log_folder  folder for the standard error of each match's process, as MATCH.log; None for no files
     """
     command = [sys.executable, "-P", "-m", "arena.bots.engines.isolated", engine.spec]
-    return Engine(engine.name, engine.spec, lambda: ProgramBot(command, logs), engine.parsed_spec)
+    return Engine(engine.name, engine.spec, lambda: ProgramBot(command, log_folder), engine.parsed_spec)
 
 
 def run_bot_by_messages(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:

@@ -69,7 +69,7 @@ def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None
 
     Raises BadSpec if the file of the tablebase is damaged.
     """
-    if spec.values.get("truth", "no") == "no":
+    if spec.option_values.get("truth", "no") == "no":
         return None
     try:
         return load_solution(game)
@@ -84,7 +84,7 @@ def find_missing_tablebase_reason(spec: Spec, solution: Solution | None, game: G
 
     solution  tablebase of the game; None if there is none
     """
-    if spec.values.get("truth", "no") == "no" or solution is not None:
+    if spec.option_values.get("truth", "no") == "no" or solution is not None:
         return ""
     return (
         f"{spec.name} searches without truth=root: no table exists for {game.setup().get('map', game.name)}"

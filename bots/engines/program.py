@@ -49,7 +49,7 @@ class Program:
 
     def __init__(self, command: Sequence[str], on_stderr_line: Callable[[str], None]) -> None:
         """Start the program. Raises ProgramFault if the program cannot be started."""
-        self._on_line = on_stderr_line
+        self._on_stderr_line = on_stderr_line
         self._last_line: deque[str] = deque(maxlen=1)
         self._has_requested = False
         try:
@@ -177,7 +177,7 @@ class Program:
             while line := pipe.readline(MAX_OUTPUT_LINE_BYTES):
                 text = _to_printable(line.decode(errors="replace").rstrip())
                 self._last_line.append(text[:MAX_EXCERPT_CHARACTERS])
-                self._on_line(text)
+                self._on_stderr_line(text)
         _require_pipe(self._process.stderr).close()
 
 

@@ -10,7 +10,7 @@ from arena import user_paths
 from arena.bots.api.bot import Bot
 from arena.bots.api.engine_spec import (
     CONTAINER_PREFIXES,
-    ENGINES,
+    OPTIONS_BY_ENGINE,
     PROGRAM_PREFIX,
     BadSpec,
     Spec,
@@ -74,7 +74,7 @@ def make_engine(spec: str) -> Engine:
     if is_file_spec(spec):
         return Engine(make_engine_name(spec), spec, load_bot_class(spec))
     parsed = _parse_built_in_spec(spec)
-    if "evaluator" in parsed.values:
+    if "evaluator" in parsed.option_values:
         require_known_evaluator(parsed)
     choose_implementation(parsed)
     return Engine(parsed.name, spec, lambda: _make_bot(parsed), parsed)
@@ -96,7 +96,7 @@ def require_valid_spec(spec: str, folder: Path) -> None:
 def _parse_built_in_spec(spec: str) -> Spec:
     """Return the parsed spec of a built-in engine. Raises BadSpec for any other text."""
     try:
-        return parse_spec(spec, ENGINES)
+        return parse_spec(spec, OPTIONS_BY_ENGINE)
     except BadSpec as error:
         if user_paths.is_folder(spec):
             raise BadSpec(
@@ -104,7 +104,7 @@ def _parse_built_in_spec(spec: str) -> Spec:
             ) from None
         name = spec.partition(":")[0]
         file = f"the file {name}.py" if name and user_paths.is_file(f"{name}.py") else "a file NAME.py"
-        raise BadSpec(str(error) if name in ENGINES else f"{error} (or give {file})") from None
+        raise BadSpec(str(error) if name in OPTIONS_BY_ENGINE else f"{error} (or give {file})") from None
 
 
 def find_incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
@@ -113,7 +113,7 @@ def find_incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
     Also return None for a file, because its bot cannot be checked, and for a spec that `make_engine` rejects.
     """
     try:
-        parsed = parse_spec(spec, ENGINES)
+        parsed = parse_spec(spec, OPTIONS_BY_ENGINE)
     except BadSpec:
         return None
     try:
@@ -127,9 +127,9 @@ def find_incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
 def _make_bot(spec: Spec) -> Bot:
     match spec.name:
         case "random":
-            return RandomBot(spec.values["seed"])
+            return RandomBot(spec.option_values["seed"])
         case "greedy":
-            return GreedyBot(spec.values["evaluator"], spec.values["seed"])
+            return GreedyBot(spec.option_values["evaluator"], spec.option_values["seed"])
         case "perfect":
             return PerfectBot()
         case _:
@@ -138,7 +138,7 @@ def _make_bot(spec: Spec) -> Bot:
 
 def require_known_evaluator(spec: Spec) -> None:
     """Raise BadSpec if an engine's evaluator is neither a known name nor an existing file."""
-    name = spec.values["evaluator"]
+    name = spec.option_values["evaluator"]
     if name.endswith((".toml", NETWORK_FILE_SUFFIX)):
         if not user_paths.is_file(name):
             raise BadSpec(f"{spec.name}: weights file {name:.200} not found")

@@ -30,7 +30,7 @@ from arena.solved.header import BadTable
 from arena.solved.solved_value import DRAWN_VALUE, SolvedValue
 
 MAX_REMEMBERED_SEARCH_STALLS = 8
-"""Number of recent searches whose longest stall (`SearchDeadline.stall`) a bot remembers.
+"""Number of recent searches whose longest stall (`SearchDeadline.longest_stall`) a bot remembers.
 
 In a stall, a busy machine does not run the search. The bot keeps a reserve of time for further stalls.
 """
@@ -68,30 +68,30 @@ def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
     from arena.bots.compiled.catalogue import weights_for  # noqa: PLC0415 - an extra, and slow to load
     from arena.bots.compiled.searcher import Searcher, Settings  # noqa: PLC0415
 
-    settings = Settings(exact=spec.values["exact"] == "yes")
+    settings = Settings(exact=spec.option_values["exact"] == "yes")
     if spec.name == "jamboree":
-        settings = replace(settings, threads=spec.values["threads"] or match.threads)
-        if spec.values["form"] == "course":
+        settings = replace(settings, threads=spec.option_values["threads"] or match.threads)
+        if spec.option_values["form"] == "course":
             settings = replace(
                 settings,
                 course=True,
-                prune=spec.values["prune"],
-                split_depth=spec.values["split_depth"],
+                prune=spec.option_values["prune"],
+                split_depth=spec.option_values["split_depth"],
             )
-    searcher = Searcher(match.game, weights_for(match.game, spec.values["evaluator"]), settings)
+    searcher = Searcher(match.game, weights_for(match.game, spec.option_values["evaluator"]), settings)
     searcher.warm_up()
     return searcher
 
 
 def make_python_searcher(spec: Spec, match: Match) -> PythonSearcher:
     """Return a searcher with the Python form of `minimax`, `alphabeta` or `jamboree`."""
-    evaluator = evaluator_for(match.game, spec.values["evaluator"])
+    evaluator = evaluator_for(match.game, spec.option_values["evaluator"])
     if spec.name == "minimax":
         return PythonSearcher(match.game, lambda: Minimax(evaluator))
     if spec.name == "alphabeta":
         return PythonSearcher(match.game, lambda: AlphaBeta(evaluator, table=Table()))
-    pool = ThreadPool(spec.values["threads"] or match.threads)
-    return PythonSearcher(match.game, lambda: Jamboree(evaluator, pool, spec.values["prune"]), pool)
+    pool = ThreadPool(spec.option_values["threads"] or match.threads)
+    return PythonSearcher(match.game, lambda: Jamboree(evaluator, pool, spec.option_values["prune"]), pool)
 
 
 class SearchDeadline:
@@ -100,26 +100,26 @@ class SearchDeadline:
     hard_limit_time  latest end of the search, as `time.monotonic()`
     is_stopped       returns True if the search must end earlier
 
-    The attribute `stall` is the longest time, in seconds, between two readings of the clock. The search reads the clock at
-    every node, so in a long stall the machine was running something else.
+    The attribute `longest_stall` is the longest time, in seconds, between two readings of the clock. The search reads the
+    clock at every node, so in a long stall the machine was running something else.
     """
 
     def __init__(self, hard_limit_time: float, is_stopped: Callable[[], bool]) -> None:
-        self.stall = 0.0
-        self._hard_limit = hard_limit_time
+        self.longest_stall = 0.0
+        self._hard_limit_time = hard_limit_time
         self._is_stopped = is_stopped
         self._last_reading = time.monotonic()
 
     def read_clock(self) -> float:
-        """Return the current `time.monotonic()`, and update `stall`."""
+        """Return the current `time.monotonic()`, and update `longest_stall`."""
         now = time.monotonic()
-        self.stall = max(self.stall, now - self._last_reading)
+        self.longest_stall = max(self.longest_stall, now - self._last_reading)
         self._last_reading = now
         return now
 
     def has_passed(self) -> bool:
         """Return True if the search must end. The search calls this at every node."""
-        return self.read_clock() >= self._hard_limit or self._is_stopped()
+        return self.read_clock() >= self._hard_limit_time or self._is_stopped()
 
 
 def _print_to_stderr(line: str) -> None:
@@ -135,7 +135,7 @@ class SearchingBot(Bot):
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._is_ahead = False
+        self._expects_win = False
         """True if the last search valued the position as better than a draw for this bot."""
         self._stalls: deque[float] = deque(maxlen=MAX_REMEMBERED_SEARCH_STALLS)
 
@@ -149,8 +149,8 @@ class SearchingBot(Bot):
         if reason := find_missing_tablebase_reason(self._spec, self._solution, self.game):
             _print_to_stderr(reason)
         # Warm up: this search loads everything that later ones need, and measures the delays of a busy machine.
-        nodes = self._spec.values["nodes"]
-        self._nodes = nodes or NO_LIMIT
+        nodes = self._spec.option_values["nodes"]
+        self._max_nodes = nodes or NO_LIMIT
         deadline = SearchDeadline(
             time.monotonic() + (math.inf if nodes else WARM_UP_SECONDS), lambda: self.stopped
         )
@@ -173,22 +173,22 @@ class SearchingBot(Bot):
         drawing_moves: Sequence[Any] = ()
         if moves is None:
             moves, drawing_moves = self._seen_positions.split_moves_by_repetition(
-                position, expects_win=self._is_ahead
+                position, expects_win=self._expects_win
             )
         if drawing_moves and not moves:
             self.thinking = Thinking(value=0, line=drawing_moves[:1])
             return drawing_moves[0]
         longest_stall = max(self._stalls, default=0.0)
         budget = plan(clock, self.game.expected_plies(position), longest_stall)
-        if self._nodes < NO_LIMIT:
+        if self._max_nodes < NO_LIMIT:
             budget = Budget(budget.hard, budget.hard)
         deadline = SearchDeadline(clock.arrived + budget.hard, lambda: self.stopped)
         report = self._search_position(
-            position, deadline, clock.arrived, budget, moves, max_nodes=self._nodes
+            position, deadline, clock.arrived, budget, moves, max_nodes=self._max_nodes
         )
         if drawing_moves and self.seat.sign * report.value < 0:
             report = replace(report, value=0, move=drawing_moves[0], line=(drawing_moves[0],))
-        self._is_ahead = self.seat.sign * report.value > 0
+        self._expects_win = self.seat.sign * report.value > 0
         self.thinking = Thinking(depth=report.depth, value=report.value, nodes=report.nodes, line=report.line)
         return report.move
 
@@ -218,7 +218,7 @@ class SearchingBot(Bot):
     ) -> SearchReport[Any]:
         last_report: SearchReport[Any] | None = None
         rule: DeepeningRule[Any] = DeepeningRule(budget)
-        depth = self._spec.values["depth"]
+        depth = self._spec.option_values["depth"]
         with GARBAGE_COLLECTOR.pause():
             reports = self._searcher.deepen(
                 position, stop=deadline.has_passed, max_depth=depth, max_nodes=max_nodes, moves=moves
@@ -230,7 +230,7 @@ class SearchingBot(Bot):
         if last_report is None:
             raise ValueError("the search chose no move: `deepen` must yield at least one report")
         deadline.read_clock()
-        self._stalls.append(deadline.stall)
+        self._stalls.append(deadline.longest_stall)
         return last_report
 
     def ended(self, ending: Ending) -> None:  # noqa: ARG002 - the result does not matter

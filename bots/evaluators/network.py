@@ -60,10 +60,10 @@ GOAL_SHARE_PER_LOG_ODDS = 1 / 16
 MAX_HIDDEN_UNIT_VALUE = 30_000
 """Maximum value of a hidden unit. It is below the maximum of a signed 16-bit integer, in which the value is stored."""
 OUTPUT_FRACTION_BITS = 20
-"""Number of fractional bits of the integers in `NetworkTables.output`."""
+"""Number of fractional bits of the integers in `NetworkTables.output_weights`."""
 
 FloatArray = npt.NDArray[np.floating[Any]]
-Rows = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def encode_inputs(map: RisklessMap, signed_armies: npt.ArrayLike) -> npt.NDArray
     return np.asarray(np.concatenate(parts, 1).reshape(count, INPUT_COUNT), np.float32)
 
 
-def _classify_territories(army_levels: FloatArray) -> Rows:
+def _classify_territories(army_levels: FloatArray) -> IntArray:
     """Return the kind of each territory: ARMY_LEVEL_COUNT if it is empty, more for the mover's, less for the opponent's.
 
     army_levels  armies of each territory × ARMY_LEVEL_COUNT / cap, negative for the opponent
@@ -135,7 +135,7 @@ def _classify_territories(army_levels: FloatArray) -> Rows:
     return ARMY_LEVEL_COUNT + (np.sign(army_levels) * np.ceil(np.abs(army_levels) - 1e-9)).astype(np.int64)
 
 
-def _compute_row_histograms(values: FloatArray | Rows, step_count: int) -> FloatArray:
+def _compute_row_histograms(values: FloatArray | IntArray, step_count: int) -> FloatArray:
     """Return a histogram of each row: the share of its values that lie at each step, with shape (rows, `step_count`).
 
     values  numbers from 0 to step_count - 1, with shape (rows, values per row)
@@ -154,29 +154,32 @@ def _compute_row_histograms(values: FloatArray | Rows, step_count: int) -> Float
 
 @dataclass(frozen=True)
 class NetworkTables:
-    """Network converted to integers for one map. The last axis of each array except `kinds` runs over the hidden units."""
+    """Network converted to integers for one map.
 
-    territories: Rows
+    The last axis of each array, except of `territory_kinds`, runs over the hidden units.
+    """
+
+    territory_contributions: IntArray
     """Contribution of a territory to the hidden units, indexed by owner (0: mover, 1: opponent) and number of armies.
 
     Its shape is (2, cap + 1, HIDDEN_UNIT_COUNT).
     """
-    kinds: Rows
-    """Kind of a territory as an index of `roads`, by owner (0: mover, 1: opponent) and number of armies.
+    territory_kinds: IntArray
+    """Kind of a territory as an index of `road_contributions`, by owner (0: mover, 1: opponent) and number of armies.
 
     Its shape is (2, cap + 1).
     """
-    roads: Rows
+    road_contributions: IntArray
     """Contribution of a road to the hidden units, indexed by the kinds of the territories at its ends, in either order.
 
     Its shape is (TERRITORY_KIND_COUNT, TERRITORY_KIND_COUNT, HIDDEN_UNIT_COUNT).
     """
-    totals: Rows
+    total_armies_contributions: IntArray
     """Contribution of a player's total armies to the hidden units, indexed by player (0: mover, 1: opponent) and total.
 
     Its shape is (2, goal + 1, HIDDEN_UNIT_COUNT).
     """
-    output: Rows
+    output_weights: IntArray
     """Weight of each hidden unit, in hundredths of an army × 2 ** OUTPUT_FRACTION_BITS. Its shape is (HIDDEN_UNIT_COUNT,)."""
 
     @classmethod
@@ -230,9 +233,16 @@ def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[Riskle
         sign = game.player(position).sign
         signed = sign * np.array(position.armies, np.int64)
         foe, armies = (signed < 0).astype(np.int64), np.abs(signed)
-        kinds = tables.kinds[foe, armies]
-        hidden = tables.territories[foe, armies].sum(0) + tables.roads[kinds[sources], kinds[targets]].sum(0)
-        hidden += tables.totals[0, armies[signed > 0].sum()] + tables.totals[1, armies[signed < 0].sum()]
-        return sign * clamp_estimate(int(np.maximum(hidden, 0) @ tables.output) >> OUTPUT_FRACTION_BITS)
+        kinds = tables.territory_kinds[foe, armies]
+        hidden = tables.territory_contributions[foe, armies].sum(0) + tables.road_contributions[
+            kinds[sources], kinds[targets]
+        ].sum(0)
+        hidden += (
+            tables.total_armies_contributions[0, armies[signed > 0].sum()]
+            + tables.total_armies_contributions[1, armies[signed < 0].sum()]
+        )
+        return sign * clamp_estimate(
+            int(np.maximum(hidden, 0) @ tables.output_weights) >> OUTPUT_FRACTION_BITS
+        )
 
     return evaluate

@@ -31,14 +31,14 @@ class Picture:
     """Picture that a notebook shows as a drawing, and `print` as text."""
 
     text: str
-    draw: Callable[[], str]
+    render_svg: Callable[[], str]
     """Function that returns the drawing as an SVG document."""
 
     def __str__(self) -> str:
         return self.text
 
     def _repr_svg_(self) -> str:
-        return self.draw()
+        return self.render_svg()
 
 
 def make_position_picture(game: Game[Any, Any], position: Any) -> Picture:

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from arena.bots.api.bot import Match
 from arena.bots.api.engine_spec import (
-    ENGINES,
+    OPTIONS_BY_ENGINE,
     BadSpec,
     FractionOption,
     IntegerOption,
@@ -70,10 +70,12 @@ def _make_reference_options(algorithm_name: str) -> Options:
     return options
 
 
-REFERENCE_OPTIONS: Mapping[str, Options] = {name: _make_reference_options(name) for name in ALGORITHMS}
+OPTIONS_BY_ALGORITHM: Mapping[str, Options] = {name: _make_reference_options(name) for name in ALGORITHMS}
 """Options of each reference algorithm, by its name in `bots.search.algorithms`."""
 
-ENGINE_OPTIONS: Mapping[str, Options] = {name: ENGINES[name] for name in ("minimax", "alphabeta", "jamboree")}
+OPTIONS_BY_SEARCH_ENGINE: Mapping[str, Options] = {
+    name: OPTIONS_BY_ENGINE[name] for name in ("minimax", "alphabeta", "jamboree")
+}
 """Options of each engine that searches, by the engine's name."""
 
 
@@ -81,30 +83,30 @@ ENGINE_OPTIONS: Mapping[str, Options] = {name: ENGINES[name] for name in ("minim
 class SearchLimits:
     """Limits of one search of an engine: nodes, seconds and depth."""
 
-    nodes: int | None = None
-    """Maximum number of nodes; None for the default of `get_max_nodes`."""
-    seconds: float = math.inf
-    depth: int | None = None
+    max_nodes: int | None = None
+    """Maximum number of nodes; None for the default of `choose_max_nodes`."""
+    max_seconds: float = math.inf
+    max_depth: int | None = None
     """Maximum depth, in plies; None for no limit."""
 
-    def get_max_nodes(self, *, is_compiled: bool) -> int:
-        """Return the node limit of a search: `nodes` if it is set, no limit if another limit is set, otherwise the default."""
-        if self.nodes is not None:
-            return self.nodes
-        if self.seconds < math.inf or self.depth is not None:
+    def choose_max_nodes(self, *, is_compiled: bool) -> int:
+        """Return the node limit of a search: `max_nodes` if it is set, no limit if another limit is set, else the default."""
+        if self.max_nodes is not None:
+            return self.max_nodes
+        if self.max_seconds < math.inf or self.max_depth is not None:
             return NO_LIMIT
         return DEFAULT_MAX_NODES if is_compiled else DEFAULT_MAX_PYTHON_NODES
 
 
 def parse_reference_spec(spec_text: str) -> Spec:
     """Return the parsed spec of an algorithm of `bots.search`. Raises BadSpec if `spec_text` is not a valid spec."""
-    return parse_spec(spec_text, REFERENCE_OPTIONS, "algorithm")
+    return parse_spec(spec_text, OPTIONS_BY_ALGORITHM, "algorithm")
 
 
 def parse_analysing_engine(spec_text: str) -> Spec:
     """Return the parsed spec of an engine that searches. Raises BadSpec if `spec_text` is not a valid spec."""
-    spec = parse_spec(spec_text, ENGINE_OPTIONS, "engine that searches")
-    if "truth" in spec.explicit:
+    spec = parse_spec(spec_text, OPTIONS_BY_SEARCH_ENGINE, "engine that searches")
+    if "truth" in spec.explicit_options:
         raise BadSpec(
             f"{spec.name}: leave out truth, which is an option for matches; the tablebase is shown beside the search anyway"
         )
@@ -123,10 +125,10 @@ def run_reference_search(
     evaluator or an option in `spec` cannot be used with the game, and BadWeights if the evaluator's file is invalid.
     """
     require_supported_evaluator(spec, game)
-    problem = Problem(game, evaluator_for(game, spec.values["evaluator"]))
+    problem = Problem(game, evaluator_for(game, spec.option_values["evaluator"]))
     monitor = SearchMonitor(stop_after_nodes(MAX_TRACED_NODES) if tracing else never_stop, tracing=tracing)
     try:
-        with ThreadPool(spec.values.get("threads", 1)) as pool:
+        with ThreadPool(spec.option_values.get("threads", 1)) as pool:
             settings = _make_algorithm_settings(game, spec, pool)
             return ALGORITHMS[spec.name].run(problem, position, depth, monitor, settings), monitor
     except SearchStopped:
@@ -137,7 +139,7 @@ def run_reference_search(
 
 
 def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
-    dynamic_plies = spec.values.get("dynamic", 0)
+    dynamic_plies = spec.option_values.get("dynamic", 0)
     is_dynamic = make_dynamic_position_predicate(game) if dynamic_plies else None
     if dynamic_plies and is_dynamic is None:
         raise BadSpec(
@@ -147,11 +149,11 @@ def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool)
         )
     return AlgorithmSettings(
         pool,
-        prune=spec.values.get("prune", 0.0),
-        take=spec.values.get("take", 0),
+        prune=spec.option_values.get("prune", 0.0),
+        take=spec.option_values.get("take", 0),
         is_dynamic=is_dynamic,
         max_extra_plies=dynamic_plies,
-        memoize=spec.values.get("keep") == "yes",
+        memoize=spec.option_values.get("keep") == "yes",
     )
 
 
@@ -163,9 +165,9 @@ class Analyst:
 
     def __init__(self, game: Game[Any, Any], spec: Spec, limits: SearchLimits) -> None:
         self._game = game
-        self._depth = min(limits.depth or MAX_DEPTH, spec.values["depth"])
-        self._seconds = limits.seconds
-        self._nodes = spec.values["nodes"] or limits.get_max_nodes(
+        self._max_depth = min(limits.max_depth or MAX_DEPTH, spec.option_values["depth"])
+        self._max_seconds = limits.max_seconds
+        self._max_nodes = spec.option_values["nodes"] or limits.choose_max_nodes(
             is_compiled=choose_implementation(spec, game).is_compiled
         )
         self._searcher = make_searcher(
@@ -185,7 +187,7 @@ class Analyst:
     def analyse(self, position: Any) -> list[SearchReport[Any]]:
         """Search a position, and return a report for each depth, the deepest last."""
         if self._last_analysis is None or self._last_analysis[0] != position:
-            self._last_analysis = position, self._search_position(position, self._depth, self._nodes)
+            self._last_analysis = position, self._search_position(position, self._max_depth, self._max_nodes)
         return self._last_analysis[1]
 
     def analyse_move(self, position: Any, move: Any) -> list[SearchReport[Any]]:
@@ -211,7 +213,9 @@ class Analyst:
         other_moves = [move for move in self._game.moves(position) if move != first_report.move]
         while other_moves and len(reports) < count:
             max_nodes = (
-                NO_LIMIT if self._nodes == NO_LIMIT else NODE_LIMIT_FACTOR_FOR_FURTHER_MOVES * self._nodes
+                NO_LIMIT
+                if self._max_nodes == NO_LIMIT
+                else NODE_LIMIT_FACTOR_FOR_FURTHER_MOVES * self._max_nodes
             )
             reports.append(
                 self._search_position(position, max(1, first_report.depth), max_nodes, other_moves)[-1]
@@ -223,7 +227,7 @@ class Analyst:
     def _search_position(
         self, position: Any, depth: int, max_nodes: int, moves: Sequence[Any] | None = None
     ) -> list[SearchReport[Any]]:
-        deadline = MONOTONIC_CLOCK.now() + self._seconds
+        deadline = MONOTONIC_CLOCK.now() + self._max_seconds
         reports = list(
             self._searcher.deepen(
                 position,

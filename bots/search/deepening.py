@@ -84,7 +84,12 @@ def deepen(
         monitor = make_monitor(stop_or_limit)
         try:
             result = search(
-                game, position, depth, root_moves=tuple(root_moves), monitor=monitor, progress=results.append
+                game,
+                position,
+                depth,
+                root_moves=tuple(root_moves),
+                monitor=monitor,
+                on_progress=results.append,
             )
         except SearchStopped:
             if results:

@@ -108,36 +108,36 @@ METHODS_WITH_REACHED_DEPTHS = ("minimax", "alphabeta", "ordered", "sorted", "tab
 
 @dataclass(frozen=True)
 class ReachedDepths:
-    """Depth that each method reaches with `leaves` leaves, the number that minimax needs for `depth`.
+    """Depth that each method reaches with `leaves` leaves, the number that minimax needs for `minimax_depth`.
 
-    `reached` has the depths in plies, by method. `ideal` is the depth that alpha-beta would reach with perfect move order
-    on a tree with q moves at every node; q is the `depth`-th root of `leaves`. According to Knuth and Moore, alpha-beta
-    then visits q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves at depth p. `ideal` is None if minimax has only one leaf.
+    All depths are in plies. `ideal_depth` is the depth that alpha-beta would reach with perfect move order on a tree with q
+    moves at every node; q is the `minimax_depth`-th root of `leaves`. According to Knuth and Moore, alpha-beta then visits
+    q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves at depth p. `ideal_depth` is None if minimax has only one leaf.
     """
 
-    depth: int
+    minimax_depth: int
     leaves: int
-    reached: Mapping[str, int]
-    ideal: int | None
+    depth_by_method: Mapping[str, int]
+    ideal_depth: int | None
 
 
 @dataclass(frozen=True)
 class LeafCountComparison:
-    """Number of leaves by search method and depth: `leaves[name][p - 1]` is the number at depth p.
+    """Number of leaves by search method and depth: `leaves_by_method[name][p - 1]` is the number at depth p.
 
-    `budget` is the maximum number of leaves: a method's numbers end at the last depth that needs no more. They also end
+    `max_leaves` is the maximum number of leaves: a method's numbers end at the last depth that needs no more. They also end
     at a maximum depth: `MAX_COMPARED_DEPTH` for the methods in `METHODS_WITH_REACHED_DEPTHS` except minimax, and
     `max_depth` for all others.
     """
 
-    leaves: Mapping[str, list[int]]
-    budget: int
+    leaves_by_method: Mapping[str, list[int]]
+    max_leaves: int
     max_depth: int
 
     @property
     def leaves_to_max_depth(self) -> Mapping[str, list[int]]:
         """Return the number of leaves by method, for depths up to `max_depth`."""
-        return {name: counts[: self.max_depth] for name, counts in self.leaves.items()}
+        return {name: counts[: self.max_depth] for name, counts in self.leaves_by_method.items()}
 
     @property
     def max_reached_depth(self) -> int:
@@ -178,7 +178,8 @@ class LeafCountComparison:
                     "minimax": depth,
                     **{
                         name: sum(
-                            count_leaves_by_depth <= leaves for count_leaves_by_depth in self.leaves[name]
+                            count_leaves_by_depth <= leaves
+                            for count_leaves_by_depth in self.leaves_by_method[name]
                         )
                         for name in METHODS_WITH_REACHED_DEPTHS[1:]
                     },

@@ -74,7 +74,7 @@ class TableHit:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeExited:
+class NodeLeft:
     """Event: the search of a node has finished, with a result.
 
     `pruned` is True if the value of a child caused a cutoff, even if no child was left to skip.
@@ -86,7 +86,7 @@ class NodeExited:
     pruned: bool
 
 
-TraceEvent = NodeEntered | LeafValued | TableHit | NodeExited
+TraceEvent = NodeEntered | LeafValued | TableHit | NodeLeft
 
 
 class SearchMonitor:
@@ -158,7 +158,7 @@ class SearchMonitor:
         self.reached_horizon |= at_horizon
         if self.events is not None:
             self.events.append(LeafValued(path, position, value))
-            self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
+            self.events.append(NodeLeft(path, position, MoveValue(value), pruned=False))
 
     def count_leaves(self, count: int, *, at_horizon: bool) -> None:
         """Count `count` leaves for which the search did not call `enter_node`. They are not in the trace.
@@ -178,7 +178,7 @@ class SearchMonitor:
         self.reached_horizon |= at_horizon
         if self.events is not None:
             self.events.append(TableHit(path, position, value))
-            self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
+            self.events.append(NodeLeft(path, position, MoveValue(value), pruned=False))
 
     def leave_node(self, path: Path, position: object, result: MoveValue, *, pruned: bool = False) -> None:
         """Record that the search of an inner node has ended with `result`.
@@ -187,7 +187,7 @@ class SearchMonitor:
         pruned  True if the value of a child caused a cutoff
         """
         if self.events is not None:
-            self.events.append(NodeExited(path, position, result, pruned))
+            self.events.append(NodeLeft(path, position, result, pruned))
 
     def fork(self, stop: Stop | None = None) -> SearchMonitor:
         """Return a new monitor for a part of the search that runs in parallel.

@@ -121,7 +121,7 @@ class _InnerNode(Generic[P, M]):
                 raise
             return self.cut
         finally:
-            self.pool.withdraw(test for test in tests if not test.is_done)
+            self.pool.cancel_and_wait(test for test in tests if not test.is_done)
             self.monitor.join(fork for forks in self.forks for fork in forks)
 
     def _test_child_by_null_window(self, index: int) -> tuple[ValueAndLine[M], bool]:

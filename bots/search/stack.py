@@ -28,7 +28,17 @@ from arena.games.core import M, P
 class StackFrame(Generic[P, M]):
     """Node whose children are being searched. A recursive search would have one call for it on the call stack."""
 
-    __slots__ = ("alpha", "best", "beta", "depth", "move", "moves", "next", "position", "sign")
+    __slots__ = (
+        "alpha",
+        "best_move",
+        "best_value",
+        "beta",
+        "depth",
+        "moves",
+        "next_index",
+        "position",
+        "sign",
+    )
 
     def __init__(self, position: P, depth: int, sign: int, moves: Sequence[M], alpha: int, beta: int) -> None:
         self.position = position
@@ -37,9 +47,9 @@ class StackFrame(Generic[P, M]):
         self.moves = moves
         self.alpha = alpha
         self.beta = beta
-        self.next = 0
-        self.best = -INFINITY
-        self.move: M | None = None
+        self.next_index = 0
+        self.best_value = -INFINITY
+        self.best_move: M | None = None
 
 
 def stack_minimax(
@@ -101,13 +111,15 @@ class _StackSearch(Generic[P, M]):
             if maxie_value is not None:
                 self._update_best(frame, frame.sign * maxie_value)
                 maxie_value = None
-            if frame.next == len(frame.moves) or (self._uses_cutoffs and frame.best >= frame.beta):
+            if frame.next_index == len(frame.moves) or (
+                self._uses_cutoffs and frame.best_value >= frame.beta
+            ):
                 maxie_value, last_move = self._leave_node()
                 continue
-            move = frame.moves[frame.next]
-            frame.next += 1
+            move = frame.moves[frame.next_index]
+            frame.next_index += 1
             child = self._problem.game.successor(frame.position, move)
-            alpha = max(frame.alpha, frame.best) if self._uses_cutoffs else frame.alpha
+            alpha = max(frame.alpha, frame.best_value) if self._uses_cutoffs else frame.alpha
             window = (alpha, frame.beta) if frame.sign > 0 else (-frame.beta, -alpha)
             maxie_value = self._enter_node(child, frame.depth - 1, *window)
         if maxie_value is None:
@@ -139,27 +151,29 @@ class _StackSearch(Generic[P, M]):
         return None
 
     def _update_best(self, frame: StackFrame[P, M], value: int) -> None:
-        if value > frame.best:
-            frame.best, frame.move = value, frame.moves[frame.next - 1]
+        if value > frame.best_value:
+            frame.best_value, frame.best_move = value, frame.moves[frame.next_index - 1]
 
     def _leave_node(self) -> tuple[int, M | None]:
         """Leave the node on top of the stack. Return its value for Maxie and its best move."""
         frame = self._stack.pop()
-        is_cut = self._uses_cutoffs and frame.best >= frame.beta
+        is_cut = self._uses_cutoffs and frame.best_value >= frame.beta
         self._monitor.leave_node(
             self._make_current_path(),
             frame.position,
-            MoveValue(frame.sign * frame.best, frame.move),
+            MoveValue(frame.sign * frame.best_value, frame.best_move),
             pruned=is_cut,
         )
-        if self._table is not None and frame.move is not None:
-            is_upper = self._uses_cutoffs and frame.best <= frame.alpha
+        if self._table is not None and frame.best_move is not None:
+            is_upper = self._uses_cutoffs and frame.best_value <= frame.alpha
             bound = Bound.LOWER if is_cut else Bound.UPPER if is_upper else Bound.EXACT
-            self._table.store(frame.position, frame.depth, len(self._stack), frame.best, bound, frame.move)
-        return frame.sign * frame.best, frame.move
+            self._table.store(
+                frame.position, frame.depth, len(self._stack), frame.best_value, bound, frame.best_move
+            )
+        return frame.sign * frame.best_value, frame.best_move
 
     def _make_current_path(self) -> Path:
         # build the path only for a trace, because its length is the depth of the stack
         if self._monitor.events is None:
             return ()
-        return tuple(frame.next - 1 for frame in self._stack)
+        return tuple(frame.next_index - 1 for frame in self._stack)

@@ -42,7 +42,7 @@ class ThreadPool:
     """Pool in which `thread_count` threads work in parallel, including the thread that waits for the results.
 
     Close it, or use it in a `with` statement. If one of several tasks raises an error (such as a stop), the results of
-    the others are not needed. `map` then withdraws them. After `submit`, the caller withdraws them (`withdraw`).
+    the others are not needed. `map` then cancels them. After `submit`, the caller cancels them (`cancel_and_wait`).
     """
 
     def __init__(self, thread_count: int) -> None:
@@ -98,7 +98,7 @@ class ThreadPool:
             raise task.error
         return cast("R", task.result)
 
-    def withdraw(self, tasks: Iterable[Task[Any]]) -> None:
+    def cancel_and_wait(self, tasks: Iterable[Task[Any]]) -> None:
         """Drop those of `tasks` that no thread has started, and wait for the rest. A dropped task has no result."""
         for task in tasks:
             if not self._claim_task(task):
@@ -107,13 +107,13 @@ class ThreadPool:
     def map(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
         """Return the function's results in the order of `items`, computed in parallel.
 
-        If calls raise errors, withdraw the tasks that are not done, and raise the first error in the order of `items`.
+        If calls raise errors, cancel the tasks that are not done, and raise the first error in the order of `items`.
         """
         tasks = [self.submit(partial(function, item)) for item in items]
         try:
             return [self.wait_for_result(task) for task in tasks]
         finally:
-            self.withdraw(task for task in tasks if not task.is_done)
+            self.cancel_and_wait(task for task in tasks if not task.is_done)
 
     def _wait_for(self, task: Task[Any]) -> None:
         with self._lock:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 from rich.progress import Progress
 
-from arena.bots.api.engine_spec import ENGINES, BadSpec
+from arena.bots.api.engine_spec import OPTIONS_BY_ENGINE, BadSpec
 from arena.bots.compiled.availability import has_custom_kernel
 from arena.bots.evaluators.linear import BadWeights
 from arena.console import (
@@ -46,7 +46,7 @@ MEASUREMENT_HEADINGS = (
     "map", "cap", "goal", "limit", "nodes a move", "drawn", "plies", "Maxie's share", "endings", "comebacks", "lead changes",
     "back and forth", "gap", "score with 8 × the nodes", "pairs needed",
 )  # fmt: skip
-DEFAULT_EVALUATOR = str(ENGINES["alphabeta"]["evaluator"].default)
+DEFAULT_EVALUATOR = str(OPTIONS_BY_ENGINE["alphabeta"]["evaluator"].default)
 """Name of the default evaluator of the engine `alphabeta`, and default of the option --evaluator."""
 SECOND_TERMINAL_TABLE_HEADINGS = ("map", "nodes a move", "comebacks", "lead changes", "back and forth", "gap")
 """Headings of the columns of the second table that shows a map's measurements. One table would be wider than a terminal."""

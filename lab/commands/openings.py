@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from arena.bots.api.engine_spec import ENGINES, BadSpec, Spec, parse_spec
+from arena.bots.api.engine_spec import OPTIONS_BY_ENGINE, BadSpec, Spec, parse_spec
 from arena.bots.engines.registry import make_engine
 from arena.bots.evaluators.linear import BadWeights
 from arena.console import (
@@ -138,9 +138,9 @@ def make_command(
     board = load_map_for_compiled_search(map)
     path = output or Path(f"{board.name.replace(':', '-')}-openings.txt")
     criteria = OpeningCriteria(
-        evaluator=engine_spec.values["evaluator"],
-        exact=engine_spec.values["exact"] == "yes",
-        depth=engine_spec.values["depth"],
+        evaluator=engine_spec.option_values["evaluator"],
+        exact=engine_spec.option_values["exact"] == "yes",
+        depth=engine_spec.option_values["depth"],
         nodes=nodes,
         window=window / 100,
         gap=gap / 100,
@@ -208,11 +208,11 @@ def make_command(
 
 def _parse_engine_spec(engine_spec: str) -> Spec:
     try:
-        spec = parse_spec(engine_spec, {"alphabeta": ENGINES["alphabeta"]})
+        spec = parse_spec(engine_spec, {"alphabeta": OPTIONS_BY_ENGINE["alphabeta"]})
         make_engine(engine_spec)  # also checks the evaluator
     except BadSpec as problem:
         raise UsageError(f"--engine: {problem}") from None
-    if "nodes" in spec.explicit:
+    if "nodes" in spec.explicit_options:
         raise UsageError("--engine: set the number of nodes with --nodes, not with the engine's option nodes")
     return spec
 

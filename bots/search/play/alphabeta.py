@@ -8,7 +8,7 @@ from typing import Generic
 from arena.bots.search.monitor import Path, SearchMonitor, SearchStopped
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.ordering import OrderedMove, order_best_first
-from arena.bots.search.play.root import Progress, RootSearch, list_ordered_root_moves
+from arena.bots.search.play.root import BestRootMove, ProgressCallback, list_ordered_root_moves
 from arena.bots.search.problem import Evaluator, Line, Problem, SearchResult
 from arena.bots.search.search_values import INFINITY
 from arena.bots.search.table import Bound, Table
@@ -20,7 +20,7 @@ class AlphaBeta(Generic[P, M]):
 
     If `sort_statically` is True, the moves of nodes at least 2 plies above the horizon are sorted by the static values
     of their successors. If it is False and there is no table, a new object's first search visits exactly the nodes of
-    textbook alpha-beta. `root.RootSearch` describes the window of each root move.
+    textbook alpha-beta. `root.BestRootMove` describes the window of each root move.
     """
 
     def __init__(
@@ -39,17 +39,17 @@ class AlphaBeta(Generic[P, M]):
         *,
         root_moves: Sequence[M],
         monitor: SearchMonitor,
-        progress: Progress[M],
+        on_progress: ProgressCallback[M],
     ) -> SearchResult[M]:
         if self.table is not None:
             self.table.begin_search()
         problem = Problem(game, self.evaluator)
-        root: RootSearch[P, M] = RootSearch(game.player(position).sign, progress)
+        root: BestRootMove[P, M] = BestRootMove(game.player(position).sign, on_progress)
         monitor.enter_node((), position, depth, -INFINITY, INFINITY)
         self._search_root(
             problem, monitor, root, list_ordered_root_moves(problem, position, root_moves), depth
         )
-        result = root.result()
+        result = root.make_result()
         monitor.leave_node((), position, MoveValue(result.value, result.move))
         self._hints = dict(monitor.hints)
         return result
@@ -58,7 +58,7 @@ class AlphaBeta(Generic[P, M]):
         self,
         problem: Problem[P, M],
         monitor: SearchMonitor,
-        root: RootSearch[P, M],
+        root: BestRootMove[P, M],
         ordered_moves: Sequence[OrderedMove[P, M]],
         depth: int,
     ) -> None:

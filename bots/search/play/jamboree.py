@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from arena.bots.search.monitor import Path, SearchMonitor
 from arena.bots.search.ordering import OrderedMove, split_by_prune_percentage
 from arena.bots.search.play.alphabeta import AlphaBeta
-from arena.bots.search.play.root import RootSearch
+from arena.bots.search.play.root import BestRootMove
 from arena.bots.search.problem import Evaluator, Line, Problem
 from arena.bots.search.search_values import INFINITY
 from arena.bots.search.thread_pool import ThreadPool
@@ -33,7 +33,7 @@ class Jamboree(AlphaBeta[P, M]):
         self,
         problem: Problem[P, M],
         monitor: SearchMonitor,
-        root: RootSearch[P, M],
+        root: BestRootMove[P, M],
         ordered_moves: Sequence[OrderedMove[P, M]],
         depth: int,
     ) -> None:

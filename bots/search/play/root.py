@@ -1,4 +1,4 @@
-"""Interface of the engines' searches (`Search`), and the best move and window that they keep at the root (`RootSearch`)."""
+"""Interface of the engines' searches (`Search`), and the best move and window that they keep at the root (`BestRootMove`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.bots.search.problem import Line, Problem, SearchResult
 from arena.bots.search.search_values import INFINITY
 from arena.games.core import Game, M, P
 
-Progress = Callable[[SearchResult[M]], None]
+ProgressCallback = Callable[[SearchResult[M]], None]
 """Function that a running search calls with its best result so far: the best root move, its value and its line."""
 
 
@@ -29,19 +29,19 @@ class Search(Protocol[P, M]):
         *,
         root_moves: Sequence[M],
         monitor: SearchMonitor,
-        progress: Progress[M],
+        on_progress: ProgressCallback[M],
     ) -> SearchResult[M]:
         """Search `position` to `depth` plies.
 
         root_moves  root moves to search, in this order, each at most once; other root moves are not searched
         monitor     monitor that counts the nodes and can stop the search
-        progress    function that is called with the best result so far
+        on_progress  function that is called with the best result so far
 
         Raises SearchStopped if the monitor stops the search.
         """
 
 
-class RootSearch(Generic[P, M]):
+class BestRootMove(Generic[P, M]):
     """Best root move so far, and the window for the next root move.
 
     sign   1 if Maxie is to move at the root, -1 if Minnie is
@@ -54,9 +54,9 @@ class RootSearch(Generic[P, M]):
     the best value is exact, and the move replaces the best move.
     """
 
-    def __init__(self, sign: int, progress: Progress[M]) -> None:
+    def __init__(self, sign: int, on_progress: ProgressCallback[M]) -> None:
         self.sign = sign
-        self._progress = progress
+        self._on_progress = on_progress
         self.value = -INFINITY
         self.index = -1
         self.line: Line[M] = ()
@@ -74,10 +74,10 @@ class RootSearch(Generic[P, M]):
             self.value, self.index, self.line = value, ordered_move.number, (ordered_move.move, *line)
 
     def report_progress(self) -> None:
-        """Call the `progress` function with the best result so far."""
-        self._progress(self.result())
+        """Call the function `on_progress` with the best result so far."""
+        self._on_progress(self.make_result())
 
-    def result(self) -> SearchResult[M]:
+    def make_result(self) -> SearchResult[M]:
         """Return the best result so far, with its value for Maxie."""
         return SearchResult(self.sign * self.value, self.line[0], self.line)
 

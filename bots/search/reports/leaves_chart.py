@@ -40,7 +40,7 @@ def render_leaves_chart(comparison: LeafCountComparison, title: str) -> str:
     powers: dict[str, list[tuple[int, int]]] = {}
     for exponent_factor, name in REFERENCE_POWERS:
         expected = [(p, comparison.compute_expected_leaves(p, exponent_factor)) for p in range(1, depth + 1)]
-        powers[name] = [(p, y) for p, y in expected if y is not None and y <= 10 * comparison.budget]
+        powers[name] = [(p, y) for p, y in expected if y is not None and y <= 10 * comparison.max_leaves]
     all_counts = [y for points in (*lines.values(), *powers.values()) for _, y in points]
     low, high = floor(log10(max(1, min(all_counts)))), max(1, ceil(log10(max(all_counts))))
     area = PlotArea(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (1, depth), (low, high))

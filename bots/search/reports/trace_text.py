@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
-from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, TableHit, TraceEvent
+from arena.bots.search.monitor import LeafValued, NodeEntered, NodeLeft, TableHit, TraceEvent
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import SearchResult
 from arena.bots.search.search_values import INFINITY, count_plies_to_end
@@ -48,7 +48,7 @@ def format_trace_lines(
                     yield _format_leaf(game, event)
             case TableHit(value=value):
                 yield f"Remembering state {format_position(game, event.position)}[{_format_estimate(value)}]"
-            case NodeExited(result=result, pruned=pruned):
+            case NodeLeft(result=result, pruned=pruned):
                 pruned_text = " (* Pruned *)" if pruned else ""
                 yield f"Result of {node} is {_format_move_value(game, result)}{pruned_text}"
             case _:
@@ -74,7 +74,7 @@ def format_summary_lines(
 
 def format_root_results_line(game: Game[Any, Any], events: Iterable[TraceEvent]) -> str:
     """Return a line with the result of each root move, in the order in which they were searched."""
-    results = Seq(event.result for event in events if isinstance(event, NodeExited) and len(event.path) == 1)
+    results = Seq(event.result for event in events if isinstance(event, NodeLeft) and len(event.path) == 1)
     return f"Results of the moves: [{', '.join(_format_move_value(game, result) for result in to_list(results))}]"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, Path, TableHit, TraceEvent
+from arena.bots.search.monitor import LeafValued, NodeEntered, NodeLeft, Path, TableHit, TraceEvent
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.reports.trace_text import format_position
 from arena.games.core import Game, Player
@@ -112,5 +112,5 @@ def _add_event(node: TracedNode, event: TraceEvent) -> None:
             node.is_leaf = True
         case TableHit():
             node.is_from_table = True
-        case NodeExited(result=result):
+        case NodeLeft(result=result):
             node.result = result

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.api.engine_spec import (
-    ENGINES,
+    OPTIONS_BY_ENGINE,
     BadSpec,
     FractionOption,
     IntegerOption,
@@ -29,10 +29,15 @@ LITTLE: dict[str, Options] = {
 
 
 def test_defaults_and_given_values() -> None:
-    assert dict(parse_spec("rich", LITTLE).values) == {"depth": 4, "share": 0.5, "kind": "a", "file": "x"}
+    assert dict(parse_spec("rich", LITTLE).option_values) == {
+        "depth": 4,
+        "share": 0.5,
+        "kind": "a",
+        "file": "x",
+    }
     spec = parse_spec("rich:depth = 7, share=1,kind=b,file=my.toml", LITTLE)
-    assert dict(spec.values) == {"depth": 7, "share": 1.0, "kind": "b", "file": "my.toml"}
-    assert isinstance(spec.values["share"], float)
+    assert dict(spec.option_values) == {"depth": 7, "share": 1.0, "kind": "b", "file": "my.toml"}
+    assert isinstance(spec.option_values["share"], float)
 
 
 @pytest.mark.parametrize(
@@ -67,23 +72,27 @@ def test_mistakes(text: str, message: str) -> None:
 @given(text=st.text(max_size=60))
 def test_any_text_is_parsed_or_a_bad_spec(text: str) -> None:
     try:
-        spec = parse_spec(text, ENGINES)
+        spec = parse_spec(text, OPTIONS_BY_ENGINE)
     except BadSpec as error:
         assert len(str(error).splitlines()) == 1  # noqa: PT017
     else:
-        assert spec.name in ENGINES
+        assert spec.name in OPTIONS_BY_ENGINE
 
 
 @given(cores=st.integers(1, 256), threads=st.integers(1, 64))
 def test_only_jamboree_uses_several_threads(cores: int, threads: int) -> None:
-    for name in ENGINES:
+    for name in OPTIONS_BY_ENGINE:
         expected = min(8, cores) if name == "jamboree" else 1
-        assert count_engine_threads(parse_spec(name, ENGINES), cores) == expected
-    assert count_engine_threads(parse_spec(f"jamboree:threads={threads}", ENGINES), cores) == threads
-    assert count_engine_threads(parse_spec("jamboree:threads=0", ENGINES), cores) == min(8, cores)
+        assert count_engine_threads(parse_spec(name, OPTIONS_BY_ENGINE), cores) == expected
+    assert (
+        count_engine_threads(parse_spec(f"jamboree:threads={threads}", OPTIONS_BY_ENGINE), cores) == threads
+    )
+    assert count_engine_threads(parse_spec("jamboree:threads=0", OPTIONS_BY_ENGINE), cores) == min(8, cores)
 
 
 def test_every_default_is_a_valid_value() -> None:
-    for name, options in ENGINES.items():
+    for name, options in OPTIONS_BY_ENGINE.items():
         typed = ",".join(f"{key}={option.default}" for key, option in options.items())
-        assert parse_spec(f"{name}:{typed}" if typed else name, ENGINES) == parse_spec(name, ENGINES)
+        assert parse_spec(f"{name}:{typed}" if typed else name, OPTIONS_BY_ENGINE) == parse_spec(
+            name, OPTIONS_BY_ENGINE
+        )

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from arena.bots.api.bot import Match
-from arena.bots.api.engine_spec import ENGINES, parse_spec
+from arena.bots.api.engine_spec import OPTIONS_BY_ENGINE, parse_spec
 from arena.bots.compiled.searcher import Searcher
 from arena.bots.engines.searching import make_searcher
 from arena.bots.search.deepening import PythonSearcher
@@ -18,17 +18,17 @@ import sys
 sys.modules["numba"] = None
 from arena.bots.engines.searching import make_searcher
 from arena.bots.api.bot import Match
-from arena.bots.api.engine_spec import ENGINES, parse_spec
+from arena.bots.api.engine_spec import OPTIONS_BY_ENGINE, parse_spec
 from arena.games.core import Player
 from arena.maps.game_on_map import make_game_on_map
 game = make_game_on_map()
-searcher = make_searcher(parse_spec("alphabeta", ENGINES), Match(game, Player.MAXIE))
+searcher = make_searcher(parse_spec("alphabeta", OPTIONS_BY_ENGINE), Match(game, Player.MAXIE))
 print(type(searcher).__name__, [report.depth for report in searcher.deepen(game.start(), max_depth=2)])
 """
 
 
 def closed_searcher(spec: str, game: AnyGame) -> object:
-    searcher = make_searcher(parse_spec(spec, ENGINES), Match(game, Player.MAXIE, threads=2))
+    searcher = make_searcher(parse_spec(spec, OPTIONS_BY_ENGINE), Match(game, Player.MAXIE, threads=2))
     searcher.close()
     return searcher
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from arena.bots.api.engine_spec import ENGINES, parse_spec
+from arena.bots.api.engine_spec import OPTIONS_BY_ENGINE, parse_spec
 from arena.bots.compiled.availability import has_compiled_search
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
@@ -196,6 +196,9 @@ def test_a_subclass_with_other_rules_does_not_use_the_kernel_of_riskless() -> No
     game = Losing(load_map("path4"))
     assert not has_compiled_search(game)
     assert find_board_numbering(game) is None
-    assert choose_implementation(parse_spec("alphabeta", ENGINES), cast("AnyGame", game)).is_compiled is False
+    assert (
+        choose_implementation(parse_spec("alphabeta", OPTIONS_BY_ENGINE), cast("AnyGame", game)).is_compiled
+        is False
+    )
     with pytest.raises(ValueError, match="its rules are custom"):
         Searcher(game, weights_for(game, "features"))

@@ -33,8 +33,8 @@ def program(turn: str = 'print(json.dumps({"move": message["legal"][-1]}), flush
     return [sys.executable, "-c", HONEST.replace("TURN", turn)]
 
 
-def seat_program(command: list[str], logs: Path | None = None) -> ProgramBot:
-    bot = ProgramBot(command, logs)
+def seat_program(command: list[str], log_folder: Path | None = None) -> ProgramBot:
+    bot = ProgramBot(command, log_folder)
     assign_match(bot, MATCH, Event())
     return bot
 

@@ -22,5 +22,5 @@ def test_it_measures_the_longest_time_between_two_readings_of_the_clock(
     stalls = []
     for _ in range(3):
         deadline.read_clock()
-        stalls.append(deadline.stall)
+        stalls.append(deadline.longest_stall)
     assert stalls == [0.5, 1.5, 1.5]

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, assign_match, request_move
-from arena.bots.api.engine_spec import ENGINES, BadSpec, parse_spec
+from arena.bots.api.engine_spec import OPTIONS_BY_ENGINE, BadSpec, parse_spec
 from arena.bots.engines.implementations import choose_implementation
 from arena.bots.engines.registry import make_engine
-from arena.bots.review.analysis import REFERENCE_OPTIONS, parse_reference_spec, run_reference_search
+from arena.bots.review.analysis import OPTIONS_BY_ALGORITHM, parse_reference_spec, run_reference_search
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
@@ -112,7 +112,7 @@ def options() -> list[tuple[str, AnyGame, str]]:
     return [
         (name, game, option)
         for name, game in BASES
-        for option in ENGINES[name.partition(",")[0]]
+        for option in OPTIONS_BY_ENGINE[name.partition(",")[0]]
         if (game is PATH) == (option == "truth")
     ]
 
@@ -136,7 +136,7 @@ def test_every_option_changes_the_play_or_is_refused(name: str, game: AnyGame, o
 
 
 def test_every_option_of_an_engine_is_known_to_one_of_its_forms() -> None:
-    for engine, declared in ENGINES.items():
+    for engine, declared in OPTIONS_BY_ENGINE.items():
         for option in declared:
             followed = 0
             for (name, game), base in BASES.items():
@@ -149,7 +149,7 @@ def test_every_option_of_an_engine_is_known_to_one_of_its_forms() -> None:
 def why_incompatible(text: str, game: AnyGame) -> str:
     """Return why a spec is refused for a game; empty if it is accepted."""
     try:
-        choose_implementation(parse_spec(text, ENGINES), game)
+        choose_implementation(parse_spec(text, OPTIONS_BY_ENGINE), game)
     except BadSpec as error:
         return str(error)
     return ""
@@ -193,7 +193,8 @@ def searched(text: str, threads: int = 1) -> tuple[object, int]:
 
 
 @pytest.mark.parametrize(
-    ("name", "option"), [(name, option) for name, options in REFERENCE_OPTIONS.items() for option in options]
+    ("name", "option"),
+    [(name, option) for name, options in OPTIONS_BY_ALGORITHM.items() for option in options],
 )
 def test_an_option_of_an_algorithm_changes_its_search(name: str, option: str) -> None:
     if option == "threads":

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.api.bot import Match, Resign, assign_match
-from arena.bots.api.engine_spec import ENGINES, BadSpec, FractionOption, IntegerOption, Spec, parse_spec
+from arena.bots.api.engine_spec import (
+    OPTIONS_BY_ENGINE,
+    BadSpec,
+    FractionOption,
+    IntegerOption,
+    Spec,
+    parse_spec,
+)
 from arena.bots.engines.implementations import choose_implementation, list_reported_options
 from arena.bots.engines.registry import find_incompatibility_reason, make_engine
 from arena.games.core import AnyGame, Player
@@ -53,18 +60,18 @@ for spec in sys.argv[1:]:
 
 
 def spec(text: str) -> Spec:
-    return parse_spec(text, ENGINES)
+    return parse_spec(text, OPTIONS_BY_ENGINE)
 
 
 @st.composite
 def specs(draw: st.DrawFn) -> str:
     """Return a valid spec of an engine with some of its options."""
-    name = draw(st.sampled_from(sorted(name for name, options in ENGINES.items() if options)))
+    name = draw(st.sampled_from(sorted(name for name, options in OPTIONS_BY_ENGINE.items() if options)))
     values = []
-    for option in draw(st.lists(st.sampled_from(sorted(ENGINES[name])), unique=True)):
-        declared = ENGINES[name][option]
+    for option in draw(st.lists(st.sampled_from(sorted(OPTIONS_BY_ENGINE[name])), unique=True)):
+        declared = OPTIONS_BY_ENGINE[name][option]
         if isinstance(declared, IntegerOption):
-            value: object = draw(st.integers(declared.low, min(declared.high, 9)))
+            value: object = draw(st.integers(declared.minimum, min(declared.maximum, 9)))
         elif isinstance(declared, FractionOption):
             value = draw(st.sampled_from([0, 0.25, 0.5, 1]))
         else:
@@ -75,7 +82,7 @@ def specs(draw: st.DrawFn) -> str:
 
 def corrected_spec(parsed: Spec, message: str) -> str:
     """Return the spec with the correction that the error message suggests."""
-    kept = {name: str(parsed.values[name]) for name in parsed.explicit}
+    kept = {name: str(parsed.option_values[name]) for name in parsed.explicit_options}
     if match := re.search(r"\b(?:use|write) (\w+=[^:\s]+)", message):
         kept |= dict(part.split("=") for part in match[1].rstrip(",").split(","))
     elif match := re.search(r"(\w+) must be (\w+)[:,]", message):
@@ -113,10 +120,10 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
         text = corrected_spec(parsed, message)
     else:
         pytest.fail(f"{text} is still refused: {message}")
-    assert parsed.explicit - {"form"} <= choice.spec.values.keys()
-    if "form" in parsed.explicit:
-        assert choice.spec.values.get("form", "course") == parsed.values["form"]
-    assert set(list_reported_options(parsed)) >= parsed.explicit
+    assert parsed.explicit_options - {"form"} <= choice.spec.option_values.keys()
+    if "form" in parsed.explicit_options:
+        assert choice.spec.option_values.get("form", "course") == parsed.option_values["form"]
+    assert set(list_reported_options(parsed)) >= parsed.explicit_options
 
 
 @pytest.mark.parametrize(
@@ -178,11 +185,11 @@ def test_a_refusal_is_one_line(text: str, game: AnyGame | None, expected: str) -
 
 
 def test_defaults_do_not_count_as_options_that_the_user_gave() -> None:
-    for name in ENGINES:
+    for name in OPTIONS_BY_ENGINE:
         for game in (None, M2, LARGE, SMALL):
             choose_implementation(spec(name), game)
-    assert choose_implementation(spec("jamboree"), M2).spec.values["form"] == "tests"
-    assert choose_implementation(spec("jamboree"), LARGE).spec.values["prune"] == 0.5
+    assert choose_implementation(spec("jamboree"), M2).spec.option_values["form"] == "tests"
+    assert choose_implementation(spec("jamboree"), LARGE).spec.option_values["prune"] == 0.5
 
 
 def test_a_bot_file_or_an_invalid_spec_is_never_refused_because_of_a_game() -> None:

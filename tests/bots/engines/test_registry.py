@@ -5,7 +5,7 @@ from time import monotonic
 import pytest
 
 from arena.bots.api.bot import Clock, request_move
-from arena.bots.api.engine_spec import ENGINES, BadSpec
+from arena.bots.api.engine_spec import OPTIONS_BY_ENGINE, BadSpec
 from arena.bots.engines.registry import find_incompatibility_reason, make_engine, require_valid_spec
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
@@ -21,7 +21,7 @@ GAMES = [
 
 
 @pytest.mark.parametrize("game", GAMES, ids=["tictactoe", "path4", "world"])
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", OPTIONS_BY_ENGINE)
 def test_every_engine_plays_legally_in_both_seats(name: str, game: AnyGame, make_bot: MakeBot) -> None:
     position = game.start()
     if find_incompatibility_reason(name, game) is not None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from arena.bots.api.bot import Bot, Clock, Match, request_move
-from arena.bots.api.engine_spec import ENGINES, parse_spec
+from arena.bots.api.engine_spec import OPTIONS_BY_ENGINE, parse_spec
 from arena.bots.compiled.searcher import Searcher
 from arena.bots.engines.searching import SearchingBot, make_python_searcher
 from arena.bots.search.deepening import PythonSearcher
@@ -52,7 +52,7 @@ def test_the_depth_limit_is_kept_and_reported(name: str, make_bot: MakeBot) -> N
 
 def python_searcher(spec: str) -> PythonSearcher:
     """Return the engine's searcher in Python."""
-    return make_python_searcher(parse_spec(spec, ENGINES), Match(M2, Player.MAXIE, threads=2))
+    return make_python_searcher(parse_spec(spec, OPTIONS_BY_ENGINE), Match(M2, Player.MAXIE, threads=2))
 
 
 def test_all_three_find_the_same_move_and_value_at_a_depth() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.review.analysis import (
-    REFERENCE_OPTIONS,
+    OPTIONS_BY_ALGORITHM,
     Analyst,
     SearchLimits,
     find_path_of_line,
@@ -30,12 +30,12 @@ def engine(game: AnyGame, text: str, limits: SearchLimits) -> Analyst:
 def test_every_algorithm_and_every_exact_engine_has_minimaxs_value(depth: int) -> None:
     start = PATH4.start()
     values = {}
-    for name in REFERENCE_OPTIONS:
+    for name in OPTIONS_BY_ALGORITHM:
         result, _ = run_reference_search(PATH4, start, depth, parse_reference_spec(name), tracing=False)
         values[name] = result.value
     exact = "evaluator=plain,exact=yes"
     for text in ("minimax", f"alphabeta:{exact}", f"jamboree:{exact},threads=2"):
-        with engine(PATH4, text, SearchLimits(depth=depth)) as analyst:
+        with engine(PATH4, text, SearchLimits(max_depth=depth)) as analyst:
             values[text] = analyst.analyse(start)[-1].value
     assert len(set(values.values())) == 1, values
 
@@ -81,7 +81,7 @@ def test_a_node_limit_may_be_an_option_of_the_engine(option: str) -> None:
 def test_lines_begin_with_different_moves_the_best_first(game: AnyGame) -> None:
     start = game.start()
     count = len(game.moves(start)) + 5
-    with engine(game, "alphabeta:exact=yes", SearchLimits(depth=3)) as analyst:
+    with engine(game, "alphabeta:exact=yes", SearchLimits(max_depth=3)) as analyst:
         found = analyst.analyse_best_moves(start, count)
         best = analyst.analyse(start)[-1]
     assert {each.move for each in found} == set(game.moves(start))
@@ -90,7 +90,7 @@ def test_lines_begin_with_different_moves_the_best_first(game: AnyGame) -> None:
     assert [each.value for each in found] == sorted((each.value for each in found), reverse=True)
     for each in found:
         after = game.successor(start, each.move)
-        with engine(game, "alphabeta:exact=yes", SearchLimits(depth=2)) as analyst:
+        with engine(game, "alphabeta:exact=yes", SearchLimits(max_depth=2)) as analyst:
             assert analyst.analyse(after)[-1].value == each.value
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.minimax import minimax
-from arena.bots.search.monitor import NodeEntered, NodeExited, SearchMonitor, SearchStopped
+from arena.bots.search.monitor import NodeEntered, NodeLeft, SearchMonitor, SearchStopped
 from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import Player
@@ -67,7 +67,7 @@ def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, poo
     for event in monitor.events or ():
         if isinstance(event, NodeEntered):
             open_windows.append(event)
-        elif isinstance(event, NodeExited):
+        elif isinstance(event, NodeLeft):
             # forks are joined in move order, so events of nodes are nested; aborted nodes have no exit event
             entered = open_windows.pop()
             while entered.path != event.path:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import alphabeta, clamped_alphabeta, failsoft
-from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, SearchMonitor
+from arena.bots.search.monitor import LeafValued, NodeEntered, NodeLeft, SearchMonitor
 from arena.bots.search.move_values import make_leaf, make_step, max_alpha, min_beta
 from arena.bots.search.problem import Problem
 from arena.games.core import Player
@@ -32,7 +32,7 @@ def test_holdens_cut(search: Any) -> None:
         (2, 0),
         *((3, j) for j in range(3)),
     ]
-    pruned = [event.path for event in monitor.events or () if isinstance(event, NodeExited) and event.pruned]
+    pruned = [event.path for event in monitor.events or () if isinstance(event, NodeLeft) and event.pruned]
     assert pruned == [(2,), (3,)]
 
 
@@ -102,7 +102,7 @@ def test_holden_clamps_minimax_into_the_window(case: Case) -> None:
     _, monitor = run("clamped", case, POOLS[0], tracing=True)
     windows = {event.path: event for event in monitor.events or () if isinstance(event, NodeEntered)}
     for event in monitor.events or ():
-        if isinstance(event, NodeExited):
+        if isinstance(event, NodeLeft):
             entered = windows[event.path]
             assert entered.alpha is not None
             assert entered.beta is not None

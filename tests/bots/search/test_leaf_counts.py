@@ -31,7 +31,7 @@ def test_a_uniform_tree_has_its_number_of_children_as_branching_factor(
     children: int, reached: int, depth: int
 ) -> None:
     counts = [children**ply for ply in range(1, reached + 1)]
-    comparison = LeafCountComparison({"minimax": counts}, budget=9**5, max_depth=5)
+    comparison = LeafCountComparison({"minimax": counts}, max_leaves=9**5, max_depth=5)
     if reached == 0:
         assert comparison.compute_branching_factor(depth) is None
         assert comparison.compute_expected_leaves(depth, 1) is None

@@ -8,7 +8,7 @@ from hypothesis import given
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.minimax import higher_order_minimax, minimax, negamax, one_line_minimax
-from arena.bots.search.monitor import NodeExited, SearchMonitor
+from arena.bots.search.monitor import NodeLeft, SearchMonitor
 from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import WIN
 from arena.games.core import Player, RuleEndReason
@@ -75,7 +75,7 @@ def test_every_node_of_the_big_tree() -> None:
         values = {
             game.get_node_name(e.position): e.result.value
             for e in monitor.events or ()
-            if isinstance(e, NodeExited)
+            if isinstance(e, NodeLeft)
         }
         assert values == HANDOUT_BIG
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.minimax import minimax
-from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, SearchMonitor, SearchStopped
+from arena.bots.search.monitor import LeafValued, NodeEntered, NodeLeft, SearchMonitor, SearchStopped
 from tests.bots.search.problems import Case, cases
 
 
@@ -22,7 +22,7 @@ def test_entry_and_exit_events_of_a_trace_nest_like_brackets(case: Case) -> None
             case NodeEntered(path=path):
                 assert not open_ or path[:-1] == open_[-1]
                 open_.append(path)
-            case NodeExited(path=path):
+            case NodeLeft(path=path):
                 assert open_.pop() == path
     assert open_ == []
     assert monitor.nodes == sum(isinstance(each, NodeEntered) for each in monitor.events)

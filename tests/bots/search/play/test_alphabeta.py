@@ -22,7 +22,7 @@ def test_unordered_visits_what_textbook_alphabeta_visits(case: Case) -> None:
     failsoft(case.problem, case.position, depth, textbook)
     search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator, sort_statically=False)
     moves = tuple(case.game.moves(case.position))
-    search(case.game, case.position, depth, root_moves=moves, monitor=ours, progress=lambda _: None)
+    search(case.game, case.position, depth, root_moves=moves, monitor=ours, on_progress=lambda _: None)
     assert (ours.nodes, ours.leaves, ours.sort_estimates) == (textbook.nodes, textbook.leaves, 0)
 
 
@@ -37,7 +37,7 @@ def test_leaves_that_are_valued_together_are_those_in_a_trace(case: Case, depths
             polls = count()
             monitor = SearchMonitor(lambda polls=polls: next(polls) < 0, tracing=tracing)  # type: ignore[misc]
             result = search(
-                case.game, case.position, depth, root_moves=moves, monitor=monitor, progress=lambda _: None
+                case.game, case.position, depth, root_moves=moves, monitor=monitor, on_progress=lambda _: None
             )
             assert next(polls) == monitor.nodes
             results.append(
@@ -61,7 +61,7 @@ def test_a_stop_ends_the_search_at_once(case: Case, allowed: int) -> None:
             max(1, case.depth),
             root_moves=moves,
             monitor=monitor,
-            progress=lambda _: None,
+            on_progress=lambda _: None,
         )
     except SearchStopped:
         assert next(polls, None) is None

@@ -23,7 +23,9 @@ def test_jamboree_visits_the_same_nodes_on_every_pool(case: Case, prune: float) 
         search: Jamboree[Any, Any] = Jamboree(case.problem.evaluator, pool, prune)
         for each in range(1, depth + 1):
             monitor = SearchMonitor(tracing=True)
-            search(case.game, case.position, each, root_moves=moves, monitor=monitor, progress=lambda _: None)
+            search(
+                case.game, case.position, each, root_moves=moves, monitor=monitor, on_progress=lambda _: None
+            )
         traces.append(monitor.events)
     assert all(trace == traces[0] for trace in traces)
 

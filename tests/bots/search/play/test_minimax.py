@@ -50,7 +50,7 @@ def test_value_and_leftmost_move_in_any_order(case: Case, random: Any) -> None:
                 each,
                 root_moves=tuple(moves),
                 monitor=monitor,
-                progress=reports.append,
+                on_progress=reports.append,
             )
             assert not (name == "minimax" and monitor.hints), "nothing would read them"
             assert (found.value, found.move) == (expected.value, expected.move), name

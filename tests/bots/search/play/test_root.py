@@ -45,7 +45,7 @@ def test_a_report_before_a_stop_stays_valid(case: Case, after: int) -> None:
                 depth,
                 root_moves=moves,
                 monitor=SearchMonitor(stop),
-                progress=reports.append,
+                on_progress=reports.append,
             )
         except SearchStopped:
             sign = case.game.player(case.position).sign

@@ -10,7 +10,7 @@ import pytest
 
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
-from arena.bots.search.monitor import LeafValued, NodeExited, SearchMonitor
+from arena.bots.search.monitor import LeafValued, NodeLeft, SearchMonitor
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.reports.trace_text import format_search_value, format_summary_lines, format_trace_lines
 from arena.bots.search.search_values import INFINITY, WIN
@@ -40,7 +40,7 @@ def test_printed_traces(name: str, threads: int) -> None:
         "terminals"
     ]
     assert monitor.leaves == printed["terminals_visited"]
-    pruned = [game.get_node_name(e.position) for e in events if isinstance(e, NodeExited) and e.pruned]
+    pruned = [game.get_node_name(e.position) for e in events if isinstance(e, NodeLeft) and e.pruned]
     assert pruned == printed["pruned_nodes"]
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.alphabeta import alphabeta
-from arena.bots.search.monitor import NodeEntered, NodeExited, SearchMonitor
+from arena.bots.search.monitor import NodeEntered, NodeLeft, SearchMonitor
 from arena.bots.search.reports.traced_tree import TracedNode, build_traced_tree
 from tests.bots.search.problems import Case, cases
 
@@ -26,7 +26,7 @@ def test_exactly_the_entered_nodes_are_visited(case: Case) -> None:
     assert cut_ply is None
     seen = list(walk_tree(tree))
     entered = {event.path for event in monitor.events if isinstance(event, NodeEntered)}
-    results = {event.path: event.result for event in monitor.events if isinstance(event, NodeExited)}
+    results = {event.path: event.result for event in monitor.events if isinstance(event, NodeLeft)}
     assert {node.path for node in seen if node.is_visited} == entered
     assert all(node.result == results[node.path] for node in seen if node.is_visited)
     for node in seen:
