@@ -99,7 +99,7 @@ async def run_cluster_processes(
             )
             members.append(member)
             member.start()
-            await member.wait_ready()
+            await member.wait_until_ready()
         yield members
     finally:
         for started_member in members:

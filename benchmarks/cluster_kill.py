@@ -76,7 +76,7 @@ def list_recovery_seconds(report: FaultReport, failure_kinds: Sequence[str]) -> 
     """
     return [
         seconds
-        for fault in report.injected
+        for fault in report.injected_faults
         if fault.kind in failure_kinds
         for seconds in fault.recovery_seconds
     ]
@@ -87,16 +87,16 @@ def format_figures(report: FaultReport, failure_kinds: Sequence[str]) -> dict[st
 
     failure_kinds: kinds of failure in the order of the table
     """
-    result, rows = report.result, []
+    result, rows = report.crash_test_result, []
     for kind in failure_kinds:
-        faults_of_kind = [fault for fault in report.injected if fault.kind == kind]
+        faults_of_kind = [fault for fault in report.injected_faults if fault.kind == kind]
         seconds = list_recovery_seconds(report, [kind])
-        stuck = sum(fault.stuck for fault in faults_of_kind)
+        stuck = sum(fault.stuck_match_count for fault in faults_of_kind)
         quantiles = [f"{compute_quantile(seconds, share):.2f}" for share in (0.5, 0.99, 1)]
         rows.append([kind, len(faults_of_kind), len(seconds) + stuck, *quantiles, stuck])
     headings = ["failure", "times", "matches in progress", "continues p50 s", "p99 s", "maximum s", "never"]
-    end_reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(result.reasons.items()))
-    effect = f"{len(result.faults)} faults in {result.matches:,} matches with {result.acknowledged:,} acknowledged moves (end reasons: {end_reasons})"
+    end_reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(result.end_reasons.items()))
+    effect = f"{len(result.faults)} faults in {result.match_count:,} matches with {result.acknowledged_move_count:,} acknowledged moves (end reasons: {end_reasons})"
     core_seconds = list_recovery_seconds(report, CORE_FAULTS)
     p50, p99 = compute_quantile(core_seconds, 0.5), compute_quantile(core_seconds, 0.99)
     return {
@@ -150,8 +150,12 @@ def main() -> int:
     CLUSTER.publish(
         "failures", format_figures(report, arguments.kinds), get_conditions, write=arguments.write
     )
-    stuck = [f"{fault.stuck} matches stopped after {fault.kind}" for fault in report.injected if fault.stuck]
-    return print_faults([*report.result.faults, *stuck])
+    stuck = [
+        f"{fault.stuck_match_count} matches stopped after {fault.kind}"
+        for fault in report.injected_faults
+        if fault.stuck_match_count
+    ]
+    return print_faults([*report.crash_test_result.faults, *stuck])
 
 
 if __name__ == "__main__":

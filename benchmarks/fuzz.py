@@ -34,12 +34,14 @@ def main() -> int:
     start_time = time.monotonic()
     result = asyncio.run(run_fuzzer(arguments.frames, seed=arguments.seed))
     print(
-        f"{result.frames:,} frames in {time.monotonic() - start_time:.0f} s, {result.live:,} of them over sockets, beside "
-        f"{result.honest_end_reasons.total():,} matches: {result.decoded:,} were valid messages"
+        f"{result.frame_count:,} frames in {time.monotonic() - start_time:.0f} s, {result.server_frame_count:,} of them over sockets, beside "
+        f"{result.honest_end_reasons.total():,} matches: {result.decoded_count:,} were valid messages"
     )
-    print("refused:", ", ".join(f"{code} {count:,}" for code, count in result.refused.most_common()))
     print(
-        f"peak memory {result.warm_kib / 1024:.0f} MiB after a tenth, {result.peak_kib / 1024:.0f} MiB after all"
+        "refused:", ", ".join(f"{code} {count:,}" for code, count in result.rejections_by_code.most_common())
+    )
+    print(
+        f"peak memory {result.warm_up_peak_kib / 1024:.0f} MiB after a tenth, {result.peak_kib / 1024:.0f} MiB after all"
     )
     return print_faults(result.faults)
 

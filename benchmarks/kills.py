@@ -21,8 +21,8 @@ import time
 from pathlib import Path
 
 from benchmarks.kit.results import make_argument_parser, print_faults
-from testkit.crash import kill_repeatedly
-from testkit.kills import LadderRunner
+from testkit.ladder_kills import KillableLadder
+from testkit.server_kills import kill_server_repeatedly
 
 BOT_SOURCE = """
 import time
@@ -43,7 +43,7 @@ LEGAL_MOVE_INDEX_BY_BOT = (0, 1, 2, 3, -1)
 """Move that a bot always plays, for each bot of the event: its index in the list of legal moves, modulo the list's length."""
 
 
-def make_ladder_runner(folder: Path, round_count: int) -> LadderRunner:
+def make_ladder_runner(folder: Path, round_count: int) -> KillableLadder:
     """Write deterministic bots to a folder, and return a runner of a ladder of `round_count` rounds in which they play."""
     for index in LEGAL_MOVE_INDEX_BY_BOT:
         (folder / f"bot{index}.py").write_text(
@@ -51,7 +51,7 @@ def make_ladder_runner(folder: Path, round_count: int) -> LadderRunner:
         )
     bots = [word for index in LEGAL_MOVE_INDEX_BY_BOT for word in ("--bot", f"bot{index}.py")]
     terms = ("--game", "tictactoe", "--tc", "60+1", "--openings", "3", "--event", "kills")
-    return LadderRunner(folder, (*terms, "--rounds", str(round_count), *bots))
+    return KillableLadder(folder, (*terms, "--rounds", str(round_count), *bots))
 
 
 def list_faults_after_ladder_kills(arguments: argparse.Namespace, folder: Path) -> list[str]:
@@ -66,10 +66,10 @@ def list_faults_after_ladder_kills(arguments: argparse.Namespace, folder: Path) 
     for number in range(1, arguments.kills + 1):
         # Most kills happen during play, some during the start.
         if rng.random() < 0.2:
-            runner.resume_and_kill("killed", rng.uniform(0, 3), from_start=True)
+            runner.resume_and_kill("killed", rng.uniform(0, 3), is_delay_from_start=True)
         else:
             runner.resume_and_kill("killed", rng.uniform(0, 0.1))
-        matches_after = runner.load_finished_matches("killed")
+        matches_after = runner.load_finished_match_ids("killed")
         print(
             f"kill {number}: {len(matches_after)} matches in the store, {len(matches_after - matches_before)} more",
             flush=True,
@@ -79,7 +79,7 @@ def list_faults_after_ladder_kills(arguments: argparse.Namespace, folder: Path) 
         matches_before = matches_after
     in_play = len(matches_before) < uninterrupted["played"]
     interrupted = runner.play_to_end("killed")
-    ids = {name: sorted(runner.load_finished_matches(name)) for name in ("unbroken", "killed")}
+    ids = {name: sorted(runner.load_finished_match_ids(name)) for name in ("unbroken", "killed")}
     lines = [json.loads(line)["match"] for line in (folder / "killed.jsonl").read_text().splitlines()]
     checks = {
         "the event was in play at every kill": in_play,
@@ -100,12 +100,14 @@ def list_faults_after_server_kills(arguments: argparse.Namespace, folder: Path) 
     start_time = time.monotonic()
     # With short matches, a kill often hits the beginning or the end of one.
     options = ("--game", "tictactoe")
-    result = asyncio.run(kill_repeatedly(arguments.kills, arguments.matches, folder=folder, options=options))
-    print(
-        f"{result.kills} kills in {time.monotonic() - start_time:.0f} s: {result.matches} matches, "
-        f"{result.interrupted} of them in progress at a kill, {result.acknowledged} acknowledged moves"
+    result = asyncio.run(
+        kill_server_repeatedly(arguments.kills, arguments.matches, folder=folder, options=options)
     )
-    print("ended by", ", ".join(f"{reason} {count}" for reason, count in result.reasons.most_common()))
+    print(
+        f"{result.kill_count} kills in {time.monotonic() - start_time:.0f} s: {result.match_count} matches, "
+        f"{result.interrupted_match_count} of them in progress at a kill, {result.acknowledged_move_count} acknowledged moves"
+    )
+    print("ended by", ", ".join(f"{reason} {count}" for reason, count in result.end_reasons.most_common()))
     return result.faults
 
 

@@ -37,7 +37,7 @@ from arena.protocol.record import format_record_line
 from benchmarks.kit.results import make_argument_parser
 from benchmarks.kit.running_server import fetch_move_time_histogram
 from testkit.browser import MEASURE_SHIFT_SCRIPT, BrowserArena, open_chromium, run_arena, wait_until
-from testkit.tools import find_browser as chromium_path
+from testkit.tools import find_chromium as chromium_path
 from testkit.tools import find_program
 from tests.web.screenshots import made_up
 

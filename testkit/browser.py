@@ -32,7 +32,7 @@ from playwright.sync_api import (
 from arena import console
 from arena.bots.api.engine_spec import OPTIONS_BY_ENGINE
 from testkit.forked import ForkedCommand
-from testkit.tools import find_browser, skip_without
+from testkit.tools import find_chromium, skip_without
 
 CHROMIUM_FLAGS = [
     "--headless",
@@ -106,7 +106,7 @@ def open_chromium() -> Iterator[Browser]:
     """Run a headless Chromium until the end of the block. Skip the test if this machine has none."""
     skip_without("chromium")
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=find_browser(), args=CHROMIUM_FLAGS)
+        running = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
         try:
             yield running
         finally:
@@ -191,21 +191,21 @@ class BrowserArena:
         self._slow_bot_files.append(file)
         self.connect_bot(str(file), name, max_matches)
 
-    def slow_down_bots(self, seconds: float = STALLED_BOT_SLEEP_SECONDS) -> None:
-        """Let all slow bots sleep for `seconds` before each move from now on.
+    def slow_down_bots(self, sleep_seconds: float = STALLED_BOT_SLEEP_SECONDS) -> None:
+        """Let all slow bots sleep for `sleep_seconds` before each move from now on.
 
         The default leaves the CPU to the browser, and is so long that no match ends while a test examines it.
         """
         for file in self._slow_bot_files:
-            set_bot_sleep(file, seconds)
+            set_bot_sleep(file, sleep_seconds)
 
     @contextmanager
-    def speed_up_bots(self, seconds: float) -> Iterator[None]:
-        """Let all slow bots sleep only `seconds` before each move until the end of the block.
+    def speed_up_bots(self, sleep_seconds: float) -> Iterator[None]:
+        """Let all slow bots sleep only `sleep_seconds` before each move until the end of the block.
 
         After the block, they sleep STALLED_BOT_SLEEP_SECONDS before each move, so that their matches seem to stand still.
         """
-        self.slow_down_bots(seconds)
+        self.slow_down_bots(sleep_seconds)
         try:
             yield
         finally:
@@ -237,7 +237,7 @@ class BrowserArena:
         self._environment = {**os.environ, "PYTHONPATH": str(newer_folder)}
 
     @property
-    def pid(self) -> int:
+    def server_pid(self) -> int:
         """Process id of the server."""
         assert self._server is not None
         return self._server.pid
@@ -272,7 +272,7 @@ class BrowserArena:
         self._logs.append(log)
         return log
 
-    def stop_all(self) -> None:
+    def kill_all_processes(self) -> None:
         for process in [*self._bots, *([self._server] if self._server else [])]:
             process.kill()
             process.wait()
@@ -311,7 +311,7 @@ def run_arena(
         raise
     finally:
         RUNNING_ARENAS.remove(running)
-        running.stop_all()
+        running.kill_all_processes()
 
 
 def new_context(

@@ -39,16 +39,16 @@ class Cluster:
         folder: Path,
         nats: NatsServer,
         postgresql_socket_folder: Path,
-        database: str,
+        database_name: str,
         options: tuple[str, ...],
     ) -> None:
         self.members: list[ServerProcess] = []
-        self.database = f"postgresql://arena@/{database}?host={postgresql_socket_folder}"
+        self.database_url = f"postgresql://arena@/{database_name}?host={postgresql_socket_folder}"
         """URL for a direct connection to the database, not through a forwarder, so that no test cuts it."""
         self._folder = folder
         self._nats = nats
         self._postgresql_socket_folder = postgresql_socket_folder
-        self._name = database
+        self._database_name = database_name
         self._options = options
 
     @property
@@ -64,24 +64,26 @@ class Cluster:
 
         The process reaches NATS and PostgreSQL through forwarders of its own, whose connections a test can cut.
         """
-        bus = await asyncio.to_thread(ForwarderProcess, self._nats.port)
-        store = await asyncio.to_thread(
+        bus_forwarder = await asyncio.to_thread(ForwarderProcess, self._nats.port)
+        database_forwarder = await asyncio.to_thread(
             ForwarderProcess, self._postgresql_socket_folder / POSTGRESQL_SOCKET_NAME
         )
         name = f"{role}-{len(self.members) + 1}"
         words = (
-            f"--set=bus.url=nats://127.0.0.1:{bus.port}",
-            *("--db", f"postgresql://arena@127.0.0.1:{store.port}/{self._name}"),
+            f"--set=bus.url=nats://127.0.0.1:{bus_forwarder.port}",
+            *("--db", f"postgresql://arena@127.0.0.1:{database_forwarder.port}/{self._database_name}"),
             *self._options,
         )
-        member = ServerProcess(role, name, self._folder / f"{name}.log", words, (bus, store))
+        member = ServerProcess(
+            role, name, self._folder / f"{name}.log", words, (bus_forwarder, database_forwarder)
+        )
         self.members.append(member)
         member.start()
         return member
 
     async def find_leader(self) -> ServerProcess | None:
         """Return the leader, which is the core that holds the lease in the database; None if no core does."""
-        connection = await asyncpg.connect(self.database)
+        connection = await asyncpg.connect(self.database_url)
         try:
             pid = await connection.fetchval(LEADER_QUERY, SHARD_NAME)
         finally:
@@ -89,16 +91,16 @@ class Cluster:
         return next((core for core in self.cores if core.process is not None and core.pid == pid), None)
 
     async def wait_for_leader(
-        self, excluded: ServerProcess | None = None, seconds: float = START_TIMEOUT_SECONDS
+        self, excluded: ServerProcess | None = None, timeout_seconds: float = START_TIMEOUT_SECONDS
     ) -> ServerProcess:
-        """Wait until a core other than `excluded` leads, and return that core. Raises TimeoutError after `seconds`."""
-        async with asyncio.timeout(seconds):
+        """Wait until a core other than `excluded` leads, and return that core. Raises TimeoutError after `timeout_seconds`."""
+        async with asyncio.timeout(timeout_seconds):
             while (leader := await self.find_leader()) is None or leader is excluded:  # noqa: ASYNC110  the store tells nobody
                 await asyncio.sleep(POLL_INTERVAL_SECONDS)
         return leader
 
-    def list_logs(self) -> list[Path]:
-        return [member.log for member in self.members]
+    def list_log_files(self) -> list[Path]:
+        return [member.log_file for member in self.members]
 
 
 @asynccontextmanager
@@ -108,7 +110,7 @@ async def run_cluster(
     folder: Path,
     nats: NatsServer,
     postgresql_socket_folder: Path,
-    database: str,
+    database_name: str,
     *options: str,
 ) -> AsyncIterator[Cluster]:
     """Run a cluster until the end of the block, which begins once all processes are ready.
@@ -116,17 +118,17 @@ async def run_cluster(
     edge_count, core_count: number of processes of each role
     folder: folder of the logs
     postgresql_socket_folder: folder of PostgreSQL's Unix socket
-    database: name of an empty database, to which the PostgreSQL role `arena` has access
+    database_name: name of an empty database, to which the PostgreSQL role `arena` has access
     options: further options of `arena serve` for all processes
     """
-    cluster = Cluster(folder, nats, postgresql_socket_folder, database, options)
+    cluster = Cluster(folder, nats, postgresql_socket_folder, database_name, options)
     try:
         for _ in range(core_count):
-            await (await cluster.add_server("core")).wait_ready()  # the first core creates the tables
+            await (await cluster.add_server("core")).wait_until_ready()  # the first core creates the tables
         for _ in range(edge_count):
             await cluster.add_server("edge")
         for member in cluster.members:
-            await member.wait_ready()
+            await member.wait_until_ready()
         yield cluster
     finally:
         for member in cluster.members:

@@ -25,9 +25,9 @@ from dataclasses import dataclass, field
 import asyncpg
 
 from testkit.cluster import Cluster
-from testkit.crash import CrashResult, compare_received_with_store
 from testkit.nats_server import NatsServer
 from testkit.players import RandomPlayer
+from testkit.server_kills import CrashTestResult, compare_messages_with_store
 from testkit.server_process import ServerProcess
 
 CORE_FAULTS = ("core kill", "core freeze", "core bus", "core store", "core power", "core split")
@@ -56,11 +56,11 @@ class ClusterFault:
     """Injected failure in a cluster, and how long it interrupted matches.
 
     kind: name in FAULT_KINDS
-    member: name of the failed process; `nats` or `postgresql` for these servers
+    member_name: name of the failed process; `nats` or `postgresql` for these servers
     """
 
     kind: str
-    member: str
+    member_name: str
     duration_seconds: float
     """Duration of a temporary failure, in seconds; 0 if the process is killed (faults `kill` and `power`)."""
     recovery_seconds: list[float] = field(default_factory=list)
@@ -68,7 +68,7 @@ class ClusterFault:
 
     A match has continued when one of its bots has received a message, or when the match is over.
     """
-    stuck: int = 0
+    stuck_match_count: int = 0
     """Number of matches in progress that did not continue within MAX_RECOVERY_SECONDS."""
 
 
@@ -76,8 +76,8 @@ class ClusterFault:
 class FaultReport:
     """All injected failures, and the result of the final comparison of the bots' messages with the store."""
 
-    injected: list[ClusterFault] = field(default_factory=list)
-    result: CrashResult = field(default_factory=CrashResult)
+    injected_faults: list[ClusterFault] = field(default_factory=list)
+    crash_test_result: CrashTestResult = field(default_factory=CrashTestResult)
 
 
 def make_players(
@@ -114,7 +114,7 @@ class FaultInjector:
 
     cluster: Cluster
     nats: NatsServer
-    postgresql: Callable[[], list[int]]
+    list_postgresql_pids: Callable[[], list[int]]
     """Function that returns the current process ids of PostgreSQL, which runs one process for each connection."""
     rng: random.Random
 
@@ -129,7 +129,7 @@ class FaultInjector:
         if target in ("nats", "postgresql"):
             duration_seconds = min(duration_seconds, MAX_OUTAGE_SECONDS)
         member = await self._choose_member(target)
-        matches = await list_matches_in_progress(self.cluster.database)
+        matches = await list_matches_in_progress(self.cluster.database_url)
         fault_time = time.monotonic()
         end_fault = await asyncio.to_thread(self._begin_fault, target, fault, member)
         is_permanent = fault in ("kill", "power")
@@ -141,13 +141,13 @@ class FaultInjector:
             await asyncio.to_thread(end_fault)
             fault_time = time.monotonic()
         cluster_fault.recovery_seconds = await _measure_recovery(players, matches, fault_time)
-        cluster_fault.stuck = len(matches) - len(cluster_fault.recovery_seconds)
+        cluster_fault.stuck_match_count = len(matches) - len(cluster_fault.recovery_seconds)
         if target in ("core", "edge"):
             if not is_permanent:
                 await asyncio.sleep(max(0.0, duration_seconds - (time.monotonic() - fault_time)))
             await asyncio.to_thread(end_fault)
         for cluster_member in self.cluster.members:
-            await cluster_member.wait_ready()
+            await cluster_member.wait_until_ready()
         return cluster_fault
 
     async def _choose_member(self, target: str) -> ServerProcess | None:
@@ -169,7 +169,7 @@ class FaultInjector:
             os.kill(self.nats.pid, signal.SIGSTOP)
             return lambda: os.kill(self.nats.pid, signal.SIGCONT)
         if member is None:
-            process_ids = self.postgresql()
+            process_ids = self.list_postgresql_pids()
             for process in process_ids:
                 _send_signal(process, signal.SIGSTOP)
 
@@ -212,7 +212,7 @@ def _send_signal(pid: int, signal_number: signal.Signals) -> None:
 async def inject_faults(
     injector: FaultInjector,
     players: Sequence[RandomPlayer],
-    kinds: Sequence[str],
+    fault_kinds: Sequence[str],
     *,
     report_line: Callable[[str], None] = lambda _: None,
 ) -> FaultReport:
@@ -225,29 +225,29 @@ async def inject_faults(
     report, cluster, rng = FaultReport(), injector.cluster, injector.rng
     async with asyncio.TaskGroup() as tasks:
         play_tasks = [tasks.create_task(player.run()) for player in players]
-        for number, kind in enumerate(kinds):
+        for number, kind in enumerate(fault_kinds):
             await wait_until_playing(players, report, cluster)
             await asyncio.sleep(rng.uniform(0.0, 2.0))
             cluster_fault = await injector.inject_fault(kind, players)
-            report.injected.append(cluster_fault)
+            report.injected_faults.append(cluster_fault)
             recovered_count = len(cluster_fault.recovery_seconds)
             slowest = max(cluster_fault.recovery_seconds, default=0.0)
             report_line(
-                f"{number + 1}: {kind} ({cluster_fault.member}, for {cluster_fault.duration_seconds:.1f} s): "
-                f"{recovered_count} matches continued, the last within {slowest:.2f} s; {cluster_fault.stuck} stuck"
+                f"{number + 1}: {kind} ({cluster_fault.member_name}, for {cluster_fault.duration_seconds:.1f} s): "
+                f"{recovered_count} matches continued, the last within {slowest:.2f} s; {cluster_fault.stuck_match_count} stuck"
             )
         await wait_until_playing(players, report, cluster)
         for task in play_tasks:
             task.cancel()
-    await finish_matches(players, cluster.database)
-    await stop_cluster(cluster, report.result)
-    await compare_received_with_store(cluster.database, list(players), set(), report.result)
+    await finish_matches(players, cluster.database_url)
+    await stop_cluster(cluster, report.crash_test_result)
+    await compare_messages_with_store(cluster.database_url, list(players), set(), report.crash_test_result)
     return report
 
 
-async def list_matches_in_progress(database: str) -> list[str]:
+async def list_matches_in_progress(database_url: str) -> list[str]:
     """Return the ids of the matches that have not ended, from the database at this URL."""
-    connection = await asyncpg.connect(database)
+    connection = await asyncpg.connect(database_url)
     try:
         return [row["match"] for row in await connection.fetch(MATCHES_IN_PROGRESS_QUERY)]
     finally:
@@ -273,7 +273,7 @@ async def _measure_recovery(
                 for player in players
                 if match_id in player.last_message_times
             ]
-            is_over = any(match_id in player.ends for player in players)
+            is_over = any(match_id in player.received_ends for player in players)
             if is_over or (message_times and max(message_times) > fault_time + POLL_INTERVAL_SECONDS):
                 seconds[match_id] = max(max(message_times, default=time.monotonic()) - fault_time, 0.0)
         await asyncio.sleep(POLL_INTERVAL_SECONDS)
@@ -288,20 +288,20 @@ async def wait_until_playing(players: Sequence[RandomPlayer], report: FaultRepor
     end_time = time.monotonic() + MAX_CONNECT_SECONDS
     while sum(bool(player.last_message_times) for player in players) < len(players) * 8 // 10:
         if time.monotonic() > end_time:
-            report.result.faults.append(
+            report.crash_test_result.faults.append(
                 f"{sum(bool(player.last_message_times) for player in players)} of {len(players)} bots play:\n"
-                + "\n".join(log.read_text()[-1000:] for log in cluster.list_logs())
+                + "\n".join(log.read_text()[-1000:] for log in cluster.list_log_files())
             )
             return
         await asyncio.sleep(POLL_INTERVAL_SECONDS)
 
 
-async def finish_matches(players: Sequence[RandomPlayer], database: str) -> None:
+async def finish_matches(players: Sequence[RandomPlayer], database_url: str) -> None:
     """Let the matches in progress finish, without new ones, for up to MAX_FINISH_SECONDS."""
     async with asyncio.TaskGroup() as tasks:
         last_tasks = [tasks.create_task(player.run(quota=0)) for player in players]
         end_time = time.monotonic() + MAX_FINISH_SECONDS
-        while await list_matches_in_progress(database) and time.monotonic() < end_time:  # noqa: ASYNC110  the store tells nobody
+        while await list_matches_in_progress(database_url) and time.monotonic() < end_time:  # noqa: ASYNC110  the store tells nobody
             await asyncio.sleep(0.2)
         # The players get the end of a match only after it is in the store.
         await asyncio.sleep(2.0)
@@ -309,14 +309,14 @@ async def finish_matches(players: Sequence[RandomPlayer], database: str) -> None
             task.cancel()
 
 
-async def stop_cluster(cluster: Cluster, result: CrashResult) -> None:
+async def stop_cluster(cluster: Cluster, result: CrashTestResult) -> None:
     """Stop all processes with SIGTERM, edges (which hold the connections) first.
 
     A bad exit code and a traceback in a log are added to `result.faults`.
     """
     for member in [*cluster.edges, *cluster.cores]:
         exit_code = await member.stop()
-        log = member.log.read_text()
+        log = member.log_file.read_text()
         if exit_code != 0:
             result.faults.append(f"{member.name} ended with {exit_code}: {log[-2000:]}")
         if "Traceback" in log:

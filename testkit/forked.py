@@ -23,7 +23,7 @@ from arena.server.web import page_process
 
 _FORKSERVER_CONTEXT = multiprocessing.get_context("forkserver")
 # A forked process would import pytest as its main module.
-_FORKSERVER_CONTEXT.set_forkserver_preload(["pytest", "testkit.loaded"])
+_FORKSERVER_CONTEXT.set_forkserver_preload(["pytest", "testkit.preload"])
 
 
 def start_fork_server() -> None:

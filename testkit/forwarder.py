@@ -68,13 +68,13 @@ class ForwarderProcess:
 class Forwarder:
     """TCP forwarder to a port of this machine, or to the Unix socket at a path.
 
-    passes: event that is set while data may pass, and cleared by the command `cut`
-    clients: clients' ends of the open connections, except those that the command `vanish` has reset
+    data_may_pass: event that is set while data may pass, and cleared by the command `cut`
+    client_writers: clients' ends of the open connections, except those that the command `vanish` has reset
     """
 
     target: str
-    passes: asyncio.Event = field(default_factory=asyncio.Event)
-    clients: set[asyncio.StreamWriter] = field(default_factory=set)
+    data_may_pass: asyncio.Event = field(default_factory=asyncio.Event)
+    client_writers: set[asyncio.StreamWriter] = field(default_factory=set)
 
     async def forward_connection(self, reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
         """Connect to the target, and forward data in both directions until both ends are closed."""
@@ -86,13 +86,13 @@ class Forwarder:
         except OSError:
             reset_connection(client)
             return
-        self.clients.add(client)
+        self.client_writers.add(client)
         try:
             await asyncio.gather(
                 self._forward_data(client, reader, server), self._forward_data(client, server_reader, client)
             )
         finally:
-            self.clients.discard(client)
+            self.client_writers.discard(client)
 
     async def _forward_data(
         self, client: asyncio.StreamWriter, source: asyncio.StreamReader, destination: asyncio.StreamWriter
@@ -100,28 +100,28 @@ class Forwarder:
         """Forward data in one direction of a client's connection until the source closes. Then close the destination."""
         try:
             while data := await source.read(MAX_READ_BYTES):
-                await self.passes.wait()
-                if client in self.clients:
+                await self.data_may_pass.wait()
+                if client in self.client_writers:
                     destination.write(data)
                     await destination.drain()
-            await self.passes.wait()
-            if client in self.clients:
+            await self.data_may_pass.wait()
+            if client in self.client_writers:
                 destination.close()
         except OSError:
-            if client in self.clients:
+            if client in self.client_writers:
                 reset_connection(destination)
 
     def execute_command(self, command: str) -> None:
         """Carry out a command. Raises ValueError if there is no such command."""
         match command:
             case "cut":
-                self.passes.clear()
+                self.data_may_pass.clear()
             case "mend":
-                self.passes.set()
+                self.data_may_pass.set()
             case "vanish":
-                for client in self.clients:
+                for client in self.client_writers:
                     reset_connection(client)
-                self.clients.clear()
+                self.client_writers.clear()
             case _:
                 raise ValueError(
                     f"unknown command {command}: the docstring of testkit.forwarder lists the commands"
@@ -130,9 +130,9 @@ class Forwarder:
 
 def reset_connection(writer: asyncio.StreamWriter) -> None:
     """Close a connection at once with a TCP reset, which drops data that was not sent."""
-    plain: socket.socket | None = writer.get_extra_info("socket")
-    if plain is not None and plain.fileno() >= 0:
-        plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    raw_socket: socket.socket | None = writer.get_extra_info("socket")
+    if raw_socket is not None and raw_socket.fileno() >= 0:
+        raw_socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 
 
@@ -142,7 +142,7 @@ async def run_forwarder(target: str) -> None:
     target: number of a port of this machine, or path of a Unix socket
     """
     forwarder = Forwarder(target)
-    forwarder.passes.set()
+    forwarder.data_may_pass.set()
     commands = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(commands), sys.stdin
@@ -155,7 +155,7 @@ async def run_forwarder(target: str) -> None:
     async with await asyncio.start_server(accept_connection, LOOPBACK, 0, backlog=1024) as server:
         print_response(server.sockets[0].getsockname()[1])
         while command := (await commands.readline()).decode().strip():
-            affected_count = len(forwarder.clients)
+            affected_count = len(forwarder.client_writers)
             forwarder.execute_command(command)
             print_response(affected_count)
 

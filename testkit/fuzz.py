@@ -64,17 +64,17 @@ TYPES_THAT_MUST_BE_FREED = (Connection, Session, LobbyBot, LobbyClient, MatchRoo
 class FuzzResult:
     """Results of a run of the fuzzer. Each line of `faults` describes a failure."""
 
-    frames: int = 0
-    live: int = 0
+    frame_count: int = 0
+    server_frame_count: int = 0
     """Number of frames that were sent to the server over sockets."""
-    decoded: int = 0
+    decoded_count: int = 0
     """Number of successful decodings.
 
-    Each of `frames` is decoded twice: by the decoder of client messages, and by the decoder of server messages.
+    Each frame is decoded twice: by the decoder of client messages, and by the decoder of server messages.
     """
-    refused: Counter[str] = field(default_factory=Counter)
+    rejections_by_code: Counter[str] = field(default_factory=Counter)
     """Number of failed decodings, by error code. A frame that both decoders refuse counts twice."""
-    warm_kib: int = 0
+    warm_up_peak_kib: int = 0
     """Peak memory of the process after the first tenth of the frames, in KiB."""
     peak_kib: int = 0
     """Peak memory of the process after all frames, in KiB."""
@@ -141,11 +141,11 @@ def _decode_frame(frame: bytes, result: FuzzResult) -> None:
         try:
             message = decode(frame)
         except DecodeError as error:
-            result.refused[error.code.value] += 1
+            result.rejections_by_code[error.code.value] += 1
             if len(error.detail) > 1000 or "\n" in error.detail:
                 result.faults.append(f"the detail of an error is not one short line: {error.detail!r:.200}")
         else:
-            result.decoded += 1
+            result.decoded_count += 1
             if decode(encode_message(message)) != message:
                 result.faults.append(f"decoding an encoded message changes it: {message!r:.200}")
 
@@ -183,7 +183,7 @@ async def run_fuzzer(
     Failures are not raised: `FuzzResult.faults` lists them. Raises RuntimeError if the honest bots cannot connect.
     """
     result = FuzzResult(frame_count, frame_count // codec_frames_per_server_frame)
-    source, live = generate_frames(seed), generate_frames(seed + 1)
+    codec_frames, server_frames = generate_frames(seed), generate_frames(seed + 1)
     async with open_host(make_private_host_settings(anyone=True)) as host, anyio.create_task_group() as tasks:
         players = [RandomPlayer(host.url, name) for name in ("anna", "bert")]
         for player in players:
@@ -191,12 +191,12 @@ async def run_fuzzer(
         for player in players:
             if not await host.wait_until_connected(player.name, 150):
                 raise RuntimeError(f"{player.name} did not connect")
-        is_finished = False
+        is_fuzzing_over = False
 
         async def play_honest_match() -> None:
-            is_last = False
-            while not is_last:
-                is_last = is_finished
+            is_last_match = False
+            while not is_last_match:
+                is_last_match = is_fuzzing_over
                 record = await host.play_match(_make_honest_match_terms())
                 result.honest_end_reasons[record.result.reason] += 1
                 for player in players:
@@ -206,20 +206,20 @@ async def run_fuzzer(
             honest_tasks.start_soon(play_honest_match)
             async with anyio.create_task_group() as attackers:
                 for _ in range(4):
-                    attackers.start_soon(_send_frames, host, live, result.live // 4)
+                    attackers.start_soon(_send_frames, host, server_frames, result.server_frame_count // 4)
                 for number in range(frame_count):
-                    _decode_frame(next(source), result)
+                    _decode_frame(next(codec_frames), result)
                     if number % 50 == 0:
                         await asyncio.sleep(0)
                     if number == int(frame_count * WARM_UP_FRAME_SHARE):
-                        result.warm_kib = _measure_peak_kib()
+                        result.warm_up_peak_kib = _measure_peak_kib()
             result.peak_kib = _measure_peak_kib()
-            is_finished = True
+            is_fuzzing_over = True
         await _check_freed_state(result, len(players))
         tasks.cancel_scope.cancel()
-    if result.peak_kib - result.warm_kib > MAX_MEMORY_GROWTH_KIB:
+    if result.peak_kib - result.warm_up_peak_kib > MAX_MEMORY_GROWTH_KIB:
         result.faults.append(
-            f"peak memory grew from {result.warm_kib} KiB after the first tenth to {result.peak_kib} KiB"
+            f"peak memory grew from {result.warm_up_peak_kib} KiB after the first tenth to {result.peak_kib} KiB"
         )
     result.faults += [
         f"{match_count} matches beside ended as {reason}"

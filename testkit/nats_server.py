@@ -41,7 +41,7 @@ class NatsServer:
         return self._process.pid
 
     @property
-    def log(self) -> str:
+    def log_text(self) -> str:
         """Text that the server has logged so far."""
         return (self.folder / "log").read_text()
 
@@ -75,7 +75,7 @@ class NatsServer:
             except (OSError, ValueError):
                 if self._process.poll() is not None or time.monotonic() > deadline:
                     raise RuntimeError(
-                        f"nats-server did not start; end of its log: {self.log[-2000:]}"
+                        f"nats-server did not start; end of its log: {self.log_text[-2000:]}"
                     ) from None
                 time.sleep(0.01)
             else:

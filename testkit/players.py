@@ -47,22 +47,22 @@ RECONNECT_PAUSE_SECONDS = 0.1
 class RandomPlayer:
     """Bot that plays random legal moves, one match at a time. When it is disconnected, it reconnects with its session.
 
-    started: ids of the matches that began
-    refused: `error` messages of the server
-    connections: number of times that the server has welcomed the bot
+    started_match_ids: ids of the matches that began
+    received_errors: `error` messages of the server
+    welcome_count: number of times that the server has welcomed the bot
     """
 
     url: str
     name: str
     draw_think_seconds: Callable[[], float] = lambda: 0.0
     """Function that returns the thinking time before a move, in seconds."""
-    acknowledged: dict[tuple[str, int], Any] = field(default_factory=dict)
+    acknowledged_moves: dict[tuple[str, int], Any] = field(default_factory=dict)
     """Moves of this bot that the server has acknowledged, by (match, ply)."""
-    ends: dict[str, list[End]] = field(default_factory=dict)
+    received_ends: dict[str, list[End]] = field(default_factory=dict)
     """`end` messages by match. A match has several if the server repeats the message after a reconnection."""
-    started: set[str] = field(default_factory=set)
-    refused: list[Error] = field(default_factory=list)
-    connections: int = 0
+    started_match_ids: set[str] = field(default_factory=set)
+    received_errors: list[Error] = field(default_factory=list)
+    welcome_count: int = 0
     other_urls: tuple[str, ...] = ()
     """Further URLs, such as those of other edges. The bot tries `url` and then these in turn."""
     keepalive_seconds: float = 20.0
@@ -71,11 +71,17 @@ class RandomPlayer:
     """Time of the last message that the server sent about each match in progress, in monotonic seconds."""
     _session: str = ""
     _games: dict[str, AnyGame] = field(default_factory=dict)
-    _sent: dict[str, Move] = field(default_factory=dict)
+    _sent_moves: dict[str, Move] = field(default_factory=dict)
 
     def clear_received(self) -> None:
         """Forget everything received so far. Matches in progress continue."""
-        for collection in (self.acknowledged, self.ends, self.started, self.refused, self.last_message_times):
+        for collection in (
+            self.acknowledged_moves,
+            self.received_ends,
+            self.started_match_ids,
+            self.received_errors,
+            self.last_message_times,
+        ):
             collection.clear()
 
     async def run(self, quota: int | None = None) -> None:
@@ -109,12 +115,12 @@ class RandomPlayer:
             match decode_server_message(await connection.recv()):
                 case Welcome(session=session):
                     self._session = session
-                    self.connections += 1
+                    self.welcome_count += 1
                     for match_id in self._games:  # the server answers with the end of a match that is over
                         await self._send_message(connection, Ready(match_id))
                 case Start(match=match, game=game, setup=setup):
                     self.last_message_times[match] = time.monotonic()
-                    self.started.add(match)
+                    self.started_match_ids.add(match)
                     self._games[match] = make_game(game, setup)
                     await self._send_message(connection, Ready(match))
                 case Turn() as turn:
@@ -122,20 +128,20 @@ class RandomPlayer:
                     await self._answer_turn(connection, turn)
                 case Accepted(match=match, ply=ply):
                     self.last_message_times[match] = time.monotonic()
-                    sent = self._sent.get(match)
+                    sent = self._sent_moves.get(match)
                     # A repeated message may be about an earlier move.
                     if sent is not None and sent.ply == ply:
-                        self.acknowledged[match, ply] = sent.move
+                        self.acknowledged_moves[match, ply] = sent.move
                 case End() as end:
-                    self.ends.setdefault(end.match, []).append(end)
+                    self.received_ends.setdefault(end.match, []).append(end)
                     self._games.pop(end.match, None)
                     self.last_message_times.pop(end.match, None)
-                    self._sent.pop(end.match, None)
+                    self._sent_moves.pop(end.match, None)
                 case Error() as error:
-                    self.refused.append(error)
+                    self.received_errors.append(error)
 
     async def _answer_turn(self, connection: ClientConnection, turn: Turn) -> None:
-        sent = self._sent.get(turn.match)
+        sent = self._sent_moves.get(turn.match)
         if sent is None or sent.ply != turn.ply:
             pause_seconds = self.draw_think_seconds()
             if pause_seconds:
@@ -148,7 +154,7 @@ class RandomPlayer:
             for move in turn.moves:
                 position = game.play(position, game.move_from_data(move))
             choice = game.move_to_data(random.choice(game.moves(position)))
-            sent = self._sent[turn.match] = Move(turn.match, turn.ply, choice)
+            sent = self._sent_moves[turn.match] = Move(turn.match, turn.ply, choice)
         await self._send_message(connection, sent)
 
     @staticmethod

@@ -32,7 +32,7 @@ class SampleMatch(NamedTuple):
 
     terms: MatchTerms
     record: Record
-    rows: list[str]
+    journal_rows: list[str]
     """Journal of the match: one row for each event, in the order of the events."""
 
 
@@ -66,7 +66,7 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
         grace_ms=30_000,
         rated=True,
     )
-    referee, rows = Referee(terms), []
+    referee, journal_rows = Referee(terms), []
     now = rng.randrange(10**12, 10**14)
 
     def apply_event(event: RefereeEvent, after_ns: int, turn: tuple[int, TurnStarted] | None = None) -> None:
@@ -74,7 +74,7 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
         now += after_ns
         referee.handle_event(event, now)
         if not isinstance(event, TurnStarted):
-            rows.append(encode_journal_row(now, event, turn))
+            journal_rows.append(encode_journal_row(now, event, turn))
 
     apply_event(MatchOpened(), 0)
     for player in Player:
@@ -110,7 +110,7 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
         referee.moves,
         Result(SEAT_BY_PLAYER[result.winner] if result.winner else None, result.reason, result.detail),
     )
-    return SampleMatch(terms, record, rows)
+    return SampleMatch(terms, record, journal_rows)
 
 
 def make_terms_json(match: SampleMatch) -> str:

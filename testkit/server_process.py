@@ -43,7 +43,7 @@ class ServerProcess:
         self,
         role: Role,
         name: str,
-        log: Path,
+        log_file: Path,
         options: tuple[str, ...],
         forwarders: tuple[ForwarderProcess, ForwarderProcess] | None = None,
     ) -> None:
@@ -51,13 +51,13 @@ class ServerProcess:
 
         role: `edge` (holds connections), `core` (plays matches), or `all` for both
         name: name of the process in error messages
-        log: file to which the log (standard error) of each run is appended
+        log_file: file to which the log (standard error) of each run is appended
         options: further options of `arena serve`, besides those that every test server gets
         forwarders: forwarder to NATS and forwarder to PostgreSQL; None if the options lead to them directly
         """
         self.role = role
         self.name = name
-        self.log = log
+        self.log_file = log_file
         self._forwarders = forwarders
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
@@ -106,10 +106,10 @@ class ServerProcess:
         return self.process is not None and self.process.poll() is None
 
     def start(self) -> None:
-        """Start the process; `wait_ready` waits until it is ready."""
-        self.log.touch()
-        self._log_size_at_start = self.log.stat().st_size
-        self.process = ForkedCommand(*self._arguments, cwd=ROOT, stderr=self.log)
+        """Start the process; `wait_until_ready` waits until it is ready."""
+        self.log_file.touch()
+        self._log_size_at_start = self.log_file.stat().st_size
+        self.process = ForkedCommand(*self._arguments, cwd=ROOT, stderr=self.log_file)
 
     def kill(self) -> None:
         """Kill the process, even if it is suspended, and wait for its end. The kernel closes its connections."""
@@ -140,7 +140,7 @@ class ServerProcess:
         self.heal_network()
         self.start()
 
-    def get(self, path: str) -> tuple[int, str]:
+    def http_get(self, path: str) -> tuple[int, str]:
         """Return the status and body of the answer to a GET; status 0 and the error if there is no answer in 20 s."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=20) as answer:
@@ -154,17 +154,17 @@ class ServerProcess:
     def is_ready(self) -> bool:
         """Return True if this process can serve: an edge is connected to a core, or a core leads or waits to take over."""
         if self.role != "core":
-            return self.get("/readyz")[0] == 200
-        response = self.log.read_bytes()[self._log_size_at_start :]
+            return self.http_get("/readyz")[0] == 200
+        response = self.log_file.read_bytes()[self._log_size_at_start :]
         return b" leads, " in response or b"waiting to take over" in response
 
-    async def wait_ready(self, seconds: float = START_TIMEOUT_SECONDS) -> None:
-        """Wait until the process is ready. Raises RuntimeError if it has ended, or after `seconds`."""
-        end_time = time.monotonic() + seconds
+    async def wait_until_ready(self, timeout_seconds: float = START_TIMEOUT_SECONDS) -> None:
+        """Wait until the process is ready. Raises RuntimeError if it has ended, or after `timeout_seconds`."""
+        end_time = time.monotonic() + timeout_seconds
         while not await asyncio.to_thread(self.is_ready):
             if not self.is_running or time.monotonic() > end_time:
                 raise RuntimeError(
-                    f"{self.name} did not become ready; end of its log:\n{self.log.read_text()[-3000:]}"
+                    f"{self.name} did not become ready; end of its log:\n{self.log_file.read_text()[-3000:]}"
                 )
             await asyncio.sleep(POLL_INTERVAL_SECONDS)
 

@@ -16,7 +16,7 @@ import pytest
 CHROMIUM_PROGRAM = Path("/usr/bin/chromium")
 HEADLESS_SHELL = Path("/usr/bin/chromium-headless-shell")
 """Path of the version of Chromium without a user interface, which uses less CPU time."""
-EXTRA_FOLDERS = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
+EXTRA_PROGRAM_FOLDERS = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
 """Folders of programs that may be missing in an ordinary user's PATH."""
 MISSING_TOOL_REASON_PATTERN = re.compile(r"needs (?P<tool>[a-z ]+): ")
 """Pattern of the reason for which a test is skipped because the machine lacks a tool of TOOL_REQUIREMENTS."""
@@ -26,19 +26,21 @@ MISSING_TOOL_REASON_PATTERN = re.compile(r"needs (?P<tool>[a-z ]+): ")
 class ToolRequirement:
     """Tool, such as a browser or a database, that some tests need.
 
-    tested: feature that is not tested without this tool
-    remedy: instruction for installing the tool
+    tested_feature: feature that is not tested without this tool
+    install_hint: instruction for installing the tool
     is_available: function that returns True if this machine has the tool
     """
 
-    tested: str
-    remedy: str
+    tested_feature: str
+    install_hint: str
     is_available: Callable[[], bool]
 
 
 def find_program(name: str) -> str | None:
-    """Return the path of a program in PATH or EXTRA_FOLDERS; None if there is none."""
-    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_FOLDERS]))
+    """Return the path of a program in PATH or EXTRA_PROGRAM_FOLDERS; None if there is none."""
+    return shutil.which(
+        name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_PROGRAM_FOLDERS])
+    )
 
 
 def find_postgresql_folder() -> Path | None:
@@ -48,7 +50,7 @@ def find_postgresql_folder() -> Path | None:
     return Path(program).resolve().parent if program else None
 
 
-def find_browser() -> Path | None:
+def find_chromium() -> Path | None:
     """Return the path of an installed Chromium for the page's tests, preferably HEADLESS_SHELL; None if there is none."""
     return next((path for path in (HEADLESS_SHELL, CHROMIUM_PROGRAM) if os.access(path, os.X_OK)), None)
 
@@ -66,7 +68,7 @@ TOOL_REQUIREMENTS = {
     "chromium": ToolRequirement(
         "the page in a browser",
         "install the package chromium-headless-shell, or chromium",
-        lambda: find_browser() is not None,
+        lambda: find_chromium() is not None,
     ),
     "docker": ToolRequirement(
         "containers and the guide for hosts",
@@ -130,7 +132,9 @@ TOOL_REQUIREMENTS = {
 def find_missing_tool_reason(tool: str) -> str | None:
     """Return the reason to skip a test that needs a tool of TOOL_REQUIREMENTS; None if the machine has the tool."""
     return (
-        None if TOOL_REQUIREMENTS[tool].is_available() else f"needs {tool}: {TOOL_REQUIREMENTS[tool].remedy}"
+        None
+        if TOOL_REQUIREMENTS[tool].is_available()
+        else f"needs {tool}: {TOOL_REQUIREMENTS[tool].install_hint}"
     )
 
 
@@ -163,4 +167,4 @@ def describe_missing_tools(reasons: Iterable[str]) -> Iterator[str]:
     )
     for tool, count in sorted(missing_counts.items()):
         tests = "1 test" if count == 1 else f"{count} tests"
-        yield f"not tested: {TOOL_REQUIREMENTS[tool].tested} ({tests}); to have it, {TOOL_REQUIREMENTS[tool].remedy}"
+        yield f"not tested: {TOOL_REQUIREMENTS[tool].tested_feature} ({tests}); to have it, {TOOL_REQUIREMENTS[tool].install_hint}"

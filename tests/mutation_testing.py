@@ -36,7 +36,7 @@ from typing import Any
 
 import pytest
 
-from testkit.project import ROOT, list_project_files
+from testkit.project_files import ROOT, list_project_files
 
 FOLDERS = ("match", "protocol", "bots/search", "bots/client", "server/core", "server/store")
 """Folders of sources; the tests of each are in the folder of the same name below `tests`."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from testkit.project import list_project_files
+from testkit.project_files import list_project_files
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (

@@ -1,7 +1,7 @@
 """Kinds of requests that strangers (hostile clients) send within all limits, and attacks that break the limits.
 
 KINDS has an entry for every type of message and every GET route. Some have another entry, for the most expensive request
-that is allowed. The attacks are those of `testkit/horde.py`. In the kind CONTROL_KIND, strangers connect and send nothing.
+that is allowed. The attacks are those of `testkit/attackers.py`. In the kind CONTROL_KIND, strangers connect and send nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from benchmarks.hostile.stranger import (
 )
 from benchmarks.kit.client import ServerMessage, connect
 from benchmarks.kit.script import make_scripted_moves
-from testkit import horde
+from testkit import attackers
 
 REFUSAL_PAUSE_SECONDS = 0.1
 """Pause after a refusal, in seconds, before a client repeats a request that it needs for its next step, such as a challenge."""
@@ -122,12 +122,12 @@ def make_hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> Requ
 
     async def send_requests(stranger: Stranger) -> None:
         async def connect_once() -> None:
-            stranger.counts.sent += 1
+            stranger.counts.request_count += 1
             hello = make_hello(stranger)
             with closing(await connect(stranger.parameters.url, stranger.source, **hello)):
                 if hello["name"] in REVOKED_NAMES:
                     raise RuntimeError("the server accepted a revoked token")
-                stranger.counts.answered += 1
+                stranger.counts.answer_count += 1
 
         await repeat_until_cancelled(connect_once, stranger.counts)
 
@@ -242,7 +242,7 @@ async def play_move(stranger: Stranger, message: ServerMessage, **extra_content:
 
     extra_content: additional fields of the `move` message
     """
-    stranger.counts.sent += 1
+    stranger.counts.request_count += 1
     await stranger.send_without_rate_limit(
         type="move",
         match=message.match,
@@ -315,11 +315,11 @@ ALL_ATTACKS_KIND = "attack: all at once"
 
 
 def make_attack_kind(*attack_names: str) -> RequestKind:
-    """Return the kind that runs these attacks of `testkit.horde` at the same time, each from an address of its own."""
+    """Return the kind that runs these attacks of `testkit.attackers` at the same time, each from an address of its own."""
 
     async def run_attacks(stranger: Stranger) -> None:
         name = attack_names[stranger.number // ATTACKER_COUNT]
-        await horde.run_attacker(name, stranger.parameters.url, stranger.source, stranger.counts)
+        await attackers.run_attacker(name, stranger.parameters.url, stranger.source, stranger.counts)
 
     server_options = ("--anyone", f"--set=limits.hello_seconds={HELLO_TIMEOUT_SECONDS}")
     return RequestKind("", run_attacks, role="", server_options=server_options)
@@ -453,6 +453,6 @@ KINDS: dict[str, RequestKind] = {
     },
     "POST /api/join": make_http_kind("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),
-    **{f"attack: {name}": make_attack_kind(name) for name in horde.ATTACK_BY_KIND},
-    ALL_ATTACKS_KIND: make_attack_kind(*horde.ATTACK_BY_KIND),
+    **{f"attack: {name}": make_attack_kind(name) for name in attackers.ATTACK_BY_KIND},
+    ALL_ATTACKS_KIND: make_attack_kind(*attackers.ATTACK_BY_KIND),
 }

@@ -42,7 +42,7 @@ from benchmarks.kit.measure import MeasuredRatio, format_markdown_table, format_
 from benchmarks.kit.results import format_verdict
 from benchmarks.kit.running_server import RunningServer, run_server
 from benchmarks.kit.script import MAP
-from testkit import horde
+from testkit import attackers
 
 PERIOD_SECONDS = 2.5
 """Length of a quiet or hostile period, in seconds. Honest bots play 750 moves in it."""
@@ -185,7 +185,7 @@ class RequestKindRounds:
             faults.append(
                 f"p99 of all moves is {format_up_to_two_decimals(self.lowest_overall_p99_ratio)} times the quiet one or more"
             )
-        if not is_control and not self.sum_counts("sent"):
+        if not is_control and not self.sum_counts("request_count"):
             faults.append("nothing was sent")
         if self.max_memory_ratio >= MAX_MEMORY_RATIO:
             faults.append(
@@ -196,10 +196,10 @@ class RequestKindRounds:
         if max_connection_seconds is None:
             return faults
         for tally in self.tallies:
-            if tally.longest > max_connection_seconds:
-                faults.append(f"a connection lasted {tally.longest:.1f} s")
-            if tally.lost < ATTACKER_COUNT:
-                faults.append(f"only {tally.lost} connections were cut off")
+            if tally.longest_connection_seconds > max_connection_seconds:
+                faults.append(f"a connection lasted {tally.longest_connection_seconds:.1f} s")
+            if tally.lost_connection_count < ATTACKER_COUNT:
+                faults.append(f"only {tally.lost_connection_count} connections were cut off")
         return faults
 
 
@@ -331,7 +331,7 @@ class RoundRunner:
         seconds, address_count, clients = PERIOD_SECONDS, STRANGER_ADDRESS_COUNT, CLIENTS_PER_ADDRESS
         if KINDS[kind].is_attack:
             seconds, clients = ATTACK_SECONDS, ATTACKER_COUNT
-            address_count = len(horde.ATTACK_BY_KIND) if kind == ALL_ATTACKS_KIND else 1
+            address_count = len(attackers.ATTACK_BY_KIND) if kind == ALL_ATTACKS_KIND else 1
         self._number += 1
         subnet = f"127.{20 + self._number // 250}.{self._number % 250}"
         sources = [f"{subnet}.{address}" for address in range(1, 1 + address_count) for _ in range(clients)]
@@ -440,6 +440,9 @@ def _make_table_row(kind: str, rounds: RequestKindRounds) -> list[str]:
         str(rounds.compute_hostile_to_quiet_ratio()),
         format_up_to_two_decimals(rounds.lowest_overall_p99_ratio),
         " → ".join(f"{share:.0%}" for share in rounds.median_cpu_shares),
-        *(f"{rounds.sum_counts(name):,}" for name in ("sent", "answered", "refused", "lost")),
+        *(
+            f"{rounds.sum_counts(field_name):,}"
+            for field_name in ("request_count", "answer_count", "rate_limited_count", "lost_connection_count")
+        ),
         " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory[-1]),
     ]

@@ -18,7 +18,7 @@ from arena.server.store import tokens
 from arena.server.store.database import create_or_migrate_store, open_engine
 from benchmarks.hostile.kinds import REVOKED_NAMES, THINKING_BOT_NAMES
 from benchmarks.kit.script import make_long_match_moves
-from testkit.stored import import_record_lines
+from testkit.stored_records import import_record_lines
 
 LONG_MATCH_COUNT = 40
 """Number of finished matches with analysis of maximum size."""

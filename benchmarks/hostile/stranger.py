@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from arena.server.edge.token_bucket import TokenBucket
 from benchmarks.kit.client import Client, ServerMessage, connect, open_socket
-from testkit.horde import ConnectionCounts
+from testkit.attackers import ConnectionCounts
 
 MESSAGE_BURST = 150
 """Number of messages that a stranger may send at once, fewer than the 200 that count as a flood."""
@@ -24,10 +24,10 @@ RECONNECT_PAUSE_SECONDS = 0.02
 
 @dataclass
 class TrafficCounts(ConnectionCounts):
-    """Counts of requests and of their answers. `answered`: number of answers that are not counted in `refused`."""
+    """Counts of requests and of their answers. `answer_count`: number of answers that are not counted in `rate_limited_count`."""
 
-    answered: int = 0
-    refused: int = 0
+    answer_count: int = 0
+    rate_limited_count: int = 0
     """Number of answers that refuse a request because of a limit: error code `rate_limited`, or HTTP status 429."""
 
 
@@ -88,7 +88,7 @@ class Stranger:
         """Send a message with these fields as soon as the rate limit allows. Raises OSError if the connection is lost."""
         while not self._pace.try_take_token(time.monotonic_ns()):  # noqa: ASYNC110
             await asyncio.sleep(1 / MESSAGES_PER_SECOND)
-        self.counts.sent += 1
+        self.counts.request_count += 1
         await self.send_without_rate_limit(**content)
 
     async def send_without_rate_limit(self, **content: object) -> None:
@@ -104,9 +104,9 @@ class Stranger:
         """
         message = await self._connection.receive()
         if message.code == "rate_limited":
-            self.counts.refused += 1
+            self.counts.rate_limited_count += 1
         elif message.type in self.answers or message.type == "error":
-            self.counts.answered += 1
+            self.counts.answer_count += 1
         return message
 
     async def receive_until_closed(self) -> None:
@@ -152,7 +152,7 @@ async def send_http_request(
     reader, writer = await open_socket(url, source_address)
     try:
         authorization_line = f"Authorization: {authorization}\r\n" if authorization else ""
-        counts.sent += 1
+        counts.request_count += 1
         host = urlsplit(url).netloc
         head = f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{authorization_line}\r\n"
         writer.write(head.encode())
@@ -163,9 +163,9 @@ async def send_http_request(
     if not response:
         raise EOFError("no response")
     if status == "429":
-        counts.refused += 1
+        counts.rate_limited_count += 1
     else:
-        counts.answered += 1
+        counts.answer_count += 1
     return status, response.partition(b"\r\n\r\n")[2]
 
 
@@ -182,5 +182,5 @@ async def repeat_until_cancelled(
         try:
             await action()
         except (OSError, EOFError):
-            counts.lost += 1
+            counts.lost_connection_count += 1
         await asyncio.sleep(pause_seconds)

@@ -89,7 +89,7 @@ async def _play_sample_match(parameters: RequestParameters) -> None:
             stack.callback(player.close)
             await _connect_with_role(player, kind.role)
         playing = [asyncio.create_task(_send_requests_until_disconnected(kind, player)) for player in players]
-        while tally.answered < len(make_scripted_moves()):
+        while tally.answer_count < len(make_scripted_moves()):
             done, _ = await asyncio.wait(playing, timeout=0.05)
             if done:
                 raise RuntimeError("a client stopped before its match was over") from done.pop().exception()
@@ -137,7 +137,7 @@ async def execute_job(
             try:
                 await _connect_with_role(stranger, kind.role)
             except (OSError, EOFError):
-                tally.lost += 1
+                tally.lost_connection_count += 1
         await wait_for_start()
         working = [
             asyncio.create_task(_send_requests_until_disconnected(kind, stranger)) for stranger in strangers
@@ -156,7 +156,7 @@ async def _send_requests_until_disconnected(kind: RequestKind, stranger: Strange
     try:
         await kind.send_requests(stranger)
     except* (OSError, EOFError):
-        stranger.counts.lost += 1
+        stranger.counts.lost_connection_count += 1
 
 
 def run_strangers(url: str, tokens: dict[str, str], pipe: Connection) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Raw, Struct
 
-from testkit.bare import make_handshake_request, make_masked_frame
+from testkit.websocket_bytes import make_handshake_request, make_masked_frame
 
 RECEIVE_BUFFER_BYTES = 64 * 1024
 """Size of a connection's buffer for received data, in bytes: small, so that many connections need little memory."""

@@ -84,7 +84,9 @@ async def fill_store(engine: AsyncEngine, match_count: int) -> None:
     pieces = []
     for seed in range(SAMPLE_RECORD_COUNT):
         match = make_sample_match(PLIES_PER_MATCH, seed)
-        match_data = PackableMatch(format_record_line(match.record), make_terms_json(match), match.rows)
+        match_data = PackableMatch(
+            format_record_line(match.record), make_terms_json(match), match.journal_rows
+        )
         pieces.append({"place": seed, "packed": pack_match(match_data)})
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         if kind == "sqlite":
@@ -118,7 +120,9 @@ async def replace_shared_records(engine: AsyncEngine, match_ids: Sequence[str]) 
             players = Players(row.maxie, row.minnie)
             fields = {"match": row.match, "event": row.event, "players": players}
             terms, record = replace(sample.terms, **fields), replace(sample.record, **fields)
-            packed = pack_match(PackableMatch(format_record_line(record), encode_terms(terms), sample.rows))
+            packed = pack_match(
+                PackableMatch(format_record_line(record), encode_terms(terms), sample.journal_rows)
+            )
             change = sa.update(schema.records).where(schema.records.c.number == row.number)
             await connection.execute(change.values(packed=packed))
 

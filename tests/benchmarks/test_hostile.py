@@ -57,7 +57,7 @@ def play_rounds(
         [PeriodFigures(2.0, 4.0, 0.2)] * len(ratios),
         [PeriodFigures(2.0 * ratio, 4.0 * overall_p99, 0.4) for ratio in ratios],
         list(range(len(ratios))),
-        [TrafficCounts(sent=sent, answered=sent)] * len(ratios),
+        [TrafficCounts(request_count=sent, answer_count=sent)] * len(ratios),
         [(100, memory)] * len(ratios),
         [10] * len(ratios),
     )
@@ -133,8 +133,16 @@ def test_only_attackers_connections_must_end_unless_all_attack_at_once() -> None
 
 
 def test_an_attack_that_is_not_cut_off_is_a_fault() -> None:
-    cut = TrafficCounts(sent=20, lost=ATTACKER_COUNT, longest=MAX_ATTACKER_CONNECTION_SECONDS)
-    late = TrafficCounts(sent=20, lost=ATTACKER_COUNT - 1, longest=MAX_ATTACKER_CONNECTION_SECONDS + 0.1)
+    cut = TrafficCounts(
+        request_count=20,
+        lost_connection_count=ATTACKER_COUNT,
+        longest_connection_seconds=MAX_ATTACKER_CONNECTION_SECONDS,
+    )
+    late = TrafficCounts(
+        request_count=20,
+        lost_connection_count=ATTACKER_COUNT - 1,
+        longest_connection_seconds=MAX_ATTACKER_CONNECTION_SECONDS + 0.1,
+    )
     attacked = play_rounds(1.0)
     attacked.tallies = [cut]
     assert list_faults(RoundResults({"attack: frames": attacked})) == []

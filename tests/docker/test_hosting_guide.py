@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from testkit.project import list_project_files
+from testkit.project_files import list_project_files
 from testkit.tools import mark_requires
 from tests.docker.compose import ROOT, docker, token_in
 from tests.docs.hosting_guide import Block, sections

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from testkit.project import list_project_files
+from testkit.project_files import list_project_files
 
 ROOT = Path(__file__).parents[2]
 FENCED = re.compile(r"^ *```\w*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)

@@ -22,9 +22,9 @@ import pytest
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.server.store.database import open_store
-from testkit.crash import KillableServer
 from testkit.forked import ForkedCommand
-from testkit.stored import load_records
+from testkit.server_kills import KillableServer
+from testkit.stored_records import load_event_records
 from tests.bots.command_line import ARENA, environment
 from tests.e2e.commands import until_matches_are_played
 
@@ -112,8 +112,8 @@ async def until(count: int, bot: LivingBot) -> None:
 
 
 async def finished_records(server: KillableServer) -> list[Record]:
-    async with open_store(server.database) as engine:
-        return await load_records(engine, "serve")
+    async with open_store(server.database_url) as engine:
+        return await load_event_records(engine, "serve")
 
 
 def score_line(records: list[Record], name: str) -> str:
@@ -132,7 +132,7 @@ async def test_neither_a_restart_nor_a_kill_ends_a_bot_or_a_match(tmp_path: Path
     server = KillableServer(tmp_path, 1, "--game", "tictactoe", "--set=server.drain_seconds=0.1")
     try:
         server.start()
-        await server.wait_ready()
+        await server.wait_until_ready()
         with living(tmp_path, server.url, "ada") as ada, living(tmp_path, server.url, "bob") as bob:
             await until(1, ada)
             for how in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
@@ -141,7 +141,7 @@ async def test_neither_a_restart_nor_a_kill_ends_a_bot_or_a_match(tmp_path: Path
                 if how is signal.SIGKILL:
                     await anyio.sleep(AWAY_SECONDS)
                 server.start()
-                await server.wait_ready()
+                await server.wait_until_ready()
                 await until(before + 2, ada)
             assert await ada.ended(signal.SIGINT) == 0, ada.said
             assert await bob.ended(signal.SIGINT) == 0, bob.said
@@ -163,7 +163,7 @@ async def test_a_second_ctrl_c_gives_up_and_the_loss_counts_on_both_sides(tmp_pa
     server = KillableServer(tmp_path, 1, "--game", "tictactoe")
     try:
         server.start()
-        await server.wait_ready()
+        await server.wait_until_ready()
         with living(tmp_path, server.url, "ada") as ada, living(tmp_path, server.url, "bob") as bob:
             await until(1, ada)
             await until_matches_are_played(server.url, 1)

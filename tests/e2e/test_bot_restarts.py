@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from arena.protocol.codes import FORFEIT_REASONS
-from testkit.crash import KillableServer
 from testkit.forked import ForkedCommand
+from testkit.server_kills import KillableServer
 from tests.bots.command_line import environment
 from tests.e2e.test_bot_life import PATIENCE_SECONDS, finished_records
 from tests.games.own import EXAMPLES
@@ -86,7 +86,7 @@ async def test_a_new_process_goes_on_with_the_matches_of_the_old_one_in_a_game_o
     ada, bob = (Deployed(tmp_path, server.url, name, "--game", CONNECT4) for name in ("ada", "bob"))
     try:
         server.start()
-        await server.wait_ready()
+        await server.wait_until_ready()
         bob.start("bob")
         begun = []
         for number, how in enumerate((signal.SIGTERM, signal.SIGKILL, signal.SIGTERM), 1):
@@ -120,7 +120,7 @@ async def test_a_token_proves_the_name_where_the_file_is_gone(tmp_path: Path) ->
     ada, bob = (Deployed(tmp_path, server.url, name) for name in ("ada", "bob"))
     token = tmp_path / "made"
     forked = ForkedCommand(
-        "token", "create", "ada", "--db", server.database, cwd=tmp_path, stdout=token, stderr=token
+        "token", "create", "ada", "--db", server.database_url, cwd=tmp_path, stdout=token, stderr=token
     )
     assert await anyio.to_thread.run_sync(forked.wait, PATIENCE_SECONDS) == 0
     (word,) = [word for word in token.read_text().split() if len(word) > 20 and "/" not in word]
@@ -129,7 +129,7 @@ async def test_a_token_proves_the_name_where_the_file_is_gone(tmp_path: Path) ->
     (ada.folder / "token").write_text(word)
     try:
         server.start()
-        await server.wait_ready()
+        await server.wait_until_ready()
         bob.start("bob")
         ada.start("version1")
         match = await ada.begun("version1")

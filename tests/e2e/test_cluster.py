@@ -26,12 +26,12 @@ from testkit.cluster_faults import (
     make_players,
     stop_cluster,
 )
-from testkit.crash import CrashResult, compare_received_with_store
 from testkit.nats_server import NatsServer, run_nats
-from testkit.node import copy_program_with_node_packages
+from testkit.node_packages import copy_program_with_node_packages
 from testkit.players import RandomPlayer
+from testkit.server_kills import CrashTestResult, compare_messages_with_store
 from testkit.server_process import ServerProcess
-from testkit.stored import load_records
+from testkit.stored_records import load_event_records
 from tests.e2e.nginx import free_ports, running_nginx, substitute
 from tests.e2e.trail import trails
 from tests.server.databases import Postgresql
@@ -70,10 +70,10 @@ async def test_deaths_under_play_cost_nobody_anything(
         players = make_players(made.edges, 12, lambda: random.uniform(0.05, 0.8))
         deaths = FaultInjector(made, nats, lambda: postgresql.processes, dice)
         report = await inject_faults(deaths, players, dice.sample(FAULT_KINDS, len(FAULT_KINDS)))
-    faults = report.result.faults
-    assert faults == [], await trails(postgresql_database, faults, made.list_logs())
-    assert [each for each in report.injected if each.stuck] == []
-    assert report.result.acknowledged > 50
+    faults = report.crash_test_result.faults
+    assert faults == [], await trails(postgresql_database, faults, made.list_log_files())
+    assert [each for each in report.injected_faults if each.stuck_match_count] == []
+    assert report.crash_test_result.acknowledged_move_count > 50
 
 
 async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_once_more(
@@ -83,7 +83,7 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
         old = made.edges
         new = [await made.add_server("edge") for _ in old]
         for each in new:
-            await each.wait_ready()
+            await each.wait_until_ready()
         players = [
             RandomPlayer(
                 old[number % 2].url,
@@ -98,43 +98,43 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
             playing = [tasks.create_task(each.run()) for each in players]
             for each in made.cores:
                 await acknowledged(players, 40)
-                assert await each.stop() == 0, each.log.read_text()
+                assert await each.stop() == 0, each.log_file.read_text()
                 each.start()
-                await each.wait_ready()
+                await each.wait_until_ready()
             for number, player in enumerate(players):
-                assert player.connections <= 1 + count_cut_offs(old[number % 2], new[number % 2]), (
+                assert player.welcome_count <= 1 + count_cut_offs(old[number % 2], new[number % 2]), (
                     "nobody notices that another core leads"
                 )
             for each in old:
                 await acknowledged(players, 40)
-                assert await each.stop() == 0, each.log.read_text()
+                assert await each.stop() == 0, each.log_file.read_text()
                 made.members.remove(each)
                 each.close()
             await acknowledged(players, 40)
             async with asyncio.timeout(150):
-                while min(each.connections for each in players) < 2:
+                while min(each.welcome_count for each in players) < 2:
                     await asyncio.sleep(0.02)
             for task in playing:
                 task.cancel()
         for number, player in enumerate(players):
-            assert player.connections <= 2 + count_cut_offs(old[number % 2], new[number % 2])
-        outcome = CrashResult()
-        await finish_matches(players, made.database)
+            assert player.welcome_count <= 2 + count_cut_offs(old[number % 2], new[number % 2])
+        outcome = CrashTestResult()
+        await finish_matches(players, made.database_url)
         await stop_cluster(made, outcome)
-    await compare_received_with_store(postgresql_database, players, set(), outcome)
-    assert outcome.faults == [], await trails(postgresql_database, outcome.faults, made.list_logs())
+    await compare_messages_with_store(postgresql_database, players, set(), outcome)
+    assert outcome.faults == [], await trails(postgresql_database, outcome.faults, made.list_log_files())
 
 
 def count_cut_offs(*edges: ServerProcess) -> int:
     """Return how often these edges have disconnected their clients because no core answered in time, as on a busy machine."""
-    return sum(each.log.read_text().count(": disconnecting its clients") for each in edges)
+    return sum(each.log_file.read_text().count(": disconnecting its clients") for each in edges)
 
 
 async def acknowledged(players: Sequence[RandomPlayer], more: int) -> None:
     """Wait until so many moves more were acknowledged."""
-    goal = sum(len(each.acknowledged) for each in players) + more
+    goal = sum(len(each.acknowledged_moves) for each in players) + more
     async with asyncio.timeout(150 + more):
-        while sum(len(each.acknowledged) for each in players) < goal:
+        while sum(len(each.acknowledged_moves) for each in players) < goal:
             await asyncio.sleep(0.02)
 
 
@@ -211,18 +211,18 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
             assert await first.stop() == 0
             await wait_for_moves(clients, 20)
             first.start()
-            await first.wait_ready()
+            await first.wait_until_ready()
             leader = await made.wait_for_leader()
             for dead in (leader, second):
                 await asyncio.to_thread(dead.kill)
                 await wait_for_moves(clients, 20)
                 dead.start()
-                await dead.wait_ready()
+                await dead.wait_until_ready()
             await wait_for_moves(clients, 20)
             codes = [await asyncio.to_thread(each.finish) for each in clients]
             async with asyncio.timeout(500):
                 while await list_matches_in_progress(
-                    made.database
+                    made.database_url
                 ):  # the last record is written before its end is told
                     await asyncio.sleep(0.1)
         finally:
@@ -231,13 +231,13 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
             await asyncio.to_thread(held.__exit__, None, None, None)
     assert codes == [0] * len(clients)
     async with open_store(postgresql_database) as engine:
-        records = {each.match: each for each in await load_records(engine, "serve")}
+        records = {each.match: each for each in await load_event_records(engine, "serve")}
     for each in clients:
         compare(each.told(), records)
     wrong = [
         match for match, each in records.items() if each.result.reason.value not in ("line", "board_full")
     ]
-    files = [*made.list_logs(), *(each.output for each in clients)]
+    files = [*made.list_log_files(), *(each.output for each in clients)]
     assert wrong == [], await trails(postgresql_database, wrong, files)
     assert sum(each.count("closed") for each in clients) >= 2, "some were thrown out"
 

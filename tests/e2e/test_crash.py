@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.protocol.codes import EndReason
-from testkit.crash import KillableServer, kill_repeatedly
+from testkit.server_kills import KillableServer, kill_server_repeatedly
 from tests.e2e.commands import running, until_matches_are_played
 
 pytestmark = [
@@ -21,13 +21,13 @@ pytestmark = [
 @pytest.mark.parametrize("kills", [pytest.param(1, marks=pytest.mark.smoke), 5])
 async def test_nothing_is_lost_or_doubled_by_kill_9(kills: int, tmp_path: Path) -> None:
     random.seed(5)
-    outcome = await kill_repeatedly(
+    outcome = await kill_server_repeatedly(
         kills, 6, folder=tmp_path, options=("--game", "tictactoe"), max_uptime_seconds=1.0
     )
     assert not outcome.faults
-    assert outcome.acknowledged > 0
-    assert outcome.interrupted > 0
-    assert set(outcome.reasons) <= {EndReason.LINE, EndReason.BOARD_FULL}
+    assert outcome.acknowledged_move_count > 0
+    assert outcome.interrupted_match_count > 0
+    assert set(outcome.end_reasons) <= {EndReason.LINE, EndReason.BOARD_FULL}
 
 
 CIRCLE = """\
@@ -61,11 +61,11 @@ async def test_positions_from_before_a_kill_are_counted_after_it(tmp_path: Path)
     random.seed(6)
     (tmp_path / "circle.toml").write_text(CIRCLE)
     options = ("--map", str(tmp_path / "circle.toml"))
-    outcome = await kill_repeatedly(4, 6, folder=tmp_path, options=options, max_uptime_seconds=2.0)
+    outcome = await kill_server_repeatedly(4, 6, folder=tmp_path, options=options, max_uptime_seconds=2.0)
     assert not outcome.faults
-    assert outcome.interrupted > 0
-    assert outcome.reasons[EndReason.ADJUDICATED] > 0
-    assert set(outcome.reasons) <= {EndReason.ADJUDICATED, EndReason.ELIMINATION, EndReason.ARMIES}
+    assert outcome.interrupted_match_count > 0
+    assert outcome.end_reasons[EndReason.ADJUDICATED] > 0
+    assert set(outcome.end_reasons) <= {EndReason.ADJUDICATED, EndReason.ELIMINATION, EndReason.ARMIES}
 
 
 async def test_sigterm_starts_no_match_and_saves_unfinished_ones(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ async def test_sigterm_starts_no_match_and_saves_unfinished_ones(tmp_path: Path)
     with ExitStack() as stack:
         stack.callback(server.close)
         server.start()
-        await server.wait_ready()
+        await server.wait_until_ready()
         slow = tmp_path / "slow.py"
         slow.write_text(
             "import time\nfrom arena.bots.api.bot import Bot\n\nclass Slow(Bot):\n"
@@ -85,4 +85,4 @@ async def test_sigterm_starts_no_match_and_saves_unfinished_ones(tmp_path: Path)
             )
         await until_matches_are_played(server.url, 1)
         assert await server.stop(signal.SIGTERM) == 0
-    assert "1 matches are saved" in server.log.read_text()
+    assert "1 matches are saved" in server.log_file.read_text()

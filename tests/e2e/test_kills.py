@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from arena.protocol import record as records
-from testkit.kills import LadderRunner
+from testkit.ladder_kills import KillableLadder
 from tests.server.fleets import all_gone, bot
 
 KILLS, ROUNDS = 2, 20
@@ -20,19 +20,19 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     (tmp_path / "ladder.toml").write_text(
         f'event = "kills"\ngame = "tictactoe"\ntime_control = "60+1"\nrounds = {ROUNDS}\nopenings = 3\n{bots}'
     )
-    runner = LadderRunner(tmp_path, ("ladder.toml",))
+    runner = KillableLadder(tmp_path, ("ladder.toml",))
     unbroken = runner.play_to_end("unbroken")
     dice = Random(1)
     kept: set[str] = set()
     for _ in range(KILLS):
         runner.resume_and_kill("killed", dice.uniform(0, 0.05))
-        now = runner.load_finished_matches("killed")
+        now = runner.load_finished_match_ids("killed")
         assert kept < now, "nothing is lost, and it goes on"
         kept = now
         assert all_gone(mark), "bots die with their ladder"
     told = runner.play_to_end("killed")
     assert told["table"] == unbroken["table"]
-    everything = runner.load_finished_matches("killed")
+    everything = runner.load_finished_match_ids("killed")
     assert len(everything) == told["matches"] == 2 * ROUNDS
     lines = [record.match for record in records.read_records(tmp_path / "killed.jsonl")]
     assert len(lines) == len(set(lines))

@@ -13,7 +13,7 @@ from arena.server.core.limits import HostLimits
 from arena.server.edge import admission
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
-from testkit.horde import run_attackers
+from testkit.attackers import run_attackers
 from testkit.players import RandomPlayer
 from tests.server.matches import spec
 
@@ -47,7 +47,7 @@ async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kin
         records.append(await host.play_match(spec("anna", "bert")))
         for task in playing:
             task.cancel()
-    assert [player.connections for player in players] == [1, 1]
+    assert [player.welcome_count for player in players] == [1, 1]
     assert {record.result.reason for record in records} <= {EndReason.LINE, EndReason.BOARD_FULL}
 
 
@@ -55,7 +55,7 @@ async def attack_until_refused(kind: str, url: str) -> None:
     """Let eight clients of one address come back until they were cut off more often than once each, and are refused."""
     cut = 0
     while cut <= 8 or not await is_refused(url):
-        cut += (await run_attackers(kind, url, "127.0.0.2", 8, 3.5)).lost
+        cut += (await run_attackers(kind, url, "127.0.0.2", 8, 3.5)).lost_connection_count
 
 
 async def is_refused(url: str) -> bool:

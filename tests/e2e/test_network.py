@@ -71,12 +71,12 @@ async def test_bots_of_half_open_connections_come_back_and_play_on() -> None:
                 tasks.create_task(host.play_match(spec(maxie, minnie)))
                 for maxie, minnie in (("anna", "bert"), ("carl", "dora"))
             ]
-            while not all(bot.started for bot in bots):
+            while not all(bot.started_match_ids for bot in bots):
                 await asyncio.sleep(0.01)
             assert await asyncio.to_thread(forwarder.send_command, "vanish") == 4, (
                 "the server is told of nothing"
             )
-            while not all(bot.connections >= 2 for bot in bots):
+            while not all(bot.welcome_count >= 2 for bot in bots):
                 await asyncio.sleep(0.01)
             records = [await match for match in matches]
             for task in playing:

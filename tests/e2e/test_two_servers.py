@@ -13,10 +13,10 @@ import pytest
 
 from arena.protocol.record import format_record_line
 from arena.server.store.database import open_store
-from testkit.crash import CrashResult, KillableServer, compare_received_with_store
 from testkit.forked import ForkedCommand
 from testkit.players import RandomPlayer
-from testkit.stored import load_records
+from testkit.server_kills import CrashTestResult, KillableServer, compare_messages_with_store
+from testkit.stored_records import load_event_records
 from tests.e2e.commands import running
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
@@ -26,18 +26,18 @@ async def test_the_second_is_refused_and_the_matches_of_the_first_go_on(tmp_path
     with ExitStack() as stack:
         first, second = servers(tmp_path, stack)
         first.start()
-        await first.wait_ready()
+        await first.wait_until_ready()
         for name in ("random", "greedy"):
             stack.enter_context(running("bot", name, "--url", first.url, folder=tmp_path))
         second.start()
         assert second.process is not None
         assert await asyncio.to_thread(second.process.wait, 150) == 1
-        *_, line = second.log.read_text().splitlines()
+        *_, line = second.log_file.read_text().splitlines()
         assert first.process is not None
         assert "the server without a name is running on this store already: on " in line
         assert f", process {first.process.pid}, since " in line
         assert line.endswith("To run a second server on this store, give it another server.name")
-        assert "Traceback" not in second.log.read_text()
+        assert "Traceback" not in second.log_file.read_text()
         assert await first.stop(signal.SIGTERM) == 0
 
 
@@ -60,30 +60,30 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
             for number in range(4)
         ]
         records: dict[str, str] = {}
-        outcome = CrashResult()
+        outcome = CrashTestResult()
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(player.run()) for player in players]
             for each in (first, other):
                 each.start()
-                await each.wait_ready()
+                await each.wait_until_ready()
             for what in ("kill", "freeze", "kill", "other", "stop", "freeze", "kill"):
                 await until_moves_are_acknowledged(players[:4], dice.randint(15, 40))
                 if what == "other":
                     await other.stop(signal.SIGKILL)
                     other.start()
-                    await other.wait_ready()
+                    await other.wait_until_ready()
                 elif what == "freeze":
                     assert first.process is not None
                     await freeze(first.process, file)
                     second.start()
-                    await second.wait_ready()
+                    await second.wait_until_ready()
                     first.process.send_signal(signal.SIGCONT)
                     assert await asyncio.to_thread(first.process.wait, 150) == 1
                     first, second = second, first
                 else:
                     await first.stop(signal.SIGKILL if what == "kill" else signal.SIGTERM)
                     second.start()
-                    await second.wait_ready()
+                    await second.wait_until_ready()
                     first, second = second, first
                 now = await lines(database)
                 assert records.items() <= now.items(), "a record has changed"
@@ -92,16 +92,16 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
             for task in playing:
                 task.cancel()
         assert codes == [0, 0]
-        await compare_received_with_store(database, players, set(), outcome)
+        await compare_messages_with_store(database, players, set(), outcome)
     assert not outcome.faults
-    assert outcome.acknowledged > 100
+    assert outcome.acknowledged_move_count > 100
 
 
 async def until_moves_are_acknowledged(players: list[RandomPlayer], more: int) -> None:
     """Wait until the players have had so many moves more acknowledged."""
-    goal = sum(len(each.acknowledged) for each in players) + more
+    goal = sum(len(each.acknowledged_moves) for each in players) + more
     async with asyncio.timeout(300):
-        while sum(len(each.acknowledged) for each in players) < goal:
+        while sum(len(each.acknowledged_moves) for each in players) < goal:
             await asyncio.sleep(0.002)
 
 
@@ -127,7 +127,7 @@ def can_be_changed(file: Path) -> bool:
 async def lines(database: str) -> dict[str, str]:
     """Return the records in a store, as lines."""
     async with open_store(database) as engine:
-        return {each.match: format_record_line(each) for each in await load_records(engine, "serve")}
+        return {each.match: format_record_line(each) for each in await load_event_records(engine, "serve")}
 
 
 def servers(folder: Path, stack: ExitStack) -> tuple[KillableServer, KillableServer]:

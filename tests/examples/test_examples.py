@@ -12,7 +12,7 @@ import pytest
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import read_records
-from testkit.node import copy_program_with_node_packages
+from testkit.node_packages import copy_program_with_node_packages
 from testkit.tools import mark_requires, skip_without
 from tests.bots.command_line import ARENA, environment
 

@@ -40,7 +40,7 @@ from arena.server.store import schema
 from arena.server.store.database import Engine, open_store
 from arena.server.store.errors import StoreError
 from arena.server.store.pruning import Retention
-from testkit.stored import load_records
+from testkit.stored_records import load_event_records
 from tests.server.matches import game_of, spec, terms
 from tests.server.peer import Peer, dial, enter
 
@@ -63,7 +63,7 @@ async def test_two_bots_play_a_match_to_its_end(host: Host) -> None:
     assert record.result.reason is ends[0].reason
     assert record.players.maxie == "anna"
     assert record.time_control == "600+1"
-    assert await load_records(host.engine, "test") == [record]
+    assert await load_event_records(host.engine, "test") == [record]
 
 
 @pytest.mark.parametrize("watched", [False, True])
@@ -127,7 +127,7 @@ async def test_a_cancelled_host_still_commits_arrived_messages(tmp_path: Path) -
                 scope.cancel()
                 await anyio.sleep_forever()
         async with open_host(make_private_host_settings(database=url)) as again:
-            assert await load_records(again.engine, record.event) == [record]
+            assert await load_event_records(again.engine, record.event) == [record]
 
 
 async def test_a_store_that_fails_at_the_start_is_refused_in_one_line(tmp_path: Path) -> None:

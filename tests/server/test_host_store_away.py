@@ -21,7 +21,7 @@ from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store.database import open_store
 from arena.server.store.journal.restart_state import load_restart_state
-from testkit.stored import load_records
+from testkit.stored_records import load_event_records
 from tests.server.databases import Postgresql
 from tests.server.matches import game_of, spec
 from tests.server.peer import Peer, enter
@@ -120,7 +120,7 @@ async def test_no_match_is_void_and_no_clock_runs_during_an_outage_of_the_store(
             while len(records) < len(pairs):
                 await anyio.sleep(0.02)
         assert await get_readiness(host) == (200, "ready\n")
-        stored = await load_records(host.engine, "test")
+        stored = await load_event_records(host.engine, "test")
         assert {each.match: each for each in stored} == {each.match: each for each in records}
     for record in records:
         assert record.result.reason not in FORFEIT_REASONS | {EndReason.SERVER_FAULT}

@@ -39,8 +39,8 @@ async def test_a_player_learns_of_the_end_that_it_missed() -> None:
             await bert.send(encode_message(Resign(terms.match)))
             await match
             playing = tasks.create_task(anna.run())
-            while not anna.ends:
+            while not anna.received_ends:
                 await asyncio.sleep(0.01)
             playing.cancel()
-    assert [end.reason for end in anna.ends[terms.match]] == [EndReason.RESIGNATION]
+    assert [end.reason for end in anna.received_ends[terms.match]] == [EndReason.RESIGNATION]
     assert anna.last_message_times == {}

@@ -58,7 +58,11 @@ def test_a_missing_tool_is_reported_with_its_reason(
     of: tuple[str, ToolRequirement], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tool, known = of
-    monkeypatch.setitem(TOOL_REQUIREMENTS, tool, ToolRequirement(known.tested, known.remedy, lambda: True))
+    monkeypatch.setitem(
+        TOOL_REQUIREMENTS, tool, ToolRequirement(known.tested_feature, known.install_hint, lambda: True)
+    )
     assert find_missing_tool_reason(tool) is None
-    monkeypatch.setitem(TOOL_REQUIREMENTS, tool, ToolRequirement(known.tested, known.remedy, lambda: False))
+    monkeypatch.setitem(
+        TOOL_REQUIREMENTS, tool, ToolRequirement(known.tested_feature, known.install_hint, lambda: False)
+    )
     assert len(list(describe_missing_tools([f"Skipped: {find_missing_tool_reason(tool)}"] * 3))) == 1

@@ -277,7 +277,7 @@ def test_who_looks_back_in_ones_own_turn_plays_nothing(idle: BrowserArena, page:
 
 def test_ones_own_move_is_on_the_board_at_once(idle: BrowserArena, page: Page) -> None:
     begin(page, idle, "ada-sees")
-    server = idle.pid
+    server = idle.server_pid
     os.kill(server, signal.SIGSTOP)  # so that whatever is seen comes from the page alone
     try:
         click_a_move(page)
@@ -311,7 +311,7 @@ def test_a_server_that_is_gone_is_told_within_two_seconds_with_what_happens_next
             status(page, told)
         else:
             pause(page)
-            os.kill(running.pid, how)
+            os.kill(running.server_pid, how)
             page.clock.run_for(2000)
             status(page, told)
             page.clock.resume()
@@ -321,7 +321,7 @@ def test_a_server_that_is_gone_is_told_within_two_seconds_with_what_happens_next
         if how is signal.SIGKILL:
             running.start_server()
         else:
-            os.kill(running.pid, signal.SIGCONT)
+            os.kill(running.server_pid, signal.SIGCONT)
         status(page, re.compile(f"Your turn|{OVER.pattern}"))
         expect(page.locator(".moves li").nth(2)).to_be_visible()
         assert page.url.endswith(match)

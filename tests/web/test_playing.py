@@ -304,11 +304,11 @@ def test_whoever_waits_for_a_place_is_told_how_many_are_before(fresh: BrowserAre
         status = page.locator("main").get_by_role("status")
         expect(status).to_have_text("You are next…")
         bar = page.locator(".fault-bar")
-        os.kill(fresh.pid, signal.SIGSTOP)
+        os.kill(fresh.server_pid, signal.SIGSTOP)
         try:
             expect(bar).to_be_visible()
         finally:
-            os.kill(fresh.pid, signal.SIGCONT)
+            os.kill(fresh.server_pid, signal.SIGCONT)
         expect(bar).to_be_hidden()
         expect(status).to_have_text("You are next…")
         for guest, match in playing:

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from testkit.cluster_faults import finish_matches
-from testkit.crash import CrashResult, compare_received_with_store
 from testkit.players import RandomPlayer
+from testkit.server_kills import CrashTestResult, compare_messages_with_store
 from testkit.tools import mark_requires
 from tests.bots.command_line import environment
 from tests.e2e.commands import Running, arena, running
@@ -107,8 +107,8 @@ async def test_a_killed_process_is_started_again_and_matches_continue(
     finally:
         await asyncio.to_thread(held.__exit__, None, None, None)
     assert "Traceback" not in server.said
-    outcome = CrashResult()
-    await compare_received_with_store(postgresql_database, players, set(), outcome)
+    outcome = CrashTestResult()
+    await compare_messages_with_store(postgresql_database, players, set(), outcome)
     assert outcome.faults == []
 
 
@@ -165,5 +165,5 @@ def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
 async def wait_acknowledged(players: list[RandomPlayer], count: int) -> None:
     """Wait until the server has acknowledged `count` moves."""
     async with asyncio.timeout(200):
-        while sum(len(each.acknowledged) for each in players) < count:
+        while sum(len(each.acknowledged_moves) for each in players) < count:
             await asyncio.sleep(0.02)

@@ -21,7 +21,7 @@ from arena.server.edge import plain_requests
 from arena.server.edge.edge import MAX_READ_CHUNK_BYTES
 from arena.server.edge.request import Request
 from arena.server.edge.responses import MakeResponse, Response, make_text_response
-from testkit.bare import make_handshake_request
+from testkit.websocket_bytes import make_handshake_request
 from tests.server.edge.rig import (
     ADDRESS,
     OTHER_ADDRESS,

@@ -23,7 +23,7 @@ from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.archive import ArchivedMatch, ImportResult, export_archive_lines, parse_archive_line
 from arena.server.store.database import open_store
-from testkit.stored import import_record_lines, load_records
+from testkit.stored_records import import_record_lines, load_event_records
 from tests.server.matches import record
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS, day, events, store_match
 
@@ -55,7 +55,7 @@ async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, o
             added_count=4
         )
         assert await export_all(other) == lines
-        assert await load_records(other, "other") == records[:1]
+        assert await load_event_records(other, "other") == records[:1]
         for each in (engine, other):
             await add_new_matches_to_aggregates(each)
         assert await load_rating_rows(other) == await load_rating_rows(engine) != []

@@ -17,7 +17,7 @@ from arena.server.store.finished_matches import load_record_line
 from arena.server.store.journal.reader import find_matches_by_id_prefix, load_events_of_match
 from arena.server.store.personal_data import forget_name, rename_in_store
 from arena.server.web.match_log import load_match_log
-from testkit.stored import load_records
+from testkit.stored_records import load_event_records
 from tests.server.played import KINDS, MAXIE_WINS, day, events, store_match
 
 
@@ -37,7 +37,7 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
                 await load_match_log(engine, match.match),
             )
             for match in matches
-        ] + [await load_records(engine, "test")]
+        ] + [await load_event_records(engine, "test")]
 
     matches = [await store_match(engine, day(1), kind) for kind in kinds]
     await add_new_matches_to_aggregates(engine)
@@ -115,7 +115,7 @@ async def test_a_name_changed_while_a_match_is_packed_does_not_come_back(
             return await connection.run_sync(operation)
 
     assert await pack_finished_matches(redirect_transactions(engine, write)) == 2
-    lines = await load_records(engine, "test")
+    lines = await load_event_records(engine, "test")
     assert not any("anna" in str(each) for each in lines)
     assert sum("carl" in str(each) for each in lines) == 1
     async with engine.connect() as connection:

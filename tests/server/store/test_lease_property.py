@@ -26,7 +26,7 @@ from arena.server.store.journal.postgresql_writer import open_postgresql_writer
 from arena.server.store.journal.reader import read_events_by_match
 from arena.server.store.journal.sqlite_writer import open_sqlite_writer
 from arena.server.store.lease import LeaseHeld, LeaseLost
-from testkit.stored import load_records
+from testkit.stored_records import load_event_records
 from tests.properties import examples
 from tests.server.journals import make_append_event, make_close_match, make_open_match
 from tests.server.matches import record
@@ -201,7 +201,9 @@ class ServerWorld:
                 sa.select(schema.matches.c.match).where(schema.matches.c.finished.is_not(None))
             )
             over = set(kept.scalars())
-        records = {each.match: format_record_line(each) for each in await load_records(self.engine, "test")}
+        records = {
+            each.match: format_record_line(each) for each in await load_event_records(self.engine, "test")
+        }
         for match, acknowledged in self.acknowledged_events.items():
             kept_at = {number: at for number, (at, _) in enumerate(found[match], 1)}
             assert acknowledged.items() <= kept_at.items(), match

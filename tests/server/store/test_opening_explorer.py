@@ -14,7 +14,7 @@ from arena.protocol.record import Record, Result, format_record_line
 from arena.server.store.archive import ImportResult
 from arena.server.store.database import Engine
 from arena.server.store.opening_explorer import MAX_CONTINUATIONS, Continuation, find_continuations
-from testkit.stored import import_record_lines
+from testkit.stored_records import import_record_lines
 from tests.match.recorded import random_record
 
 SETUP: dict[str, Any] = make_game_on_map("riskless", "path4").setup()

@@ -125,7 +125,7 @@ def test_the_dictionary_never_changes() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_match_of_a_hundred_plies_takes_less_than_4_kb(seed: int) -> None:
     match = make_sample_match(100, seed)
-    whole = PackableMatch(format_record_line(match.record), make_terms_json(match), match.rows)
+    whole = PackableMatch(format_record_line(match.record), make_terms_json(match), match.journal_rows)
     assert len(whole.record) + len(whole.terms) + sum(map(len, whole.events)) > 30_000
     assert len(pack_match(whole)) < 4000
     assert unpack_match(pack_match(whole)) == whole

@@ -23,7 +23,7 @@ from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, apply_retention, prune_matches
 from arena.server.store.queries import load_event_table, load_rating_tables
-from testkit.stored import import_record_lines
+from testkit.stored_records import import_record_lines
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, store_match
 
 KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)

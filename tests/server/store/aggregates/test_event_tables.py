@@ -22,7 +22,7 @@ from arena.server.store.aggregates.event_tables import (
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.ladders import claim_ladder
 from arena.server.store.queries import load_event_table
-from testkit.stored import import_record_lines
+from testkit.stored_records import import_record_lines
 from tests.properties import seeds
 from tests.server.core.test_event import begin_event
 from tests.server.matches import record

@@ -39,7 +39,7 @@ from arena.server.store.journal.postgresql_writer import BLOCK_MATCH_COUNTING
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.sqlite_writer import WriterThread
 from arena.server.store.lease import Lease
-from testkit.stored import load_records
+from testkit.stored_records import load_event_records
 from tests.server.databases import Postgresql
 from tests.server.journals import MATCH, make_append_event, make_close_match, make_open_match
 from tests.server.matches import record
@@ -163,7 +163,7 @@ async def test_a_repeated_commit_changes_nothing(engine: AsyncEngine) -> None:
                 await journal.commit(effects)
         assert len(await load_events_of_match(engine, "a")) == 4
         assert await load_events_of_match(engine, "b") == [(1, MatchOpened()), (2, MatchOpened())]
-        assert await load_records(engine, "test") == [record("a")]
+        assert await load_event_records(engine, "test") == [record("a")]
         async with engine.connect() as connection:
             arrivals = (await connection.execute(sa.select(schema.matches.c.arrival))).scalars().all()
         assert set(arrivals) == {1, None}
@@ -225,7 +225,7 @@ async def test_a_match_deleted_from_the_store_does_not_delay_others(engine: Asyn
             [],
             2,
         )
-        assert await load_records(engine, "test") == [record("b")]
+        assert await load_event_records(engine, "test") == [record("b")]
 
 
 async def test_a_finished_match_gets_no_more_events(engine: AsyncEngine) -> None:
@@ -240,7 +240,7 @@ async def test_the_end_of_a_match_stores_its_record_and_time(engine: AsyncEngine
     async with open_journal(engine) as journal:
         finished = record(MATCH, moves=[4, 0])
         await journal.commit([make_open_match(rated=True), make_close_match(finished, rated=True)])
-        assert await load_records(engine, "test") == [finished]
+        assert await load_event_records(engine, "test") == [finished]
         async with engine.connect() as connection:
             row = (await connection.execute(sa.select(schema.matches))).one()
         assert row.rated

@@ -31,16 +31,16 @@ from testkit.server_process import MAX_DRAIN_SECONDS, START_TIMEOUT_SECONDS, Ser
 
 
 @dataclass
-class CrashResult:
+class CrashTestResult:
     """Results of a run in which servers were killed. Each line of `faults` describes a loss or another failure."""
 
-    kills: int = 0
-    matches: int = 0
-    acknowledged: int = 0
+    kill_count: int = 0
+    match_count: int = 0
+    acknowledged_move_count: int = 0
     """Number of moves that the server has confirmed to the bots with an `accepted` message."""
-    interrupted: int = 0
+    interrupted_match_count: int = 0
     """Number of matches that were in progress when a server was killed, and that finished later."""
-    reasons: Counter[str] = field(default_factory=Counter)
+    end_reasons: Counter[str] = field(default_factory=Counter)
     """Number of finished matches by end reason."""
     faults: list[str] = field(default_factory=list)
 
@@ -50,7 +50,7 @@ class KillableServer(ServerProcess):
 
     def __init__(self, folder: Path, max_matches: int, *options: str) -> None:
         """Prepare the process. `max_matches`: number of matches in parallel; `options`: further options of `arena serve`."""
-        self.database = f"sqlite:///{folder / 'arena.db'}"
+        self.database_url = f"sqlite:///{folder / 'arena.db'}"
         pool = (
             "--set=pool.pause_seconds=0",
             "--set=pool.openings=none",
@@ -61,18 +61,18 @@ class KillableServer(ServerProcess):
             "all",
             "the server",
             folder / "log",
-            ("--db", self.database, "--tc", "60+1", *pool, drain, *options),
+            ("--db", self.database_url, "--tc", "60+1", *pool, drain, *options),
         )
 
 
-async def kill_repeatedly(
+async def kill_server_repeatedly(
     kill_count: int,
     match_count: int,
     *,
     folder: Path,
     options: tuple[str, ...] = (),
     max_uptime_seconds: float = 1.5,
-) -> CrashResult:
+) -> CrashTestResult:
     """Kill a server `kill_count` times during play, and compare what its bots received with the store.
 
     match_count: number of matches in parallel
@@ -85,26 +85,26 @@ async def kill_repeatedly(
         RandomPlayer(server.url, f"bot {number}", lambda: random.uniform(0.005, 0.15))
         for number in range(2 * match_count)
     ]
-    result, interrupted = CrashResult(kill_count), set[str]()
+    result, interrupted = CrashTestResult(kill_count), set[str]()
     try:
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(player.run()) for player in players]
             for number in range(kill_count + 1):
                 server.start()
-                await server.wait_ready()
+                await server.wait_until_ready()
                 await _wait_until_bots_are_back(players, number + 1)
                 await asyncio.sleep(random.uniform(0.0, max_uptime_seconds))
                 if number < kill_count:
                     await server.stop(signal.SIGKILL)
-                    interrupted |= await _list_matches_in_progress(server.database)
+                    interrupted |= await _list_matches_in_progress(server.database_url)
             exit_code = await server.stop()
             for task in playing:
                 task.cancel()
         if exit_code != 0:
             result.faults.append(
-                f"after SIGTERM the server ended with {exit_code}: {server.log.read_text()[-2000:]}"
+                f"after SIGTERM the server ended with {exit_code}: {server.log_file.read_text()[-2000:]}"
             )
-        await compare_received_with_store(server.database, players, interrupted, result)
+        await compare_messages_with_store(server.database_url, players, interrupted, result)
     finally:
         server.close()
     return result
@@ -120,7 +120,7 @@ async def _wait_until_bots_are_back(players: list[RandomPlayer], connection_coun
     needed = max(2, len(players) * 9 // 10)
 
     def are_bots_back() -> bool:
-        return sum(player.connections >= connection_count for player in players) >= needed and any(
+        return sum(player.welcome_count >= connection_count for player in players) >= needed and any(
             player.last_message_times for player in players
         )
 
@@ -128,22 +128,25 @@ async def _wait_until_bots_are_back(players: list[RandomPlayer], connection_coun
         await asyncio.sleep(0.01)
 
 
-async def _list_matches_in_progress(database: str) -> set[str]:
-    async with open_store(database) as engine:
-        return {past.terms.match for past in (await load_restart_state(engine, "", "serve")).matches}
+async def _list_matches_in_progress(database_url: str) -> set[str]:
+    async with open_store(database_url) as engine:
+        return {
+            stored_match.terms.match
+            for stored_match in (await load_restart_state(engine, "", "serve")).matches
+        }
 
 
-async def compare_received_with_store(
-    database: str, players: list[RandomPlayer], interrupted: set[str], result: CrashResult
+async def compare_messages_with_store(
+    database_url: str, players: list[RandomPlayer], interrupted_match_ids: set[str], result: CrashTestResult
 ) -> None:
     """Compare the messages that the bots received with the store, and add every difference to `result.faults`.
 
-    database: URL of the store, whose servers have been stopped
-    interrupted: ids of the matches that were in progress at a kill
+    database_url: URL of the store, whose servers have been stopped
+    interrupted_match_ids: ids of the matches that were in progress at a kill
     result: result whose counts are filled in
     """
     report_fault = result.faults.append
-    async with open_store(database) as engine:
+    async with open_store(database_url) as engine:
         async with engine.connect() as connection:
             rows = (
                 await connection.execute(
@@ -153,7 +156,7 @@ async def compare_received_with_store(
         records = {
             row.match: parse_record_line(unpack_record(row.packed)) for row in rows if row.packed is not None
         }
-        records_in_store = {
+        journal_moves = {
             (match, event.ply): event.move
             for match in records
             for _, event in await load_events_of_match(engine, match)
@@ -162,27 +165,27 @@ async def compare_received_with_store(
     for row in rows:
         if row.packed is None:
             report_fault(f"{row.match} has not ended")
-    result.matches = len(rows)
-    result.interrupted = len(interrupted & set(records))
+    result.match_count = len(rows)
+    result.interrupted_match_count = len(interrupted_match_ids & set(records))
     for record in records.values():
-        result.reasons[record.result.reason.value] += 1
+        result.end_reasons[record.result.reason.value] += 1
         check_match_end(record, report_fault)
     for player in players:
-        for match in player.started - set(records):
+        for match in player.started_match_ids - set(records):
             report_fault(f"{player.name} began {match}, which is lost")
-        for (match, ply), move in player.acknowledged.items():
-            result.acknowledged += 1
+        for (match, ply), move in player.acknowledged_moves.items():
+            result.acknowledged_move_count += 1
             kept_record = records.get(match)
             moves = kept_record.moves if kept_record else []
             if len(moves) <= ply or moves[ply].move != move:
                 report_fault(
                     f"{match}: the move {move} at ply {ply} was acknowledged and is not in the record"
                 )
-            if records_in_store.get((match, ply)) != move:
+            if journal_moves.get((match, ply)) != move:
                 report_fault(
                     f"{match}: the move {move} at ply {ply} was acknowledged and is not in the journal"
                 )
-        for match, ends in player.ends.items():
+        for match, ends in player.received_ends.items():
             received_ends = {(end.winner, end.reason, tuple(map(str, end.moves))) for end in ends}
             if len(received_ends) > 1 or match not in records:
                 report_fault(f"{player.name} was told of {len(ends)} ends of {match}")
@@ -203,5 +206,5 @@ def check_match_end(record: Record, report_fault: Callable[[str], None]) -> None
         return
     try:
         verify_record(record)
-    except BadRecord as wrong:
-        report_fault(f"{record.match} ended as {record.result.reason}: {wrong}")
+    except BadRecord as error:
+        report_fault(f"{record.match} ended as {record.result.reason}: {error}")

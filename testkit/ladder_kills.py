@@ -19,7 +19,7 @@ START_TIMEOUT_SECONDS = 200
 
 
 @dataclass(frozen=True)
-class LadderRunner:
+class KillableLadder:
     """Runner of an event of `arena ladder`, whose store, record and table are files in a folder.
 
     options: arguments of `arena ladder` that describe the event
@@ -41,7 +41,7 @@ class LadderRunner:
         file_options = [word for pair in files.items() for word in pair]
         return [sys.executable, "-P", "-m", "arena", "ladder", *self.options, *file_options]
 
-    def load_finished_matches(self, file_stem: str) -> set[str]:
+    def load_finished_match_ids(self, file_stem: str) -> set[str]:
         """Return the ids of the finished matches in the store; none if there is no store yet.
 
         file_stem: name of the store's file without the suffix `.db`
@@ -71,14 +71,16 @@ class LadderRunner:
         data: dict[str, Any] = json.loads((self.folder / f"{file_stem}.json").read_text(encoding="utf-8"))
         return data
 
-    def resume_and_kill(self, file_stem: str, delay_seconds: float, *, from_start: bool = False) -> None:
+    def resume_and_kill(
+        self, file_stem: str, delay_seconds: float, *, is_delay_from_start: bool = False
+    ) -> None:
         """Resume the event in a process, and kill that process after a while.
 
         file_stem: name of the files without suffix, as for `make_command`
         delay_seconds: seconds until the kill, counted from the next finished match
-        from_start: True to count from the start of the process, so that the kill may come before the event has continued
+        is_delay_from_start: True to count from the start of the process, so that the kill may come before the event has continued
         """
-        count_before = len(self.load_finished_matches(file_stem))
+        count_before = len(self.load_finished_match_ids(file_stem))
         with subprocess.Popen(
             self.make_command(file_stem),
             cwd=self.folder,
@@ -86,7 +88,7 @@ class LadderRunner:
             stderr=subprocess.DEVNULL,
         ) as process:
             deadline = time.monotonic() + START_TIMEOUT_SECONDS
-            while not from_start and len(self.load_finished_matches(file_stem)) == count_before:
+            while not is_delay_from_start and len(self.load_finished_match_ids(file_stem)) == count_before:
                 if process.poll() is not None or time.monotonic() > deadline:
                     break
                 time.sleep(POLL_INTERVAL_SECONDS)

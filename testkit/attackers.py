@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 import msgpack
 
-from testkit.bare import make_handshake_request, make_masked_frame
+from testkit.websocket_bytes import make_handshake_request, make_masked_frame
 
 FRAMES_PER_WRITE = 50
 """Number of frames that a flood sends in one write."""
@@ -43,19 +43,19 @@ An attack with two forms, such as `slow-loris`, uses one form for odd numbers an
 class ConnectionCounts:
     """Traffic counts of attackers, or of other clients (`benchmarks.hostile`), that the server may disconnect."""
 
-    sent: int = 0
+    request_count: int = 0
     """Number of attempts to connect, for attackers; number of requests, for other clients."""
-    lost: int = 0
+    lost_connection_count: int = 0
     """Number of connections that the server closed or refused."""
-    longest: float = 0.0
+    longest_connection_seconds: float = 0.0
     """Duration of the longest connection of an attacker, in seconds."""
 
 
 class AttackerConnection:
     """Attacker's connection on a bare socket."""
 
-    def __init__(self, plain_socket: socket.socket) -> None:
-        self._socket = plain_socket
+    def __init__(self, raw_socket: socket.socket) -> None:
+        self._socket = raw_socket
         self._loop = asyncio.get_running_loop()
 
     async def send(self, data: bytes) -> None:
@@ -182,19 +182,21 @@ async def run_attacker(kind: str, url: str, source_address: str, counts: Connect
     """
     address, loop = urlsplit(url), asyncio.get_running_loop()
     while True:
-        counts.sent += 1
+        counts.request_count += 1
         start_time = time.monotonic()
-        with socket.socket() as plain:
-            plain.setblocking(False)
-            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            plain.bind((source_address, 0))
+        with socket.socket() as raw_socket:
+            raw_socket.setblocking(False)
+            raw_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            raw_socket.bind((source_address, 0))
             try:
                 with suppress(OSError, EOFError):
-                    await loop.sock_connect(plain, (address.hostname or "", address.port or 0))
-                    await ATTACK_BY_KIND[kind](AttackerConnection(plain), address.netloc)
-                counts.lost += 1
+                    await loop.sock_connect(raw_socket, (address.hostname or "", address.port or 0))
+                    await ATTACK_BY_KIND[kind](AttackerConnection(raw_socket), address.netloc)
+                counts.lost_connection_count += 1
             finally:
-                counts.longest = max(counts.longest, time.monotonic() - start_time)
+                counts.longest_connection_seconds = max(
+                    counts.longest_connection_seconds, time.monotonic() - start_time
+                )
         await asyncio.sleep(RECONNECT_PAUSE_SECONDS)
 
 
@@ -207,9 +209,9 @@ async def run_attackers(
     url: URL of the server
     source_address: local address to connect from
     """
-    tally = ConnectionCounts()
+    counts = ConnectionCounts()
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:
             for _ in range(client_count):
-                tasks.create_task(run_attacker(kind, url, source_address, tally))
-    return tally
+                tasks.create_task(run_attacker(kind, url, source_address, counts))
+    return counts

@@ -15,7 +15,7 @@ from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
 
-async def load_records(engine: AsyncEngine, event_name: str) -> list[Record]:
+async def load_event_records(engine: AsyncEngine, event_name: str) -> list[Record]:
     """Return the records of all finished matches of an event, in order of their start."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     query = query.where(matches.c.event == event_name, IS_FINISHED_MATCH)
