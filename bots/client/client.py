@@ -128,17 +128,17 @@ class Client:
                 games=list(settings.games),
                 maps=list(settings.maps),
                 time_controls=list(settings.time_controls),
-                matches=settings.matches,
-                pool=settings.pool,
-                program=settings.program[:100],
-                engine=settings.engine,
+                matches=settings.concurrency,
+                pool=settings.joins_pool,
+                program=settings.program_name[:100],
+                engine=settings.engine_info,
                 rules=dict(settings.rules) or UNSET,
                 quota=UNSET if settings.quota is None else settings.quota,
                 session="" if self._session_file is None else self._session_file.session_secret,
             ),
             settings.challenge,
             () if self._session_file is None else self._session_file.match_ids,
-            settings.event,
+            settings.event_name,
         )
         self._reports: asyncio.Queue[WorkerReport] = asyncio.Queue()
         self._workers: dict[str, BotWorker] = {}
@@ -154,7 +154,7 @@ class Client:
         self._is_stopping = False
         """True while the client waits for the rating of its last match, after which it stops."""
         self.result_counts = ResultCounts()
-        self.connections = 0
+        self.connection_count = 0
         """Number of connections that the server has welcomed."""
 
     def stop(self) -> None:
@@ -229,18 +229,18 @@ class Client:
 
         Raises ClientError if the client cannot continue, and _EnteredEventOver if its event is over.
         """
-        give_up_time = self._clock.now() + self._settings.wait
+        give_up_time = self._clock.now() + self._settings.connect_wait_seconds
         attempts, pause_seconds, is_server_stopping = 0, 0.0, False
         while True:
-            connections_before, start_time = self.connections, self._clock.now()
+            connection_count_before, start_time = self.connection_count, self._clock.now()
             try:
                 await self._run_connection()
             except NoServer as problem:
                 log.debug("no connection: %s", problem)
                 last_error: ConnectionLost | None = (
-                    None  # before the first connection, `wait` is the only limit
+                    None  # before the first connection, `connect_wait_seconds` is the only limit
                 )
-                if self.connections:
+                if self.connection_count:
                     last_error = ConnectionLost(
                         f"the connection was lost and could not be restored: {problem}"
                     )
@@ -249,7 +249,10 @@ class Client:
             except _Disconnected as problem:
                 last_error, is_server_stopping = problem, problem.is_server_stopping
                 # Pauses keep growing if the connection is repeatedly lost again immediately.
-                if self.connections > connections_before and self._clock.now() - start_time >= pause_seconds:
+                if (
+                    self.connection_count > connection_count_before
+                    and self._clock.now() - start_time >= pause_seconds
+                ):
                     attempts = 0
                 self._status_reporter.report_disconnected(
                     str(problem),
@@ -259,8 +262,8 @@ class Client:
                 )
             if (
                 last_error is not None
-                and self._settings.reconnects is not None
-                and attempts >= self._settings.reconnects
+                and self._settings.max_reconnect_attempts is not None
+                and attempts >= self._settings.max_reconnect_attempts
             ):
                 raise last_error
             max_pause_seconds = compute_max_reconnect_pause_seconds(
@@ -269,7 +272,7 @@ class Client:
                 is_playing=self._machine.match_count > 0,
                 grace_seconds=self._machine.grace_seconds,
             )
-            if self.connections == 0:
+            if self.connection_count == 0:
                 max_pause_seconds = min(max_pause_seconds, MAX_FIRST_CONNECT_PAUSE_SECONDS)
             attempts += 1
             # Bots that a stopping server disconnected together must not all reconnect at the same time.
@@ -284,7 +287,9 @@ class Client:
         """
         connection = await open_connection(self._settings.url)
         self._disconnect_action = None
-        outbox, outgoing = anyio.create_memory_object_stream[ClientMessage](16 + 4 * self._settings.matches)
+        outbox, outgoing = anyio.create_memory_object_stream[ClientMessage](
+            16 + 4 * self._settings.concurrency
+        )
         self._outbox = outbox
 
         async def send_queued() -> None:
@@ -337,7 +342,7 @@ class Client:
             was_welcomed = self._machine.is_welcomed
             self._perform_actions(self._machine.handle_message(message, now))
             if self._machine.is_welcomed and not was_welcomed:
-                self.connections += 1
+                self.connection_count += 1
                 self._idle_since = self._clock.now()
                 self._status_reporter.report_connected(
                     self._idle_since, match_count=len(self._machine.match_ids)
@@ -363,7 +368,7 @@ class Client:
             )
         if dismissal.code is ErrorCode.EVENT_OVER:
             return _EnteredEventOver()
-        if not should_reconnect(dismissal.code, was_welcomed=self.connections > 0):
+        if not should_reconnect(dismissal.code, was_welcomed=self.connection_count > 0):
             return ServerRefused(dismissal.code, dismissal.detail)
         if dismissal.code is ErrorCode.SHUTTING_DOWN:
             return _Disconnected(f"the server at {url} stops", is_server_stopping=True)
@@ -381,7 +386,7 @@ class Client:
                         self._make_bot, match, self._forward_worker_report, self._clock
                     )
                 case ChooseMove():
-                    self._workers[action.match].request_move(action)
+                    self._workers[action.match_id].request_move(action)
                 case CancelMove(match_id):
                     self._workers[match_id].cancel_move()
                 case EndMatch(match, ending):
@@ -414,7 +419,7 @@ class Client:
 
         Called after each message from the server once the client plays no more matches.
         """
-        if not self._machine.unrated_count:
+        if not self._machine.pending_rating_count:
             self.stop()
         elif not self._is_stopping:
             self._is_stopping = True
@@ -458,13 +463,17 @@ class Client:
 
     def _handle_worker_report(self, report: WorkerReport) -> None:
         match report:
-            case BotPrepared(match):
-                self._perform_actions(self._machine.handle_prepared(match))
-            case MoveChosen(match, ply, move, thinking, chosen_at):
-                self._perform_actions(self._machine.handle_move_chosen(match, ply, move, thinking, chosen_at))
-            case BotFailed(match, reason, trace, has_crashed):
-                if trace:
-                    self._on_problem(trace.rstrip())
-                self._perform_actions(self._machine.handle_bot_failed(match, reason, has_crashed=has_crashed))
-            case BotEnded(match):
-                self._ending_workers.pop(match, None)
+            case BotPrepared(match_id):
+                self._perform_actions(self._machine.handle_prepared(match_id))
+            case MoveChosen(match_id, ply, move, thinking, chosen_at):
+                self._perform_actions(
+                    self._machine.handle_move_chosen(match_id, ply, move, thinking, chosen_at)
+                )
+            case BotFailed(match_id, reason, traceback, has_crashed):
+                if traceback:
+                    self._on_problem(traceback.rstrip())
+                self._perform_actions(
+                    self._machine.handle_bot_failed(match_id, reason, has_crashed=has_crashed)
+                )
+            case BotEnded(match_id):
+                self._ending_workers.pop(match_id, None)

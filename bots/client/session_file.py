@@ -51,33 +51,33 @@ class SessionFile:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file: int | None = _open_locked_file(path)
         """Descriptor of the locked file; None while no match is in play."""
-        self._entry = _read_session(self._file)
-        if not self._entry.matches:
+        self._stored_session = _read_session(self._file)
+        if not self._stored_session.matches:
             self._remove_file()
 
     @property
     def session_secret(self) -> str:
         """Return the secret of the saved session, by which the server recognizes the bot; empty if no session is saved."""
-        return self._entry.session
+        return self._stored_session.session
 
     @property
     def match_ids(self) -> frozenset[str]:
         """Return the ids of the matches in play."""
-        return frozenset(self._entry.matches)
+        return frozenset(self._stored_session.matches)
 
     def save(self, session_secret: str, match_ids: Iterable[str]) -> None:
         """Save the session and the ids of the matches in play, if they have changed.
 
         A write error is ignored, because the matches in play can continue. Only a restarted bot could not resume them.
         """
-        session_entry = StoredSession(session_secret, sorted(match_ids))
-        if session_entry == self._entry:
+        stored_session = StoredSession(session_secret, sorted(match_ids))
+        if stored_session == self._stored_session:
             return
-        self._entry = session_entry
-        if not session_entry.matches:
+        self._stored_session = stored_session
+        if not stored_session.matches:
             self._remove_file()
             return
-        data = msgspec.json.encode(session_entry) + b"\n"
+        data = msgspec.json.encode(stored_session) + b"\n"
         with suppress(OSError):
             if self._file is None:
                 self._file = _open_locked_file(self._path)

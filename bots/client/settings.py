@@ -19,7 +19,7 @@ class ClientSettings:
     url: str
     name: str
     token: str = ""
-    matches: int = 1
+    concurrency: int = 1
     """Maximum number of simultaneous matches."""
     games: tuple[str, ...] = ()
     """Games to play; empty for all."""
@@ -31,19 +31,19 @@ class ClientSettings:
     """Time controls to play at, such as `10+0.1`; empty for all."""
     challenge: Challenge | None = None
     """Challenge to open whenever the bot can play another match; None for none."""
-    event: str = ""
+    event_name: str = ""
     """Name of the event to enter; empty for none."""
-    pool: bool = True
+    joins_pool: bool = True
     """True if the server's matchmaker may pair the bot with others; False to play only matches by challenge."""
-    program: str = ""
+    program_name: str = ""
     """Human-readable name and version of the bot's program."""
-    engine: EngineInfo | UnsetType = UNSET
+    engine_info: EngineInfo | UnsetType = UNSET
     """Description of the engine that chooses the moves, with its number of threads; UNSET to send the server none."""
-    reconnects: int | None = None
+    max_reconnect_attempts: int | None = None
     """Number of failed attempts to reconnect in a row after which the client gives up; None for no limit."""
     quota: int | None = None
     """Total number of matches to play; None for no limit."""
-    wait: float = 0.0
+    connect_wait_seconds: float = 0.0
     """Seconds for which the client retries its first connection; 0 to try once."""
     session_file: SessionFile | None = None
     """File that keeps the session (the bot's secret) and the ids of its matches across restarts; None to keep neither."""

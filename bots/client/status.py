@@ -28,7 +28,7 @@ class StatusReporter:
         self._settings = settings
         self._on_status = on_status
         self._on_problem = on_problem
-        self._away_since: float | None = None
+        self._disconnected_at: float | None = None
         """Time (monotonic seconds) at which the connection was lost; None while the client is connected, and before its first connection."""
         self._ratings: dict[str, float] = {}
         """Ratings of the bot that were reported last, by game."""
@@ -42,7 +42,9 @@ class StatusReporter:
         """
         self._report_ratings(status)
         table_text = (
-            f"; its table: {make_website_url(self._settings.url)}{status.table}" if status.table else ""
+            f"; its table: {make_website_url(self._settings.url)}{status.table_path}"
+            if status.table_path
+            else ""
         )
         state = status.state, f"{status.detail}{table_text}"
         if state != self._last_state and status.state not in ("playing", "finishing"):
@@ -84,14 +86,14 @@ class StatusReporter:
         match_count         number of matches in play
         is_server_stopping  True if the server announced its shutdown
         """
-        if self._away_since is not None:
+        if self._disconnected_at is not None:
             log.debug("still away: %s", reason)
             return
-        self._away_since = now
+        self._disconnected_at = now
         wait_text = ""
         if match_count:
             wait_text = f"; {_format_match_count(match_count)} in play {'will resume when the server is back' if is_server_stopping else 'continue'}"
-        max_attempts = self._settings.reconnects
+        max_attempts = self._settings.max_reconnect_attempts
         attempts_text = "" if max_attempts is None else f", at most {max_attempts} times"
         self._on_problem(f"{reason}{wait_text}; connecting again{attempts_text}")
 
@@ -99,13 +101,13 @@ class StatusReporter:
         """Report that the client is connected, or connected again."""
         name, url = self._settings.name, self._settings.url
         matches_text = f"; {_format_match_count(match_count)} in play" if match_count else ""
-        if self._away_since is None:
+        if self._disconnected_at is None:
             self._on_status(f"{name} is connected to {url}{matches_text}")
             return
         self._on_status(
-            f"{name} is back at {url} after {format_duration(now - self._away_since)}{matches_text}"
+            f"{name} is back at {url} after {format_duration(now - self._disconnected_at)}{matches_text}"
         )
-        self._away_since = None
+        self._disconnected_at = None
 
 
 def _format_match_count(count: int) -> str:

@@ -29,16 +29,16 @@ BotFactory = Callable[[], Bot]
 
 @dataclass(frozen=True)
 class BotPrepared:
-    """Report that the bot of `match` is created and prepared."""
+    """Report that a match's bot is created and prepared."""
 
-    match: str
+    match_id: str
 
 
 @dataclass(frozen=True)
 class MoveChosen:
-    """Report that the bot of `match` has chosen a move at `ply`."""
+    """Report that a match's bot has chosen a move at `ply`."""
 
-    match: str
+    match_id: str
     ply: int
     move: Any
     thinking: Thinking | None
@@ -48,24 +48,24 @@ class MoveChosen:
 
 @dataclass(frozen=True)
 class BotFailed:
-    """Report that the bot of `match` resigned or raised an exception.
+    """Report that a match's bot resigned or raised an exception.
 
-    `reason` is one line, and `trace` the traceback for the bot's author. `trace` is empty if the bot resigned, if its
+    `reason` is one line. `traceback` is shown to the bot's author; it is empty if the bot resigned, if its
     external program failed (ProgramCrash), or if the traceback contains no line of the bot's code.
     """
 
-    match: str
+    match_id: str
     reason: str
-    trace: str
+    traceback: str
     has_crashed: bool = True
     """False if the bot chose to resign."""
 
 
 @dataclass(frozen=True)
 class BotEnded:
-    """Report that the thread of the bot in the match with the id `match` has ended."""
+    """Report that the thread of a match's bot has ended."""
 
-    match: str
+    match_id: str
 
 
 WorkerReport = BotPrepared | MoveChosen | BotFailed | BotEnded
@@ -163,9 +163,9 @@ class BotWorker:
         self._report(BotPrepared(self._match.id))
         while isinstance(request := self._requests.get(), tuple):
             choose, stop = request
-            if choose.reply_to is not None:
+            if choose.opponent_move is not None:
                 self.current_method = "opponent_moved"
-                bot.opponent_moved(choose.reply_to, choose.position)
+                bot.opponent_moved(choose.opponent_move, choose.position)
             self.current_method = "choose"
             move = request_move(bot, choose.position, choose.clock, stop)
             self._report(MoveChosen(self._match.id, choose.ply, move, bot.thinking, self._clock.now()))

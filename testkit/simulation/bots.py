@@ -105,7 +105,7 @@ class SimulatedWorker:
         self._loop.call_later(self._arena.draw_think_seconds(self._rng), self._report_move, order, move)
 
     def _report_move(self, order: ChooseMove, move: Any) -> None:
-        self._report(MoveChosen(order.match, order.ply, move, None, self._process.now_ns() / 1e9))
+        self._report(MoveChosen(order.match_id, order.ply, move, None, self._process.now_ns() / 1e9))
 
     def cancel_move(self) -> None:
         """Do nothing: the client ignores a move that it no longer wants."""
@@ -157,7 +157,9 @@ class RealClientBot(SimulatedBot):
 
     def make_settings(self) -> ClientSettings:
         """Return the client's settings: one or two matches at a time, retrying the first connection for 1,000,000 s."""
-        return ClientSettings(SERVER_URL, self.name, matches=1 + self._number % 2, wait=1e6)
+        return ClientSettings(
+            SERVER_URL, self.name, concurrency=1 + self._number % 2, connect_wait_seconds=1e6
+        )
 
     async def _main(self) -> None:
         settings = self.make_settings()

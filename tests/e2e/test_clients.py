@@ -29,7 +29,7 @@ from tests.server.matches import spec
 async def playing(host: Host, url: str = "", **bots: BotFactory) -> AsyncIterator[dict[str, Client]]:
     """Yield clients that are connected, each playing up to four matches at once; `url` leads there by a detour."""
     clients = {
-        name: Client(make, ClientSettings(url or host.url, name, matches=4), on_problem=lambda _: None)
+        name: Client(make, ClientSettings(url or host.url, name, concurrency=4), on_problem=lambda _: None)
         for name, make in bots.items()
     }
     async with anyio.create_task_group() as tasks:
@@ -157,7 +157,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
                 if plies[-1] % 4 == 0:
                     cuts += 1
                     await relay.cut()
-                    while clients["a"].connections == cuts:
+                    while clients["a"].connection_count == cuts:
                         await anyio.sleep(0.001)
                     Careful.go_on.release()
     assert records[0].result.reason not in {EndReason.TIMEOUT, EndReason.DISCONNECT}

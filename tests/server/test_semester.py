@@ -87,7 +87,12 @@ class Student(RealClientBot):
 
     def make_settings(self) -> ClientSettings:
         return ClientSettings(
-            SERVER_URL, self.name, self.token, event=self.event, pool=not self.event, wait=1e6
+            SERVER_URL,
+            self.name,
+            self.token,
+            event_name=self.event,
+            joins_pool=not self.event,
+            connect_wait_seconds=1e6,
         )
 
     def connect(self, event: str) -> None:

@@ -32,11 +32,11 @@ class ChooseMove:
     When the bot has chosen, the client calls `ClientStateMachine.handle_move_chosen`.
     """
 
-    match: str
+    match_id: str
     ply: int
     position: Any
     clock: Clock
-    reply_to: Any
+    opponent_move: Any
     """Opponent's move that led to `position`; None at the start, or if the bot moves twice in a row."""
 
 
@@ -44,7 +44,7 @@ class ChooseMove:
 class CancelMove:
     """Request to tell the bot of a match that the move it is choosing is no longer needed."""
 
-    match: str
+    match_id: str
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class ReportStatus:
     """Ratings of the bot by game; None if the server sent none."""
     deviations: Mapping[str, float] = field(default_factory=dict)
     """Rating deviations by game; empty from a server that does not send them."""
-    table: str = ""
+    table_path: str = ""
     """Path, on the server's website, of the final table of an event that has just ended; empty for none."""
 
 

@@ -17,8 +17,8 @@ class Challenger:
         self._challenge = challenge
         self._unanswered_count = 0
         """Number of sent challenges that the server has neither opened nor refused yet."""
-        self._open_ids: set[str] = set()
-        self._accepted_matches: set[str] = set()
+        self._open_challenge_ids: set[str] = set()
+        self._accepted_match_ids: set[str] = set()
         """Ids of the matches whose challenge was accepted and that have not started."""
 
     def list_challenges_to_send(self, free_slots: int) -> list[Challenge]:
@@ -30,7 +30,7 @@ class Challenger:
         """
         if self._challenge is None:
             return []
-        pending_count = self._unanswered_count + len(self._open_ids) + len(self._accepted_matches)
+        pending_count = self._unanswered_count + len(self._open_challenge_ids) + len(self._accepted_match_ids)
         count = max(0, free_slots - pending_count)
         self._unanswered_count += count
         return [self._challenge] * count
@@ -38,7 +38,7 @@ class Challenger:
     def record_challenge_opened(self, challenged: Challenged) -> None:
         """Record that the server has opened a challenge that this client sent."""
         self._unanswered_count = max(0, self._unanswered_count - 1)
-        self._open_ids.add(challenged.challenge)
+        self._open_challenge_ids.add(challenged.challenge)
 
     def handle_refusal(self) -> bool:
         """Handle an error that may refuse a challenge. Return True if this client had an unanswered challenge."""
@@ -48,20 +48,20 @@ class Challenger:
 
     def handle_challenge_over(self, message: ChallengeOver) -> bool:
         """Handle the message that a challenge is over. Return True if this client opened it, and nobody accepted it."""
-        if message.challenge not in self._open_ids:
+        if message.challenge not in self._open_challenge_ids:
             return False
-        self._open_ids.discard(message.challenge)
+        self._open_challenge_ids.discard(message.challenge)
         if message.outcome == "accepted" and message.match is not None:
-            self._accepted_matches.add(message.match)
+            self._accepted_match_ids.add(message.match)
             return False
         return True
 
     def record_match_start(self, match_id: str) -> None:
         """Record that the match `match_id` has started. If it comes from a challenge, that challenge is no longer pending."""
-        self._accepted_matches.discard(match_id)
+        self._accepted_match_ids.discard(match_id)
 
     def forget_challenges(self) -> None:
         """Forget all challenges. Called when a new connection opens, because challenges end with their connection."""
         self._unanswered_count = 0
-        self._open_ids.clear()
-        self._accepted_matches.clear()
+        self._open_challenge_ids.clear()
+        self._accepted_match_ids.clear()

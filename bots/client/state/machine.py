@@ -91,7 +91,7 @@ class ClientStateMachine:
                             is then the secret of that process's session
         event_name          name of the event to enter, also after each reconnection; empty for none
         """
-        self._event = event_name
+        self._event_name = event_name
         self._hello = hello
         self._challenger = Challenger(challenge)
         self._quota = None if hello.quota is UNSET else hello.quota
@@ -100,12 +100,12 @@ class ClientStateMachine:
         """False after a quota of 0 (no further matches) was sent, until the server confirms it. A match may start meanwhile."""
         self._was_welcomed = False
         self._matches: dict[str, MatchState] = {}
-        self._previous_matches = set(previous_match_ids)
+        self._previous_match_ids = set(previous_match_ids)
         """Ids of an earlier process's matches for which the server has sent neither `start` nor `end` to this process yet."""
-        self._received_challenges: list[str] = []
+        self._received_challenge_ids: list[str] = []
         """Ids of the open challenges to this bot. They are accepted as soon as the bot can play another match."""
         self._ratings: Mapping[str, float] = {}
-        self.unrated_count = 0
+        self.pending_rating_count = 0
         """Number of finished rated matches whose new rating has not arrived."""
         self.is_welcomed = False
         """True if the server has answered this client's hello with `welcome` on the current connection."""
@@ -123,7 +123,7 @@ class ClientStateMachine:
             return []
         self._quota, self._is_quota_confirmed = 0, not self._was_welcomed
         self._hello = structs.replace(self._hello, quota=0)
-        self._received_challenges.clear()
+        self._received_challenge_ids.clear()
         return [SendMessage(Status(quota=0))]
 
     def resign_all(self) -> list[Action]:
@@ -145,7 +145,7 @@ class ClientStateMachine:
     @property
     def match_ids(self) -> frozenset[str]:
         """Return the ids of the matches that are not known to be over, including those of an earlier process."""
-        return frozenset(self._previous_matches.union(self._matches))
+        return frozenset(self._previous_match_ids.union(self._matches))
 
     @property
     def match_count(self) -> int:
@@ -155,7 +155,7 @@ class ClientStateMachine:
     def handle_connected(self) -> list[Action]:
         """Handle a new connection, by sending the hello on it."""
         self.is_welcomed = False
-        self._received_challenges.clear()  # the server lists the open challenges again
+        self._received_challenge_ids.clear()  # the server lists the open challenges again
         self._challenger.forget_challenges()
         return [SendMessage(self._hello)]
 
@@ -163,7 +163,7 @@ class ClientStateMachine:
         """Handle the loss of the connection. The bots keep thinking, because the client may reconnect before time runs out."""
         self.is_welcomed = False
         for state in self._matches.values():
-            state.is_renewed = False
+            state.is_confirmed = False
 
     def handle_message(self, message: ServerMessage, now: float) -> list[Action]:
         """Handle a `message` that arrived at `now` (seconds of `time.monotonic()`), and return the actions that follow."""
@@ -182,15 +182,17 @@ class ClientStateMachine:
                 if message.challenger == self._hello.name:
                     self._challenger.record_challenge_opened(message)
                     return []
-                if opponent == self._hello.name and challenge not in self._received_challenges:
-                    self._received_challenges.append(challenge)
+                if opponent == self._hello.name and challenge not in self._received_challenge_ids:
+                    self._received_challenge_ids.append(challenge)
                 return self._accept_challenge()
             case ChallengeOver():
                 return self._handle_challenge_over(message)
             case Queued(place=place):
                 return [ReportStatus("queued", f"the challenge waits for its turn: place {place}")]
             case EventStatus(event=event, detail=detail, table=table):
-                return [ReportStatus("event", f"{event}: {detail}", table="" if table is UNSET else table)]
+                return [
+                    ReportStatus("event", f"{event}: {detail}", table_path="" if table is UNSET else table)
+                ]
             case Notice(text=text) if text:
                 return [WarnOwner(f"the host says: {text}")]
             case _:
@@ -208,8 +210,8 @@ class ClientStateMachine:
         return [SendMessage(challenge) for challenge in self._challenger.list_challenges_to_send(free_slots)]
 
     def _handle_challenge_over(self, message: ChallengeOver) -> list[Action]:
-        if message.challenge in self._received_challenges:
-            self._received_challenges.remove(message.challenge)
+        if message.challenge in self._received_challenge_ids:
+            self._received_challenge_ids.remove(message.challenge)
         if not self._challenger.handle_challenge_over(message):
             return []
         return [
@@ -222,31 +224,34 @@ class ClientStateMachine:
         if self._quota == 0 and standing.quota == 0:
             self._is_quota_confirmed = True
         # The server has already mentioned all matches in play. Any other match is over; `ready` requests its end.
-        ready_messages = [SendMessage(Ready(match)) for match in sorted(self._previous_matches)]
+        ready_messages = [SendMessage(Ready(match)) for match in sorted(self._previous_match_ids)]
         ratings = {} if standing.ratings is UNSET else standing.ratings
         changed_rating_count = sum(rating != self._ratings.get(game) for game, rating in ratings.items())
-        self.unrated_count, self._ratings = max(0, self.unrated_count - changed_rating_count), ratings
+        self.pending_rating_count, self._ratings = (
+            max(0, self.pending_rating_count - changed_rating_count),
+            ratings,
+        )
         deviations = {} if standing.deviations is UNSET else standing.deviations
         return [*ready_messages, ReportStatus(standing.state, standing.detail, ratings, deviations)]
 
     def _accept_challenge(self) -> list[Action]:
         """Return the action that accepts the oldest open challenge to this bot; none if the bot cannot play another match."""
-        if self._quota == 0 or not self._received_challenges or len(self._matches) >= self._hello.matches:
+        if self._quota == 0 or not self._received_challenge_ids or len(self._matches) >= self._hello.matches:
             return []
-        return [SendMessage(Accept(self._received_challenges.pop(0)))]
+        return [SendMessage(Accept(self._received_challenge_ids.pop(0)))]
 
     def _handle_match_message(self, message: Turn | Accepted | End, now: float) -> list[Action]:
         state = self._matches.get(message.match)
         if state is None:
-            if isinstance(message, End) and message.match in self._previous_matches:
-                self._previous_matches.discard(message.match)
+            if isinstance(message, End) and message.match in self._previous_match_ids:
+                self._previous_match_ids.discard(message.match)
                 result_text = f"{message.winner or 'nobody'} won ({message.reason.value})"
                 return [WarnOwner(f"match {message.match} ended while this bot was away: {result_text}")]
             # An `end` or `accepted` of an abandoned match needs no report, but a `turn` means that a clock is running.
             if isinstance(message, Turn):
                 return [WarnOwner(f"received a turn of match {message.match}, which is not played here")]
             return []
-        state.is_renewed = True
+        state.is_confirmed = True
         match message:
             case Turn():
                 return self._handle_turn(state, message, now)
@@ -283,8 +288,8 @@ class ClientStateMachine:
         except BadChoice as bad:
             return self.handle_bot_failed(match_id, str(bad))
         state.phase = MatchPhase.WAITING
-        state.answer = move_message
-        state.answered_at = now
+        state.move_message = move_message
+        state.chosen_at = now
         return [
             SendMessage(move_message),
             *(WarnOwner(f"match {match_id}: {warning}") for warning in warnings),
@@ -325,10 +330,10 @@ class ClientStateMachine:
             [SendMessage(Status(quota=0))]
             if not self._is_quota_confirmed
             else [SendMessage(Status())]
-            if self._previous_matches
+            if self._previous_match_ids
             else []
         )
-        enter_event = [SendMessage(EnterEvent(self._event))] if self._event else []
+        enter_event = [SendMessage(EnterEvent(self._event_name))] if self._event_name else []
         return [*ready_messages, *actions, *enter_event, *self.send_challenges()]
 
     def _end_match(self, state: MatchState, ending: Ending) -> list[Action]:
@@ -347,7 +352,7 @@ class ClientStateMachine:
         self._challenger.record_match_start(start.match)
         state = self._matches.get(start.match)
         if state is not None:
-            state.is_renewed = True
+            state.is_confirmed = True
             match state.phase:
                 case MatchPhase.PREPARING:
                     return []
@@ -356,7 +361,7 @@ class ClientStateMachine:
                 case _:
                     return [SendMessage(Ready(start.match))]
         # A match that the server has not mentioned since the reconnection may be over, so it is not counted.
-        if sum(match.is_renewed for match in self._matches.values()) >= self._hello.matches:
+        if sum(match.is_confirmed for match in self._matches.values()) >= self._hello.matches:
             reason = f"match {start.match} exceeds the agreed {self._hello.matches} simultaneous matches"
             return [WarnOwner(f"{reason}; it is resigned"), SendMessage(Resign(start.match))]
         try:
@@ -381,8 +386,8 @@ class ClientStateMachine:
         self._matches[start.match] = MatchState(
             match_, game.start(), Resign(start.match), is_rated=start.rated is True
         )
-        if start.match in self._previous_matches:
-            self._previous_matches.discard(start.match)
+        if start.match in self._previous_match_ids:
+            self._previous_match_ids.discard(start.match)
             return [PrepareBot(match_)]
         return [PrepareBot(match_), *self._subtract_match_from_quota()]
 
@@ -403,8 +408,8 @@ class ClientStateMachine:
             return []
         if state.phase is MatchPhase.RESIGNED:
             return [SendMessage(state.resign_message)]
-        if state.answer is not None and state.answer.ply == turn.ply:
-            return [SendMessage(state.answer)]
+        if state.move_message is not None and state.move_message.ply == turn.ply:
+            return [SendMessage(state.move_message)]
         if turn.ply < len(state.moves) or (
             state.phase is MatchPhase.CHOOSING and turn.ply == len(state.moves)
         ):
@@ -425,7 +430,10 @@ class ClientStateMachine:
             return [*cancellation, *self.handle_bot_failed(turn.match, reason)]
         state.phase = MatchPhase.CHOOSING
         state.clock = state.make_clock(turn, arrival_time)
-        return [*cancellation, ChooseMove(turn.match, turn.ply, state.position, state.clock, state.last_move)]
+        return [
+            *cancellation,
+            ChooseMove(turn.match, turn.ply, state.position, state.clock, state.opponent_move),
+        ]
 
     def _handle_end(self, state: MatchState, end: End) -> list[Action]:
         try:
@@ -438,14 +446,14 @@ class ClientStateMachine:
             warnings = []
         winner = Player(end.winner) if end.winner else None
         ending = Ending(winner, end.reason, end.detail, len(end.moves), state.position)
-        self.unrated_count += state.is_rated
+        self.pending_rating_count += state.is_rated
         return [*warnings, *self._end_match(state, ending)]
 
     def _handle_error(self, error: Error) -> list[Action]:
         if error.fatal:
             return [Disconnect(error.code, error.detail)]
         if error.code is ErrorCode.NO_SUCH_MATCH:
-            self._previous_matches.discard(error.match or "")
+            self._previous_match_ids.discard(error.match or "")
             state = self._matches.get(error.match or "")
             if state is None or error.ply is not None:
                 # The server had ended the match before it received this client's message. If the error names a ply, the

@@ -65,19 +65,19 @@ class MatchState:
     phase: MatchPhase = MatchPhase.PREPARING
     moves: list[Any] = field(default_factory=list)
     """Moves that led to `position`, in the form that messages carry (numbers, strings and lists)."""
-    last_move: Any = None
+    opponent_move: Any = None
     """Opponent's move that led to `position`; None at the start, or if the bot moves twice in a row."""
     early_turn: tuple[Turn, float] | None = None
     """Turn that arrived while the bot was preparing, and its arrival time in seconds of `time.monotonic()`."""
     clock: Clock = field(default_factory=lambda: Clock(0.0))
     """Both players' clocks at the arrival of the bot's last turn."""
-    answer: Move | None = None
+    move_message: Move | None = None
     """Message with the bot's last chosen move; None before its first."""
-    answered_at: float = 0.0
-    """Time at which the bot chose the move in `answer`, in seconds of `time.monotonic()`."""
+    chosen_at: float = 0.0
+    """Time at which the bot chose the move in `move_message`, in seconds of `time.monotonic()`."""
     lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_REMEMBERED_LAGS))
     """Lags of the last moves in seconds, as `record_lag` defines them."""
-    is_renewed: bool = True
+    is_confirmed: bool = True
     """True if the server has mentioned the match on the current connection. False after a lost one: the match may be over."""
     is_rated: bool = False
     """True if the match counts for the ratings."""
@@ -94,7 +94,7 @@ class MatchState:
             self.position, count = game.start(), 0
         for data in moves[count:]:
             move, mover = game.move_from_data(data), game.player(self.position)
-            self.last_move = None if mover is self.match.seat else move
+            self.opponent_move = None if mover is self.match.seat else move
             self.position = game.play(self.position, move)
         self.moves = list(moves)
 
@@ -109,6 +109,6 @@ class MatchState:
 
         accepted  server's confirmation of a move, with the time counted; ignored if it belongs to another move
         """
-        if self.answer is not None and self.answer.ply == accepted.ply:
-            measured_seconds = self.clock.elapsed(self.answered_at)
+        if self.move_message is not None and self.move_message.ply == accepted.ply:
+            measured_seconds = self.clock.elapsed(self.chosen_at)
             self.lags.append(max(0.0, accepted.spent_ms / 1000 - measured_seconds))

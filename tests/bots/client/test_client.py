@@ -28,7 +28,9 @@ async def test_a_match_is_played_and_reported() -> None:
         assert await peer.receive(Move) == Move("m", 2, 1)
         await peer.send(end([0, 4, 1], winner="maxie"), STOP)
 
-    observed = await run_client(First, script, token="t", games=("tictactoe",), matches=3, program="first 1")
+    observed = await run_client(
+        First, script, token="t", games=("tictactoe",), concurrency=3, program_name="first 1"
+    )
     assert observed.finished == [
         "match m: tictactoe as maxie against two: won (resignation, 3 plies: so it ended)"
     ]
@@ -98,7 +100,7 @@ async def test_the_connection_answers_while_a_bot_thinks() -> None:
         await peer.send(end([], match="slow", winner="minnie", reason=EndReason.TIMEOUT))
         await peer.send(end([0], match="quick", winner="maxie"), STOP)
 
-    observed = await run_client(Slow, script, matches=2)
+    observed = await run_client(Slow, script, concurrency=2)
     assert str(observed.client.result_counts) == "1 won, 0 drawn, 1 lost"
     assert not let_go.is_set()
 

@@ -57,7 +57,7 @@ async def test_a_match_that_ended_during_the_clients_absence_is_counted_as_the_s
         await peer.send(Error(ErrorCode.NO_SUCH_MATCH, "it does not exist", "other"))
         await peer.send(end([0], match="third", winner="maxie"), STOP)
 
-    observed = await run_client(First, first, forgotten, matches=2)
+    observed = await run_client(First, first, forgotten, concurrency=2)
     assert str(observed.client.result_counts) == "1 won, 0 drawn, 1 lost, 1 void"
 
 

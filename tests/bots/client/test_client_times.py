@@ -184,7 +184,7 @@ async def test_pauses_grow_while_connections_are_lost_at_once(
 async def test_it_gives_up_after_the_maximum_number_of_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
     server = FakeServer(monkeypatch, welcome_and_reset, refuse)
     with pytest.raises(ConnectionLost, match="could not be restored"):
-        await server.client(reconnects=3).run()
+        await server.client(max_reconnect_attempts=3).run()
     assert server.pauses == pytest.approx([0.1, 0.2, 0.4])
 
 
@@ -192,7 +192,7 @@ async def test_it_gives_up_after_the_maximum_number_of_attempts(monkeypatch: pyt
 async def test_a_client_waits_for_a_server_that_has_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     server = FakeServer(monkeypatch, refuse)
     with pytest.raises(NoServer):
-        await server.client(wait=60).run()
+        await server.client(connect_wait_seconds=60).run()
     assert 60 <= server.attempts[-1] - server.attempts[0] < 60 + MAX_FIRST_CONNECT_PAUSE_SECONDS
     assert max(server.pauses) == MAX_FIRST_CONNECT_PAUSE_SECONDS
 
@@ -306,7 +306,7 @@ async def test_after_its_last_match_a_client_waits_for_its_last_rating(
     server = FakeServer(monkeypatch, plays)
     monkeypatch.setattr(client_module, "BotWorker", Unready)
     started_at = VIRTUAL_CLOCK.now()
-    assert (await server.client(quota=2, matches=2).run()).won == 2
+    assert (await server.client(quota=2, concurrency=2).run()).won == 2
     assert ends_after <= VIRTUAL_CLOCK.now() - started_at < ends_after + BOT_STOP_TIMEOUT_SECONDS + 0.1
     changes = [line for line in server.status_lines if "(+10)" in line]
     assert len(changes) == len(counted_after)

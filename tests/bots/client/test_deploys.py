@@ -40,7 +40,9 @@ class DeployedBot(RealClientBot):
         memory = SessionFile(self.folder / self.name) if self.remembers else None
         self.memory = memory
         make: Any = None  # the simulation's workers create no bot
-        options = ClientSettings(SERVER_URL, self.name, matches=2, wait=1e6, session_file=memory)
+        options = ClientSettings(
+            SERVER_URL, self.name, concurrency=2, connect_wait_seconds=1e6, session_file=memory
+        )
         self.client = Client(
             make,
             options,

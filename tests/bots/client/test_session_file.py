@@ -120,7 +120,7 @@ async def test_a_new_process_resumes_and_learns_of_a_match_that_ended(tmp_path: 
         await peer.send(STOP)
 
     memory = open_session_file(tmp_path)
-    await run_client(First, first, matches=2, session_file=memory)
+    await run_client(First, first, concurrency=2, session_file=memory)
     memory.close()
 
     async def second(peer: Peer) -> None:
@@ -136,7 +136,7 @@ async def test_a_new_process_resumes_and_learns_of_a_match_that_ended(tmp_path: 
         await peer.send(end([4, 0, 1], winner="maxie"), STOP)
 
     again = open_session_file(tmp_path)
-    observed = await run_client(First, second, matches=2, quota=1, session_file=again)
+    observed = await run_client(First, second, concurrency=2, quota=1, session_file=again)
     assert [line.partition(";")[2] for line in observed.status_lines] == [" 2 matches in play"]
     assert observed.problems == ["match other ended while this bot was away: minnie won (disconnect)"]
     assert str(observed.client.result_counts) == "1 won, 0 drawn, 0 lost"

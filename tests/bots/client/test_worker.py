@@ -111,7 +111,7 @@ def test_a_traceback_without_the_bots_code_is_not_shown() -> None:
     broke = reports.next()
     assert isinstance(broke, BotFailed)
     assert "choose raised TypeError" in broke.reason
-    assert broke.trace == ""
+    assert broke.traceback == ""
 
 
 def test_a_bot_that_resigns_is_reported_in_a_line_and_closed() -> None:

@@ -69,7 +69,7 @@ def test_a_match_from_hello_to_end() -> None:
     choose = only(machine.handle_message(turn([]), 5.0))
     assert isinstance(choose, ChooseMove)
     assert choose.position == TICTACTOE.start()
-    assert choose.reply_to is None
+    assert choose.opponent_move is None
     clock = choose.clock
     assert (clock.mine, clock.theirs, clock.increment, clock.margin) == (9.0, 8.0, 0.1, 0.1)
     assert (clock.per_move, clock.arrived, clock.lag) == (False, 5.0, 0.0)
@@ -77,7 +77,7 @@ def test_a_match_from_hello_to_end() -> None:
     assert machine.handle_message(Accepted("m", 0, 130.0, 9000), 5.2) == []
     choose = only(machine.handle_message(turn([4, 0]), 6.0))
     assert isinstance(choose, ChooseMove)
-    assert (choose.ply, choose.reply_to) == (2, 0)
+    assert (choose.ply, choose.opponent_move) == (2, 0)
     assert choose.clock.lag == pytest.approx(0.03), "the server's time minus the bot's"
     assert machine.handle_move_chosen("m", 2, 8, None, 6.1) == [SendMessage(Move("m", 2, 8))]
     finish = only(machine.handle_message(end([4, 0, 8], winner="maxie"), 7.0))
@@ -103,7 +103,7 @@ def test_a_client_that_missed_messages_catches_up_from_the_moves() -> None:
     stop, choose = machine.handle_message(turn([0, 1, 2, 3]), 1.0)
     assert stop == CancelMove("m")
     assert isinstance(choose, ChooseMove)
-    assert (choose.ply, choose.reply_to) == (4, 3)
+    assert (choose.ply, choose.opponent_move) == (4, 3)
     assert TICTACTOE.position_to_text(choose.position) == "XOXO....."
     assert machine.handle_move_chosen("m", 0, 4, None, 1.1) == []
     assert machine.handle_move_chosen("m", 4, 4, None, 1.2) == [SendMessage(Move("m", 4, 4))]
