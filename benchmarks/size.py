@@ -26,7 +26,7 @@ from arena.server.store.schema import matches, records
 from arena.server.store.stats import StoreStats, load_store_stats
 from arena.server.web.page_process import MAX_PARALLEL_RESPONSES as ANSWERS_AT_ONCE
 from arena.server.web.request_queue import MAX_PROCESSOR_CORE_SHARE
-from arena.server.web.routes import ROUTES, find_route
+from arena.server.web.routes import ROUTES, find_route_key
 from benchmarks.hostile.stranger import TrafficCounts, send_http_request
 from benchmarks.kit.filling import (
     BOT_COUNT,
@@ -157,7 +157,7 @@ async def measure_request_latencies_ms(
                 *(measure_request_seconds(url, path, credentials) for path in paths)
             )
         ]
-        cost = max(ROUTES[find_route(path.partition("?")[0]) or "/healthz"].cost for path in paths)
+        cost = max(ROUTES[find_route_key(path.partition("?")[0]) or "/healthz"].cost_us for path in paths)
         await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / MAX_PROCESSOR_CORE_SHARE)
     return durations
 

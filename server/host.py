@@ -77,9 +77,9 @@ from arena.server.store.host_requests import SendHostRequest
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import DEFAULT_LEASE_SECONDS, LeaseLost
 from arena.server.store.pruning import apply_retention
-from arena.server.web.event_progress import FindProgress
+from arena.server.web.event_progress import FindEventProgress
 from arena.server.web.page_messages import ServerInfo
-from arena.server.web.pages import WebApp
+from arena.server.web.web_app import WebApp
 
 log = logging.getLogger("arena.host")
 
@@ -264,7 +264,7 @@ class Host:
             tasks.start_soon(job)
 
     async def accept_connections(
-        self, stack: AsyncExitStack, tls: SSLContext | None, find_event_progress: FindProgress
+        self, stack: AsyncExitStack, tls: SSLContext | None, find_event_progress: FindEventProgress
     ) -> None:
         """Accept connections until `stack` closes. Raises CannotListen if the address cannot be used.
 
@@ -446,7 +446,7 @@ async def open_host(
     resumed_event: str | None = None,
     will_restart: bool = True,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
-    find_event_progress: FindProgress = lambda _event: None,
+    find_event_progress: FindEventProgress = lambda _event: None,
     clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[Host]:
     """Run a server during the block: listen, play matches and store them.
@@ -526,7 +526,7 @@ async def make_edge(
     uses_tls: bool,
     describe_outage: Callable[[], str],
     send_host_request: SendHostRequest,
-    find_event_progress: FindProgress = lambda _event: None,
+    find_event_progress: FindEventProgress = lambda _event: None,
     lag: EventLoopLag,
     is_storing_moves: Callable[[], bool] = lambda: False,
     clock: TimeSource,
@@ -565,7 +565,7 @@ async def make_edge(
         PROGRAM_NAME_AND_VERSION,
         admits_anyone=settings.server.anyone,
         admits_guests=house.admits_guests,
-        house=tuple(engine.name for engine in house.engines),
+        house_bots=tuple(engine.name for engine in house.engines),
         uses_tls=uses_tls,
     )
     edge.pages = pages = WebApp(
@@ -580,7 +580,7 @@ async def make_edge(
         origins=settings.server.origins,
         clock=clock,
     )
-    stack.callback(pages.process.close)
+    stack.callback(pages.page_process.close)
     update = partial(_load_and_apply_directives, edge, pages, store)
     edge.start_soon(
         run_periodically,
@@ -590,7 +590,7 @@ async def make_edge(
         DIRECTIVE_POLL_INTERVAL_SECONDS,
         "bans and notices cannot be read now",
     )
-    edge.start_soon(pages.renames.run)
+    edge.start_soon(pages.rename_queue.run)
     return edge
 
 

@@ -9,7 +9,7 @@ import typer
 
 from arena.console import DatabaseOption, JsonOption, Justify, err, print_table, write_json
 from arena.rating.audit import Audit, AuditFinding
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, make_unknown_event_error, run_on_store
+from arena.server.commands.store_access import DEFAULT_DATABASE_URL, make_unknown_event_error, run_on_store
 from arena.server.store.address_uses import find_days_with_shared_address
 from arena.server.store.archive import ArchivedMatch, export_archive_lines
 from arena.server.store.database import Engine

@@ -24,7 +24,7 @@ from arena.console import (
     register_games,
     validate_output_file,
 )
-from arena.server.commands.store_options import (
+from arena.server.commands.store_access import (
     DEFAULT_DATABASE_URL,
     make_unknown_event_error,
     require_existing_sqlite_file,

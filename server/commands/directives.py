@@ -10,7 +10,7 @@ import typer
 from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
 from arena.games.name_hints import format_similar_name_hint
 from arena.protocol.timecontrol import parse_duration
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
+from arena.server.commands.store_access import DEFAULT_DATABASE_URL, require_valid_name_argument, run_on_store
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
     KICK_REFUSAL_SECONDS,
@@ -52,7 +52,7 @@ def kick(
 
     Example: arena kick my-bot --reason "it stands still"
     """
-    require_usable_name(name)
+    require_valid_name_argument(name)
     text = check_directive_text(reason)
 
     async def issue_kick(engine: Engine) -> bool | None:
@@ -101,7 +101,7 @@ def ban(
         ]
         print_table(dict.fromkeys(("banned", "until", "reason"), "left"), rows)
         return
-    require_usable_name(subject)
+    require_valid_name_argument(subject)
     kind, subject = parse_ban_subject(subject)
     if lift:
         lift_existing_directive(db, kind, subject)

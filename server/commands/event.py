@@ -31,7 +31,7 @@ from arena.rating.formats import ARENA_FORMAT, LADDER_FORMATS
 from arena.server.commands.directives import parse_duration_option
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
+from arena.server.commands.store_access import DEFAULT_DATABASE_URL, require_valid_name_argument, run_on_store
 from arena.server.core.calendar import (
     DAYS_BY_RECURRENCE_INTERVAL,
     BadStartTime,
@@ -159,7 +159,7 @@ def new(
     if invite and not invited:
         raise UsageError("--invite: name at least one bot, or leave it out to invite all")
     for bot in invited:
-        require_usable_name(bot)
+        require_valid_name_argument(bot)
     now = int(time.time())
     option_name = "--zone"
     try:

@@ -14,7 +14,7 @@ import typer
 from arena.atomic_file import open_output_file
 from arena.console import DatabaseOption, UsageError, err, explain_write_errors, validate_output_file
 from arena.protocol.timecontrol import parse_duration
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
+from arena.server.commands.store_access import DEFAULT_DATABASE_URL, require_valid_name_argument, run_on_store
 from arena.server.store.invitations import create_invitations
 
 MAX_INVITED_OWNERS = 10_000
@@ -70,7 +70,7 @@ def invite_command(
     if not 1 <= len(owners) <= MAX_INVITED_OWNERS:
         raise UsageError(f"name 1 to {MAX_INVITED_OWNERS} owners, as arguments or in a --roster")
     for name in owners:  # before a missing store is created
-        require_usable_name(name)
+        require_valid_name_argument(name)
     to_file = str(csv) != "-"
     output_name = str(csv) if to_file else "standard output"
     try:

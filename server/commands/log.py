@@ -25,7 +25,7 @@ from arena.console import (
 )
 from arena.fetch import fetch_body
 from arena.match.timeline import TimelineEntry
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
+from arena.server.commands.store_access import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.web.credentials import make_basic_header
 from arena.server.web.match_log import LogNotFound, MatchLog, load_match_log
 

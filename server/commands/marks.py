@@ -22,7 +22,7 @@ from arena.console import (
 )
 from arena.rating.elo import Z_SCORE_95_PERCENT
 from arena.rating.standings import StandingsRow
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, make_unknown_event_error, run_on_store
+from arena.server.commands.store_access import DEFAULT_DATABASE_URL, make_unknown_event_error, run_on_store
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import Engine
 from arena.server.store.events import find_event_state

@@ -23,7 +23,7 @@ from arena.server.commands.directives import (
     lift_existing_directive,
     parse_duration_option,
 )
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
+from arena.server.commands.store_access import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store import owners, personal_data, renaming, tokens
 from arena.server.store.database import Engine
 from arena.server.store.directives import issue_directive

@@ -18,7 +18,7 @@ from arena.console import (
     print_table_or_write_json,
     register_game,
 )
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
+from arena.server.commands.store_access import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.rating_verification import RatingsMismatch, VerifiedRatings, verify_ratings
 from arena.server.store.aggregates.ratings import RatingRow, compute_activity_cutoff_time, load_rating_rows

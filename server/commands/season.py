@@ -16,7 +16,7 @@ from arena.console import (
     register_game,
 )
 from arena.server.commands.ratings import GameOption, print_ratings
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
+from arena.server.commands.store_access import DEFAULT_DATABASE_URL, require_valid_name_argument, run_on_store
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.ratings import RatingRow, load_rating_rows
 from arena.server.store.aggregates.season_closing import close_season
@@ -36,7 +36,7 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFA
 
     Example: arena season close spring-2026 --game riskless
     """
-    require_usable_name(name)
+    require_valid_name_argument(name)
     registered_game = None if game is None else register_game(game)
 
     async def close_running_season(engine: Engine) -> list[str]:

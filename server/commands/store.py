@@ -9,7 +9,7 @@ import typer
 
 from arena import user_paths
 from arena.console import DatabaseOption, JsonOption, UsageError, err, print_table_or_write_json
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
+from arena.server.commands.store_access import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import Engine
 from arena.server.store.pruning import BadRetention, Retention, prune_matches

@@ -16,7 +16,7 @@ from arena.console import (
     print_table_or_write_json,
 )
 from arena.protocol.values import Role
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
+from arena.server.commands.store_access import DEFAULT_DATABASE_URL, require_valid_name_argument, run_on_store
 from arena.server.store import tokens
 from arena.server.store.names import find_name_unavailability_reason
 
@@ -50,7 +50,7 @@ def create(
     Example: arena token create my-bot --db sqlite:///arena.db
     """
     for text in (name, owner) if owner else (name,):  # before a missing store is created
-        require_usable_name(text)
+        require_valid_name_argument(text)
     if (why := find_name_unavailability_reason(name, ())) is not None:
         raise CommandError(why)
     run_on_store(

@@ -28,7 +28,7 @@ from arena.server.edge.responses import INTERNAL_ERROR_RESPONSE, Response
 from arena.server.store import database, errors
 from arena.server.web import link_previews, page_messages
 from arena.server.web.analysis import analyse_position, review_moves
-from arena.server.web.board_pages import answer_board_request
+from arena.server.web.custom_game_boards import answer_board_request
 from arena.server.web.event_calendar import answer_calendar_request
 from arena.server.web.initial_page import INTRODUCTION_ELEMENT, InitialPage
 from arena.server.web.link_previews import LinkPreviewHandler
@@ -42,7 +42,7 @@ from arena.server.web.page_messages import (
     PageResponse,
 )
 from arena.server.web.routes import BadRequest, NotFound, Route
-from arena.server.web.store_pages import StoreDataHandler
+from arena.server.web.store_data import StoreDataHandler
 
 MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND, MAX_CACHE_SECONDS = 1.0, 200.0, 10.0
 """Cache time of a response: 200 s for each second of work that the response took, but at least 1 s and at most 10 s."""
@@ -60,17 +60,17 @@ class PageRequestHandler:
         # The cost of a response is its work, without the time it waits for a free CPU: otherwise, a busy machine would
         # cache responses for longer. SQLite works in this process, so CPU time measures its work. Other databases work
         # in other processes, so their work can only be measured as elapsed time.
-        self._cost_ns = clock.cpu_time_ns if engine.dialect.name == "sqlite" else clock.now_ns
+        self._read_work_clock_ns = clock.cpu_time_ns if engine.dialect.name == "sqlite" else clock.now_ns
         self._templates = config.templates
         self._initial_page = InitialPage()
-        self._previews = LinkPreviewHandler(engine)
-        self._store = StoreDataHandler(engine)
-        self._logs = MatchLogHandler(engine, admits_anyone=config.info.admits_anyone)
-        self._admits_guests = config.info.admits_guests
+        self._preview_handler = LinkPreviewHandler(engine)
+        self._store_data_handler = StoreDataHandler(engine)
+        self._match_log_handler = MatchLogHandler(engine, admits_anyone=config.server_info.admits_anyone)
+        self._admits_guests = config.server_info.admits_guests
 
     async def handle_request(self, request: PageRequest) -> PageResponse:
         """Return the response to a request. Any exception becomes a response with an error status."""
-        start_ns, fault = self._cost_ns(), ""
+        start_ns, error_text = self._read_work_clock_ns(), ""
         try:
             with anyio.fail_after(request.seconds_left):
                 response = await self._answer_request(request)
@@ -83,13 +83,13 @@ class PageRequestHandler:
                 "the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE
             )
         except Exception as error:  # noqa: BLE001  the parent logs it
-            response, fault = _make_failure_response(error)
-        compress = partial(responses.compress_if_accepted, response, accepts_gzip=request.gzip)
-        needs_thread = request.gzip and responses.is_worth_compressing(response)
+            response, error_text = _make_failure_response(error)
+        compress = partial(responses.compress_if_accepted, response, accepts_gzip=request.accepts_gzip)
+        needs_thread = request.accepts_gzip and responses.is_worth_compressing(response)
         response = await anyio.to_thread.run_sync(compress) if needs_thread else compress()
-        cost = (self._cost_ns() - start_ns) / 1e9
+        cost = (self._read_work_clock_ns() - start_ns) / 1e9
         cache_seconds = _choose_cache_seconds(request.route_match.route, response, cost)
-        return PageResponse(response, request.number, cache_seconds, fault)
+        return PageResponse(response, request.number, cache_seconds, error_text)
 
     async def _answer_request(self, request: PageRequest) -> Response:
         route_match = request.route_match
@@ -97,40 +97,42 @@ class PageRequestHandler:
             return await self._render_page(request)
         match route_match.route_key:
             case "/picture/" | "/film/":
-                return await self._previews.answer_picture_request(
-                    unquote(route_match.path), request.live.view
+                return await self._preview_handler.answer_picture_request(
+                    unquote(route_match.path), request.live_snapshot.match_view
                 )
             case "/events.ics":
                 return await answer_calendar_request(self._engine, request.origin)
             case "/api/log/":
-                return await self._logs.handle_request(route_match.name, request.authorization)
+                return await self._match_log_handler.handle_request(
+                    route_match.path_argument, request.authorization
+                )
             case "/api/game/":
-                return await answer_board_request(route_match.name, route_match.parameters)
+                return await answer_board_request(route_match.path_argument, route_match.parameters)
             case "/api/advice/" | "/api/review" | "/api/review/" if not self._admits_guests:
                 raise NotFound("this server offers no analysis, because guests may not use its engines")
             case "/api/review":
                 return await review_moves(route_match.parameters)
             case "/api/advice/":
-                return await analyse_position(route_match.name, route_match.parameters)
+                return await analyse_position(route_match.path_argument, route_match.parameters)
             case "/api/map/":
-                return answer_map_request(route_match.name)
+                return answer_map_request(route_match.path_argument)
             case "/api/maps":
                 return answer_maps_request()
-        return await self._store.handle_request(route_match, request.live)
+        return await self._store_data_handler.handle_request(route_match, request.live_snapshot)
 
     async def _render_page(self, request: PageRequest) -> Response:
         """Return an HTML page with a title and link preview of its own.
 
         If the store is slow or unavailable, the page has the general title and preview of the site.
         """
-        route_match, view = request.route_match, request.live.view
+        route_match, view = request.route_match, request.live_snapshot.match_view
         initial_html = (
             self._initial_page.render(view) if route_match.route_key == "/" else INTRODUCTION_ELEMENT
         )
         preview = link_previews.DEFAULT_LINK_PREVIEW
         with anyio.move_on_after(TITLE_LOOKUP_TIME_SHARE * request.seconds_left):
             try:
-                preview = await self._previews.find_preview(route_match.path, route_match.query, view)
+                preview = await self._preview_handler.find_preview(route_match.path, route_match.query, view)
             except Exception as error:
                 if errors.describe_database_error(error) is None and not isinstance(error, TimeoutError):
                     raise
@@ -170,7 +172,7 @@ async def serve() -> None:
     End this process when the parent closes the socket.
     """
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=os.dup(0)))
-    decode = msgspec.msgpack.Decoder(page_messages.ToPageProcess).decode
+    decode = msgspec.msgpack.Decoder(page_messages.MessageToPageProcess).decode
     config = decode(await page_messages.read_frame(reader))
     if not isinstance(config, PageProcessConfig):
         raise TypeError(f"the first frame must be PageProcessConfig, not {type(config).__name__}")

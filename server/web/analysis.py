@@ -39,7 +39,7 @@ from arena.protocol.record import (
 from arena.protocol.values import Players
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
-from arena.server.web.board_pages import parse_match
+from arena.server.web.custom_game_boards import parse_match
 from arena.server.web.maps import require_built_in_map
 from arena.server.web.routes import BadRequest
 from arena.server.web.static_files import CACHE_CONTROL_ONE_DAY

@@ -65,5 +65,5 @@ class EventProgress(Struct, frozen=True):
     sprt: SprtProgress | None = None
 
 
-FindProgress = Callable[[str], EventProgress | None]
+FindEventProgress = Callable[[str], EventProgress | None]
 """Function that returns the progress of an event; None for an event that this server does not play."""

@@ -33,7 +33,7 @@ from arena.server.store.queries import load_event_table
 from arena.server.web import titles
 from arena.server.web.initial_page import DEMO_FILE
 from arena.server.web.maps import require_built_in_map
-from arena.server.web.pictures import HEIGHT, WIDTH
+from arena.server.web.pictures import PREVIEW_HEIGHT, PREVIEW_WIDTH
 from arena.server.web.routes import (
     MATCH_ID_PATTERN,
     MAX_NAME_PARAMETER_LENGTH,
@@ -243,7 +243,7 @@ class LinkPreviewHandler:
         return f"The table after {table.counted} matches", rows
 
 
-def find_match_id(path: str, query: str) -> str:
+def parse_shown_match_id(path: str, query: str) -> str:
     """Return the id of the match that a page or a picture shows; empty if it shows none.
 
     path, query: percent-encoded path and query of the URL
@@ -308,8 +308,8 @@ def render_preview(preview: LinkPreview, origin: str, path: str) -> bytes:
         "og:description": preview.description,
         "og:url": origin + path,
         "og:image": origin + preview.picture,
-        "og:image:width": str(WIDTH),
-        "og:image:height": str(HEIGHT),
+        "og:image:width": str(PREVIEW_WIDTH),
+        "og:image:height": str(PREVIEW_HEIGHT),
         "og:image:alt": f"{preview.title}: {preview.description}",
     }
     lines = [

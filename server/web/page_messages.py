@@ -37,7 +37,7 @@ class ServerInfo(Struct, frozen=True):
     """True if a client may use any name that has no token, without a token."""
     admits_guests: bool = False
     """True if people without a token may play the server's own bots."""
-    house: tuple[str, ...] = ()
+    house_bots: tuple[str, ...] = ()
     """Names of the server's own bots."""
     uses_tls: bool = False
     """True if the server itself uses TLS, so that its URLs begin with `https`."""
@@ -50,7 +50,7 @@ class PageProcessConfig(Struct, frozen=True, tag="setup"):
     """Database URL of the store."""
     games: list[str]
     """Custom games loaded in this server, each as `FILE.py:Class`."""
-    info: ServerInfo
+    server_info: ServerInfo
     templates: PageTemplates
 
 
@@ -60,11 +60,11 @@ class LiveSnapshot(Struct, frozen=True):
     Fields that the response does not need have their defaults.
     """
 
-    view: View | None = None
+    match_view: View | None = None
     """Spectators' view of the match that the response shows; None if it shows no match in progress."""
-    playing_count: int = 0
+    in_progress_count: int = 0
     """Number of matches in progress of the event that the request is for."""
-    progress: EventProgress | None = None
+    event_progress: EventProgress | None = None
     """Progress of the event that the request is for; None if there is no such event, or if another server plays it."""
 
 
@@ -72,13 +72,13 @@ class PageRequest(Struct, frozen=True, tag="question"):
     """HTTP request that the page process must answer."""
 
     route_match: RouteMatch
-    gzip: bool
+    accepts_gzip: bool
     """True if the client accepts a response compressed with gzip."""
     origin: str = ""
     """Scheme and host of the request, as in `https://arena.example`; empty if unknown or not needed."""
     authorization: str = ""
     """Authorization header; empty if the response does not depend on it."""
-    live: LiveSnapshot = LiveSnapshot()
+    live_snapshot: LiveSnapshot = LiveSnapshot()
     """Live data on the match or the event of the request; set by `PageProcess` when it sends the request."""
     number: int = 0
     """Number that identifies the request. Its response has the same number. Set by `PageProcess` when it sends the request."""
@@ -93,7 +93,7 @@ class PageResponse(Struct, frozen=True, tag="reply"):
     number: int = 0
     cache_seconds: float = 0.0
     """Time for which the response may be cached, in seconds; 0 if it must not be cached."""
-    fault: str = ""
+    error_text: str = ""
     """Description of an internal error, for the server's log; empty if there was none."""
 
 
@@ -101,13 +101,13 @@ class PageProcessReady(Struct, frozen=True, tag="ready"):
     """First message from the page process: it has started and accepts requests."""
 
 
-ToPageProcess = PageProcessConfig | PageRequest
-FromPageProcess = PageProcessReady | PageResponse
+MessageToPageProcess = PageProcessConfig | PageRequest
+MessageFromPageProcess = PageProcessReady | PageResponse
 
 _encode = msgspec.msgpack.encode
 
 
-def encode_frame(message: ToPageProcess | FromPageProcess) -> bytes:
+def encode_frame(message: MessageToPageProcess | MessageFromPageProcess) -> bytes:
     """Encode a message as a frame: its length in bytes, as four big-endian bytes, then the message in MessagePack."""
     body = _encode(message)
     return len(body).to_bytes(4) + body

@@ -23,12 +23,12 @@ import msgspec
 from arena.clock import TimeSource
 from arena.server.edge.page_client import PageClient
 from arena.server.web import page_messages
-from arena.server.web.event_progress import FindProgress
-from arena.server.web.link_previews import find_match_id
+from arena.server.web.event_progress import FindEventProgress
+from arena.server.web.link_previews import parse_shown_match_id
 from arena.server.web.page_messages import (
     TITLE_LOOKUP_TIME_SHARE,
-    FromPageProcess,
     LiveSnapshot,
+    MessageFromPageProcess,
     PageProcessConfig,
     PageRequest,
     PageResponse,
@@ -43,14 +43,14 @@ MAX_PARALLEL_RESPONSES = 6
 """Maximum number of quick responses made in parallel. At most one response on a slow route (`Route.is_slow`) is added."""
 START_TIMEOUT_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
-REQUEST_START_WAIT_SECONDS = 45.0
+MAX_START_WAIT_SECONDS = 45.0
 """Maximum time, in seconds, that a request waits for the process to start. It does not count towards the request's limit."""
 REQUEST_GRACE_SECONDS = 5.0
 """Seconds by which a response may exceed its request's time limit. After that, the page process is killed as hung."""
 RESTART_PAUSE_SECONDS = 5.0
 """Minimum pause, in seconds, after a page process that ended before its first response, until another one is started."""
 
-_decode = msgspec.msgpack.Decoder(FromPageProcess).decode
+_decode = msgspec.msgpack.Decoder(MessageFromPageProcess).decode
 
 
 class PageProcess:
@@ -60,7 +60,7 @@ class PageProcess:
         self,
         make_config: Callable[[], PageProcessConfig],
         page_client: PageClient,
-        find_event_progress: FindProgress,
+        find_event_progress: FindEventProgress,
         clock: TimeSource,
     ) -> None:
         """Prepare the process, without starting it.
@@ -99,21 +99,21 @@ class PageProcess:
         Raises ServerBusy if too many requests wait, or if there is no response in time.
         """
         route = request.route_match.route
-        end_time = self._clock.now() + route.max_seconds
+        end_time = self._clock.now() + route.timeout_seconds
         queue = self._slow_queue if route.is_slow else self._quick_queue
         try:
-            async with queue.wait_for_turn(address, route.cost, route.max_seconds):
+            async with queue.wait_for_turn(address, route.cost_us, route.timeout_seconds):
                 if is_abandoned():
                     return None
                 seconds_left = end_time - self._clock.now()
                 child = await self._ensure_child_started()
                 self.request_count += 1
-                start_time, live = self._clock.now(), LiveSnapshot()
+                start_time, live_snapshot = self._clock.now(), LiveSnapshot()
                 with anyio.move_on_after(TITLE_LOOKUP_TIME_SHARE * seconds_left if route.is_page else None):
-                    live = await self._load_live_snapshot(request.route_match)
+                    live_snapshot = await self._load_live_snapshot(request.route_match)
                 seconds_left -= self._clock.now() - start_time
                 return await child.request_page(
-                    msgspec.structs.replace(request, live=live, seconds_left=seconds_left)
+                    msgspec.structs.replace(request, live_snapshot=live_snapshot, seconds_left=seconds_left)
                 )
         except TimeoutError:
             raise ServerBusy(TOO_MANY_REQUESTS_REASON) from None
@@ -121,7 +121,7 @@ class PageProcess:
     async def _ensure_child_started(self) -> _ChildProcess:
         """Return the process once it has started. If the caller is cancelled, the start continues.
 
-        Raises ServerBusy if the start takes longer than REQUEST_START_WAIT_SECONDS, during the pause after a process that ended
+        Raises ServerBusy if the start takes longer than MAX_START_WAIT_SECONDS, during the pause after a process that ended
         without a response (RESTART_PAUSE_SECONDS), and after `close`.
         """
         if self._start_task is None:
@@ -131,7 +131,7 @@ class PageProcess:
                 raise ServerBusy("the web page is temporarily unavailable: try again")
             self._start_task = asyncio.create_task(self._start_child())
         try:
-            with anyio.fail_after(REQUEST_START_WAIT_SECONDS):
+            with anyio.fail_after(MAX_START_WAIT_SECONDS):
                 return await asyncio.shield(self._start_task)
         except TimeoutError:
             raise ServerBusy("the web page is still starting: try again") from None
@@ -189,7 +189,7 @@ class PageProcess:
             listing = await self._page_client.request_lobby_listing_or_last_known()
             playing = sum(match.event == event for match in listing.matches)
             return LiveSnapshot(None, playing, self._find_event_progress(event))
-        match_id = find_match_id(route_match.path, route_match.query)
+        match_id = parse_shown_match_id(route_match.path, route_match.query)
         if match_id or route_match.route_key == "/":
             # The start page shows any Riskless match.
             live_matches = (await self._page_client.request_lobby_listing_or_last_known()).matches
@@ -248,7 +248,7 @@ class _ChildProcess:
         finally:
             self._pending.pop(number, None)
 
-    def write_message(self, message: page_messages.ToPageProcess) -> None:
+    def write_message(self, message: page_messages.MessageToPageProcess) -> None:
         """Send a message, unless the process has ended."""
         if not self._writer.is_closing():
             self._writer.write(page_messages.encode_frame(message))

@@ -39,7 +39,7 @@ SERVER_FAILURE_REASON = "the server failed; its log says why"
 """Reason why a bot keeps its name, as shown to the host after an unexpected error."""
 
 
-class RenameWithState(Struct, frozen=True):
+class RequestedRename(Struct, frozen=True):
     """Rename of a bot that a host has requested, as shown to the host."""
 
     name: str
@@ -63,43 +63,43 @@ class RenameQueue:
     def __init__(self, store_url: str) -> None:
         """Prepare an empty queue. `store_url`: database URL of the store."""
         self._store_url = store_url
-        self._problems: dict[NameChange, str | None] = {}
+        self._problem_by_change: dict[NameChange, str | None] = {}
         """Requested renames, in the order of their requests, each with its outcome.
 
         The outcome is None until the rename is over, empty after success, and otherwise the reason why the bot keeps its name.
         """
-        self._added = anyio.Event()
+        self._rename_added = anyio.Event()
 
     def add(self, change: NameChange) -> None:
         """Queue a rename, unless the same rename is already queued or in progress."""
-        if self._problems.get(change, "") is None:
+        if self._problem_by_change.get(change, "") is None:
             return
-        self._problems.pop(change, None)
-        self._problems[change] = None
-        self._added.set()
+        self._problem_by_change.pop(change, None)
+        self._problem_by_change[change] = None
+        self._rename_added.set()
 
-    def list_renames(self) -> list[RenameWithState]:
+    def list_renames(self) -> list[RequestedRename]:
         """Return the unfinished renames and the latest finished ones, in the order of their requests."""
         return [
-            RenameWithState(change.name, change.new_name, problem)
-            for change, problem in self._problems.items()
+            RequestedRename(change.name, change.new_name, problem)
+            for change, problem in self._problem_by_change.items()
         ]
 
     async def run(self) -> None:
         """Carry out the queued renames, one at a time, until cancelled."""
         while True:
-            await self._added.wait()
-            self._added = anyio.Event()
+            await self._rename_added.wait()
+            self._rename_added = anyio.Event()
             while (change := self._find_next_change()) is not None:
-                self._problems[change] = await self._run_rename_and_describe_failure(change)
+                self._problem_by_change[change] = await self._run_rename_and_describe_failure(change)
                 finished_changes = [
-                    change for change, problem in self._problems.items() if problem is not None
+                    change for change, problem in self._problem_by_change.items() if problem is not None
                 ]
                 for finished_change in finished_changes[:-MAX_LISTED_RENAMES]:
-                    del self._problems[finished_change]
+                    del self._problem_by_change[finished_change]
 
     def _find_next_change(self) -> NameChange | None:
-        return next((change for change, problem in self._problems.items() if problem is None), None)
+        return next((change for change, problem in self._problem_by_change.items() if problem is None), None)
 
     async def _run_rename_and_describe_failure(self, change: NameChange) -> str:
         """Rename a bot in a child process, and return the reason why it keeps its name; empty after success."""

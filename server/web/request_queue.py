@@ -21,7 +21,7 @@ MAX_PROCESSOR_CORE_SHARE = 0.2
 
 The pause after each response is computed from it.
 """
-MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
+MAX_WAITING_REQUESTS, MAX_WAITING_REQUESTS_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
 TOO_MANY_REQUESTS_REASON = "too many requests: try again in a few seconds"
 """Message for a request that is refused because too many requests wait, or because its turn did not come in time."""
@@ -34,14 +34,17 @@ class ServerBusy(Exception):
 class RequestQueue:
     """Queue of requests in which client addresses take turns: each address has one request answered, then the next address.
 
-    At most `max_parallel` responses are made at a time, and at most `max_per_address` requests of an address may wait.
+    At most `max_parallel` responses are made at a time, and at most `max_waiting_per_address` requests of an address may wait.
     """
 
     def __init__(
-        self, max_parallel: int, clock: TimeSource, max_per_address: int = MAX_WAITING_PER_ADDRESS
+        self,
+        max_parallel: int,
+        clock: TimeSource,
+        max_waiting_per_address: int = MAX_WAITING_REQUESTS_PER_ADDRESS,
     ) -> None:
         self._max_parallel = max_parallel
-        self._max_per_address = max_per_address
+        self._max_per_address = max_waiting_per_address
         self._free_slots = max_parallel
         self._clock = clock
         self._queue: OrderedDict[str, deque[anyio.Event]] = OrderedDict()
@@ -77,7 +80,7 @@ class RequestQueue:
             self._free_slots -= 1
             return
         waiting_turns = self._queue.get(address_key, ())
-        if self._waiting_count >= MAX_WAITING or len(waiting_turns) >= self._max_per_address:
+        if self._waiting_count >= MAX_WAITING_REQUESTS or len(waiting_turns) >= self._max_per_address:
             raise ServerBusy(TOO_MANY_REQUESTS_REASON)
         turn = anyio.Event()
         self._queue.setdefault(address_key, deque()).append(turn)

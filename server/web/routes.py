@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from msgspec import Struct
 
 MAX_TARGET_LENGTH = 2048
-"""Maximum length of a URL path with its query, in characters, unless the route has a higher `Route.max_value_length`."""
+"""Maximum length of a URL path with its query, in characters, unless the route has a higher `Route.max_parameter_length`."""
 MAX_NAME_PARAMETER_LENGTH, MAX_POSITION_LENGTH, MAX_MOVES_LENGTH = 128, 2048, 6000
 """Maximum lengths of a query parameter with a name, a position, or moves, in characters: about a thousand short moves fit."""
 MATCH_ID_PATTERN = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
@@ -37,16 +37,16 @@ def make_match_not_found_error(match_id: str) -> NotFound:
 class Route(NamedTuple):
     """Properties of a URL path, or of all URL paths with a prefix."""
 
-    cost: int
+    cost_us: int
     """Cost of a request: CPU time in µs, which is deducted from the budget of the client's address (`WorkBudget`).
 
     The cost is 0 for health checks, which must always be answered. Only the limits on connections apply to them.
     """
     parameters: str | None = None
     """Query parameters by name, separated by spaces; `!` marks a required one. None to leave the query unparsed."""
-    max_value_length: int = MAX_NAME_PARAMETER_LENGTH
+    max_parameter_length: int = MAX_NAME_PARAMETER_LENGTH
     """Maximum length of the value of a query parameter, in characters."""
-    max_seconds: float = 10.0
+    timeout_seconds: float = 10.0
     """Time limit, in seconds, for a response that the page process makes, or for a change of the store."""
     is_from_memory: bool = False
     """True if the response comes from memory, without the page process."""
@@ -70,7 +70,7 @@ def _make_post_route(parameters: str) -> Route:
 
     The time limit of the route is long, because a change may have to wait for changes by other clients.
     """
-    return Route(10_000, parameters, max_seconds=30.0, is_personal=True, is_post=True)
+    return Route(10_000, parameters, timeout_seconds=30.0, is_personal=True, is_post=True)
 
 
 ROUTES: dict[str, Route] = {
@@ -89,8 +89,8 @@ ROUTES: dict[str, Route] = {
     "/join/": Route(2_000, is_page=True),
     "/me/": Route(2_000, is_page=True),
     "/host/": Route(2_000, is_page=True),
-    "/picture/": Route(20_000, max_seconds=40.0, is_slow=True),
-    "/film/": Route(200_000, max_seconds=40.0, is_slow=True),
+    "/picture/": Route(20_000, timeout_seconds=40.0, is_slow=True),
+    "/film/": Route(200_000, timeout_seconds=40.0, is_slow=True),
     "/web/": Route(200, is_from_memory=True),
     "/sw.js": Route(200, is_from_memory=True),
     "/events.ics": Route(5_000, "", has_absolute_urls=True),
@@ -100,9 +100,9 @@ ROUTES: dict[str, Route] = {
     "/api/about": Route(200, is_from_memory=True),
     "/api/game/": Route(10_000, "setup moves", MAX_MOVES_LENGTH),
     "/api/map/": Route(2_000),
-    "/api/advice/": Route(250_000, "position", MAX_POSITION_LENGTH, max_seconds=40.0, is_slow=True),
-    "/api/review": Route(200_000, "game setup moves", MAX_MOVES_LENGTH, max_seconds=250.0, is_slow=True),
-    "/api/review/": Route(200_000, "", max_seconds=250.0, is_slow=True),
+    "/api/advice/": Route(250_000, "position", MAX_POSITION_LENGTH, timeout_seconds=40.0, is_slow=True),
+    "/api/review": Route(200_000, "game setup moves", MAX_MOVES_LENGTH, timeout_seconds=250.0, is_slow=True),
+    "/api/review/": Route(200_000, "", timeout_seconds=250.0, is_slow=True),
     "/api/openings/": Route(60_000, "position", MAX_POSITION_LENGTH),
     "/api/records": Route(5_000, "before limit bot game event"),
     "/api/record/": Route(2_000, "download"),
@@ -135,7 +135,7 @@ class RouteMatch(Struct, frozen=True):
     """Key of the route in `ROUTES`."""
     path: str
     """Whole path of the URL, still percent-encoded."""
-    path_rest: str
+    encoded_path_argument: str
     """Rest of the path after the route's prefix, still percent-encoded: for `/bot/NAME`, the part `NAME`."""
     query: str
     """Query of the URL (the part after `?`), still percent-encoded."""
@@ -153,13 +153,13 @@ class RouteMatch(Struct, frozen=True):
         return ROUTES[self.route_key]
 
     @property
-    def name(self) -> str:
+    def path_argument(self) -> str:
         """Path after the route's prefix, percent-decoded: for most routes a name or an id."""
-        return unquote(self.path_rest)
+        return unquote(self.encoded_path_argument)
 
 
 @lru_cache(maxsize=MAX_CACHED_TARGETS)
-def parse_target(target: str) -> RouteMatch | None:
+def parse_request_target(target: str) -> RouteMatch | None:
     """Parse the target of a request (URL path and query).
 
     Return None if no route has the path, or if a required parameter is missing. Raises BadRequest if the target is too
@@ -169,28 +169,28 @@ def parse_target(target: str) -> RouteMatch | None:
         parts = urlsplit(target)
     except ValueError:
         return None
-    route = find_route(parts.path)
-    if route is None:
+    route_key = find_route_key(parts.path)
+    if route_key is None:
         return None
-    rules = ROUTES[route]
-    max_length = max(MAX_TARGET_LENGTH, rules.max_value_length)
+    route = ROUTES[route_key]
+    max_length = max(MAX_TARGET_LENGTH, route.max_parameter_length)
     if len(target) > max_length:
         raise BadRequest(f"the path and its query must together have at most {max_length} characters")
     if not unquote(target).isprintable():
         # No name contains such a character, and PostgreSQL refuses NUL.
         raise BadRequest("the path must have only printable characters")
     query: dict[str, str] = {}
-    if rules.parameters is not None:
-        query = _parse_query(parts.query, rules.parameters.split(), rules.max_value_length)
+    if route.parameters is not None:
+        query = _parse_query(parts.query, route.parameters.split(), route.max_parameter_length)
         if any(
-            parameter.endswith("!") and parameter[:-1] not in query for parameter in rules.parameters.split()
+            parameter.endswith("!") and parameter[:-1] not in query for parameter in route.parameters.split()
         ):
             return None
-    key = unquote(parts.path), parts.query if rules.parameters is None else tuple(sorted(query.items()))
-    return RouteMatch(route, parts.path, parts.path.removeprefix(route), parts.query, query, key)
+    key = unquote(parts.path), parts.query if route.parameters is None else tuple(sorted(query.items()))
+    return RouteMatch(route_key, parts.path, parts.path.removeprefix(route_key), parts.query, query, key)
 
 
-def _parse_query(query: str, parameters: list[str], max_value_length: int) -> dict[str, str]:
+def _parse_query(query: str, parameters: list[str], max_parameter_length: int) -> dict[str, str]:
     try:
         values = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=12, errors="strict"))
     except ValueError:
@@ -198,9 +198,9 @@ def _parse_query(query: str, parameters: list[str], max_value_length: int) -> di
             "the query is invalid: write name=value, percent-encoded UTF-8, joined by &"
         ) from None
     for name, value in values.items():
-        if len(value) > max_value_length:
+        if len(value) > max_parameter_length:
             raise BadRequest(
-                f"parameter {name!r:.40} must have at most {max_value_length} characters, not {len(value)}"
+                f"parameter {name!r:.40} must have at most {max_parameter_length} characters, not {len(value)}"
             )
         if name not in parameters and f"{name}!" not in parameters:
             # If unknown parameters were accepted, one request could be sent under any number of cache keys.
@@ -211,7 +211,7 @@ def _parse_query(query: str, parameters: list[str], max_value_length: int) -> di
     return values
 
 
-def find_route(path: str) -> str | None:
+def find_route_key(path: str) -> str | None:
     """Return the key in `ROUTES` for a URL path; None if no route has the path."""
     if path in ROUTES and (path == "/" or not path.endswith("/")):
         return path

@@ -209,7 +209,7 @@ class PageProcessStub:
     """Replacement for the web pages, which a real server generates in another process. It answers no request."""
 
     def __init__(self, *_given: object, **_named: object) -> None:
-        self.process = self.renames = self
+        self.page_process = self.rename_queue = self
 
     async def __call__(self, _request: object, _address: str) -> None:
         return None

@@ -32,14 +32,14 @@ from arena.server.store.invitations import create_invitations
 from arena.server.store.ladders import claim_ladder
 from arena.server.web.analysis import analyse_position, review_match
 from arena.server.web.event_progress import EventProgress, SprtProgress, UnplayedMatch
-from arena.server.web.routes import ROUTES, find_route, parse_target
+from arena.server.web.routes import ROUTES, find_route_key, parse_request_target
 from tests.docs.pages import text_of
 from tests.games.own import EXAMPLES
 from tests.match.recorded import random_record
 from tests.server.matches import spec
 from tests.server.peer import enter
 from tests.server.web.test_event_calendar import CUP_PLAN
-from tests.server.web.test_pages import get
+from tests.server.web.test_web_app import get
 
 PAGE = "docs/api.md"
 QUESTION = re.compile(r"`(?:GET|POST) (/api/[^`…]*)`")
@@ -185,7 +185,7 @@ async def play(host: Host) -> str:
 
 def test_the_guide_has_every_path_and_its_parameters() -> None:
     text, guide = text_of(PAGE), Guide(text_of(PAGE))
-    queries = [parse_target(re.sub(r"=[A-Z]+", "=1", question)) for question in guide.questions]
+    queries = [parse_request_target(re.sub(r"=[A-Z]+", "=1", question)) for question in guide.questions]
     paths = {path for path in ROUTES if path.startswith("/api/")}
     assert {asked.route_key for asked in queries if asked is not None} == paths
     for path in paths:
@@ -254,7 +254,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
         ).decode()
         for question, targets in asked.items():
             for target in targets:
-                method = "POST" if ROUTES[find_route(target.partition("?")[0]) or ""].is_post else "GET"
+                method = "POST" if ROUTES[find_route_key(target.partition("?")[0]) or ""].is_post else "GET"
                 secret = f"Bearer {code}" if target.startswith("/api/join") else f"Basic {basic}"
                 secret = f"Basic {admin}" if target.startswith("/api/host") else secret
                 status, _, body = await get(host, target, method, Authorization=secret)

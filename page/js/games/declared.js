@@ -1,4 +1,4 @@
-// A game that somebody has written: its rules are with the server, which shows each position (server/web/board_pages.py).
+// A game that somebody has written: its rules are with the server, which shows each position (server/web/custom_game_boards.py).
 //
 // A position is there at once, and what lies on it comes later: "known" is dispatched when it has come.
 

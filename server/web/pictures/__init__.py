@@ -3,7 +3,7 @@
 The module `cards` makes SVG from texts and records. The module `drawing` makes PNG and GIF from the SVG.
 """
 
-WIDTH, HEIGHT = 1200, 630
+PREVIEW_WIDTH, PREVIEW_HEIGHT = 1200, 630
 """Size of a preview picture, in pixels, as recommended for link previews (https://ogp.me)."""
 FILM_WIDTH, FILM_HEIGHT = 600, 450
 """Size of a film (animated picture of a match), in pixels."""

@@ -14,7 +14,7 @@ from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.map_file import AnnotatedMap
 from arena.maps.picture import MAXIE_COLOUR, MINNIE_COLOUR
-from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, HEIGHT, WIDTH
+from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, PREVIEW_HEIGHT, PREVIEW_WIDTH
 from arena.server.web.pictures.positions import Rectangle, draw_position
 from arena.server.web.pictures.text_elements import FONT_NAME, MUTED, render_text
 from arena.server.web.titles import make_map_title
@@ -23,9 +23,9 @@ CARD_MARGIN = 40
 """Distance of texts and boards from the edges of a picture, in pixels. A match's picture has half of it at the left and right."""
 MAX_SHOWN_TABLE_ROWS = 8
 """Maximum number of rows of a table that a picture shows."""
-SIDE_X, SIDE_WIDTH = 780, 400
+SIDE_PANEL_X, SIDE_PANEL_WIDTH = 780, 400
 """Left end and width of the texts beside the board of a match, in pixels."""
-FILM_BOX = Rectangle(8, 56, FILM_WIDTH - 16, FILM_HEIGHT - 68)
+FILM_BOARD_BOX = Rectangle(8, 56, FILM_WIDTH - 16, FILM_HEIGHT - 68)
 """Rectangle of the board in each frame of a film (animated picture of a match)."""
 
 
@@ -47,7 +47,7 @@ def render_arena_banner(game: AnyGame, position: Any, move: Any) -> str:
 
     move: move that led to the position; None at the start of the match
     """
-    box = Rectangle(520, 40, WIDTH - 560, HEIGHT - 80)
+    box = Rectangle(520, 40, PREVIEW_WIDTH - 560, PREVIEW_HEIGHT - 80)
     return _render_svg_document(
         [
             render_text(CARD_MARGIN, 220, 64, "Riskless Arena", 460),
@@ -65,8 +65,8 @@ def render_table_card(title: str, summary: str, rows: Sequence[tuple[str, str, f
     rows: name, number as text, and length of a bar (0 to 1) of each row; only the first MAX_SHOWN_TABLE_ROWS rows are shown
     """
     parts = [
-        render_text(CARD_MARGIN, 110, 60, title, WIDTH - 2 * CARD_MARGIN),
-        render_text(CARD_MARGIN, 165, 30, summary, WIDTH - 2 * CARD_MARGIN, MUTED),
+        render_text(CARD_MARGIN, 110, 60, title, PREVIEW_WIDTH - 2 * CARD_MARGIN),
+        render_text(CARD_MARGIN, 165, 30, summary, PREVIEW_WIDTH - 2 * CARD_MARGIN, MUTED),
     ]
     for number, (name, detail, share) in enumerate(rows[:MAX_SHOWN_TABLE_ROWS]):
         y = 235 + number * 45
@@ -97,12 +97,14 @@ def render_map_card(file: AnnotatedMap) -> str:
     """Return the picture of a map with the initial position as SVG."""
     map = file.map
     game = Riskless(map)
-    box = Rectangle(CARD_MARGIN, 130, WIDTH - 2 * CARD_MARGIN, 450)
+    box = Rectangle(CARD_MARGIN, 130, PREVIEW_WIDTH - 2 * CARD_MARGIN, 450)
     detail = f"{map.territory_count} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
     return _render_svg_document(
         [
             render_text(CARD_MARGIN, 75, 50, make_map_title(map.name), 600),
-            render_text(CARD_MARGIN, 115, 24, file.description or detail, WIDTH - 2 * CARD_MARGIN, MUTED),
+            render_text(
+                CARD_MARGIN, 115, 24, file.description or detail, PREVIEW_WIDTH - 2 * CARD_MARGIN, MUTED
+            ),
             draw_position(game, game.start(), box).svg,
             _render_brand(),
         ]
@@ -118,7 +120,7 @@ def render_film_background(match: MatchCaptions, game: AnyGame) -> str:
             match.minnie, middle + 8, 30, 20, middle - 30, MINNIE_COLOUR, has_square_mark=True
         ),
     ]
-    background = draw_position(game, game.start(), FILM_BOX).background
+    background = draw_position(game, game.start(), FILM_BOARD_BOX).background
     return _render_svg_document([*names, background], FILM_WIDTH, FILM_HEIGHT)
 
 
@@ -128,7 +130,7 @@ def render_film_frame(game: AnyGame, position: Any, move: Any, played_share: flo
     move: move that led to the position; None at the start of the match
     played_share: part of the match that has been played, from 0 to 1
     """
-    foreground = draw_position(game, position, FILM_BOX, move).foreground
+    foreground = draw_position(game, position, FILM_BOARD_BOX, move).foreground
     bar = f'<rect x="0" y="{FILM_HEIGHT - 6}" width="{FILM_WIDTH * played_share:.1f}" height="6" fill="#0f6b5c"/>'
     return _render_svg_document(
         [foreground, bar, *_render_armies_bar_elements(game, position, 16, 40, FILM_WIDTH - 32, 8)],
@@ -141,26 +143,26 @@ def render_film_frame(game: AnyGame, position: Any, move: Any, played_share: flo
 def _render_board_elements(game: AnyGame | None, position: Any, move: Any) -> list[str]:
     if game is None:
         return []
-    box = Rectangle(CARD_MARGIN / 2, CARD_MARGIN, 720, HEIGHT - 2 * CARD_MARGIN)
+    box = Rectangle(CARD_MARGIN / 2, CARD_MARGIN, 720, PREVIEW_HEIGHT - 2 * CARD_MARGIN)
     return [
         f'<rect x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="16" fill="#ffffff"/>',
         draw_position(
             game, position, Rectangle(box.x + 16, box.y + 16, box.width - 32, box.height - 32), move
         ).svg,
-        *_render_armies_bar_elements(game, position, SIDE_X, 420, SIDE_WIDTH - 20, 22),
+        *_render_armies_bar_elements(game, position, SIDE_PANEL_X, 420, SIDE_PANEL_WIDTH - 20, 22),
     ]
 
 
 def _render_side_panel_elements(match: MatchCaptions, progress_text: str) -> list[str]:
     return [
-        *_render_name_elements(match.maxie, SIDE_X, 120, 40, SIDE_WIDTH - 20, MAXIE_COLOUR),
-        render_text(SIDE_X, 175, 26, "against", SIDE_WIDTH, MUTED),
+        *_render_name_elements(match.maxie, SIDE_PANEL_X, 120, 40, SIDE_PANEL_WIDTH - 20, MAXIE_COLOUR),
+        render_text(SIDE_PANEL_X, 175, 26, "against", SIDE_PANEL_WIDTH, MUTED),
         *_render_name_elements(
-            match.minnie, SIDE_X, 230, 40, SIDE_WIDTH - 20, MINNIE_COLOUR, has_square_mark=True
+            match.minnie, SIDE_PANEL_X, 230, 40, SIDE_PANEL_WIDTH - 20, MINNIE_COLOUR, has_square_mark=True
         ),
-        render_text(SIDE_X, 310, 26, match.conditions, SIDE_WIDTH, MUTED),
-        render_text(SIDE_X, 355, 26, match.result, SIDE_WIDTH),
-        render_text(SIDE_X, 395, 22, progress_text, SIDE_WIDTH, MUTED),
+        render_text(SIDE_PANEL_X, 310, 26, match.conditions, SIDE_PANEL_WIDTH, MUTED),
+        render_text(SIDE_PANEL_X, 355, 26, match.result, SIDE_PANEL_WIDTH),
+        render_text(SIDE_PANEL_X, 395, 22, progress_text, SIDE_PANEL_WIDTH, MUTED),
     ]
 
 
@@ -202,11 +204,15 @@ def _render_armies_bar_elements(
 
 
 def _render_brand() -> str:
-    return render_text(WIDTH - 290, HEIGHT - 24, 26, "Riskless Arena", 270, MUTED)
+    return render_text(PREVIEW_WIDTH - 290, PREVIEW_HEIGHT - 24, 26, "Riskless Arena", 270, MUTED)
 
 
 def _render_svg_document(
-    elements: Sequence[str], width: int = WIDTH, height: int = HEIGHT, *, background: str = "#f6f7f9"
+    elements: Sequence[str],
+    width: int = PREVIEW_WIDTH,
+    height: int = PREVIEW_HEIGHT,
+    *,
+    background: str = "#f6f7f9",
 ) -> str:
     background_rectangle = (
         f'<rect width="{width}" height="{height}" fill="{background}"/>' if background else ""

@@ -17,7 +17,7 @@ from arena.server.store.directives import issue_directive, load_directives
 from arena.server.store.host_requests import RequestAnswer
 from tests.bots.command_line import arena, fails
 from tests.server.peer import Peer, dial, enter
-from tests.server.web.test_pages import get
+from tests.server.web.test_web_app import get
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ from tests.bots.command_line import Result, arena, fails
 from tests.server.matches import game_of, spec
 from tests.server.peer import Peer, dial, enter
 from tests.server.web.test_match_log import basic
-from tests.server.web.test_pages import get
+from tests.server.web.test_web_app import get
 
 
 @pytest.fixture(autouse=True)

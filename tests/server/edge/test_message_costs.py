@@ -28,9 +28,9 @@ def test_security_md_lists_the_cost_of_every_message() -> None:
 
 
 def test_every_route_has_a_shorter_time_limit_than_the_connection() -> None:
-    longest = max(route.max_seconds for route in ROUTES.values())
+    longest = max(route.timeout_seconds for route in ROUTES.values())
     assert (
-        longest + page_process.REQUEST_START_WAIT_SECONDS + page_process.REQUEST_GRACE_SECONDS
+        longest + page_process.MAX_START_WAIT_SECONDS + page_process.REQUEST_GRACE_SECONDS
         < connection.RESPONSE_TIMEOUT_SECONDS
     )
 

@@ -147,7 +147,7 @@ async def test_the_creation_of_tables_has_a_longer_time_limit_than_other_transac
 
 
 def test_commands_of_an_edge_have_the_time_limit_of_the_post_routes() -> None:
-    assert {route.max_seconds for route in ROUTES.values() if route.is_post} == {
+    assert {route.timeout_seconds for route in ROUTES.values() if route.is_post} == {
         EDGE_DATABASE_TIMEOUTS.command_seconds
     }
 

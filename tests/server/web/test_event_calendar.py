@@ -18,7 +18,7 @@ from arena.server.host import Host
 from arena.server.web.event_calendar import LISTED_DATES_PER_SERIES, list_calendar_events, render_ical
 from tests.server.matches import game_of
 from tests.server.played import insert_event
-from tests.server.web.test_pages import get
+from tests.server.web.test_web_app import get
 
 NOW = datetime(2026, 10, 16, 12, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")

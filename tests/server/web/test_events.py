@@ -12,11 +12,11 @@ from arena.server.store.aggregates.match_counting import add_new_matches_to_aggr
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.web.event_progress import EventProgress
 from arena.server.web.page_messages import LiveSnapshot
-from arena.server.web.routes import MAX_LISTED_BOTS, parse_target
-from arena.server.web.store_pages import StoreDataHandler
+from arena.server.web.routes import MAX_LISTED_BOTS, parse_request_target
+from arena.server.web.store_data import StoreDataHandler
 from tests.server.core.test_event import begin_event
 from tests.server.played import MAXIE_WINS, day, events, insert_event, store_match
-from tests.server.web.test_pages import get, get_json, play
+from tests.server.web.test_web_app import get, get_json, play
 
 PLAN = {
     "game": "riskless",
@@ -91,7 +91,7 @@ async def test_a_cancelled_event_has_the_reason(host: Host) -> None:
 
 async def load_event(host: Host) -> Any:
     """Return the response for the event `cup`, without the cache of the page process."""
-    route_match = parse_target("/api/event?name=cup")
+    route_match = parse_request_target("/api/event?name=cup")
     assert route_match is not None
     response = await StoreDataHandler(host.engine).handle_request(route_match, LiveSnapshot())
     return json.loads(response.body)

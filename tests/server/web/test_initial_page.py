@@ -26,7 +26,7 @@ from arena.server.web.initial_page import (
     load_demo_match,
     render_hero,
 )
-from tests.server.web.test_pages import get, live_match
+from tests.server.web.test_web_app import get, live_match
 
 CONTROL = TimeControl.parse("1/move")
 

@@ -13,9 +13,9 @@ from websockets.datastructures import Headers
 from arena.server.edge.request import Request
 from arena.server.host import Host
 from arena.server.web.link_previews import DEFAULT_LINK_PREVIEW, LinkPreview, render_preview
-from arena.server.web.routes import ROUTES, find_route
+from arena.server.web.routes import ROUTES, find_route_key
 from tests.server.edge.rig import await_response
-from tests.server.web.test_pages import get, get_pages, live_match, play
+from tests.server.web.test_web_app import get, get_pages, live_match, play
 
 
 def preview_tags(body: bytes) -> dict[str, str]:
@@ -126,5 +126,5 @@ async def test_absolute_urls_have_the_host_of_the_request(host: Host) -> None:
 
 @pytest.mark.parametrize("path", ["", "/constructor", "/matches/1", "/api/match", "/web/match"])
 def test_unknown_paths_are_not_pages(path: str) -> None:
-    found = find_route(path)
+    found = find_route_key(path)
     assert found is None or not ROUTES[found].is_page

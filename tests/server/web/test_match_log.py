@@ -14,7 +14,7 @@ from arena.server.store.journal.journal import open_journal
 from arena.server.web.match_log import LogNotFound, MatchLogHandler
 from tests.server.journals import make_close_match, make_open_match
 from tests.server.matches import record
-from tests.server.web.test_pages import get
+from tests.server.web.test_web_app import get
 
 EARLIER_MATCH, CURRENT_MATCH = "before" + 26 * "0", "since" + 27 * "0"
 

@@ -51,7 +51,7 @@ from arena.server.store.database import (
 )
 from arena.server.store.host_requests import send_host_request
 from arena.server.store.tokens import StoredToken
-from arena.server.web import owners, page_process
+from arena.server.web import owner_page, page_process
 from arena.server.web.__main__ import MIN_CACHE_SECONDS, PageRequestHandler
 from arena.server.web.credentials import find_valid_token
 from arena.server.web.page_messages import (
@@ -63,13 +63,13 @@ from arena.server.web.page_messages import (
     ServerInfo,
 )
 from arena.server.web.page_process import PageProcess
-from arena.server.web.pages import WebApp
-from arena.server.web.routes import ROUTES, parse_target
+from arena.server.web.routes import ROUTES, parse_request_target
+from arena.server.web.web_app import WebApp
 from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.server.databases import Postgresql
 from tests.server.edge.rig import await_response, open_rig
 from tests.server.web.test_match_log import basic
-from tests.server.web.test_pages import get_pages, play
+from tests.server.web.test_web_app import get_pages, play
 from tests.virtual import virtual
 
 SLOW_QUERY = """WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2000000)
@@ -109,7 +109,7 @@ async def pages(url: str) -> AsyncIterator[WebApp]:
     async with open_engine(url) as engine:
         pages = make_pages(engine)
         yield pages
-        pages.process.close()
+        pages.page_process.close()
 
 
 def make_pages(engine: Engine) -> WebApp:
@@ -136,7 +136,7 @@ async def test_a_slow_query_runs_in_the_page_process(pages: WebApp, url: str) ->
         store.execute("ALTER TABLE standings RENAME TO old_standings")
         store.execute(f"CREATE VIEW standings AS {SLOW_QUERY}")
     assert (await get(pages, "/api/maps"))[0] == 200  # starts the page process
-    assert pages.process.pid not in (None, os.getpid())
+    assert pages.page_process.pid not in (None, os.getpid())
     called: Counter[str] = Counter()
     package = str(Path(sys.modules["arena.server"].__file__ or "").resolve().parent)
 
@@ -156,7 +156,7 @@ async def test_a_slow_query_runs_in_the_page_process(pages: WebApp, url: str) ->
 
 async def test_matches_go_on_while_a_request_waits(host: Host) -> None:
     assert (await get(get_pages(host), "/api/maps"))[0] == 200
-    pid = get_pages(host).process.pid
+    pid = get_pages(host).page_process.pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
     results: list[tuple[int, str]] = []
@@ -178,21 +178,21 @@ async def test_a_request_does_not_wait_for_a_slow_start_which_continues(
     pages: WebApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as impatient:
-        impatient.setattr(page_process, "REQUEST_START_WAIT_SECONDS", 0.0)
+        impatient.setattr(page_process, "MAX_START_WAIT_SECONDS", 0.0)
         for _ in range(2):
             assert await get(pages, "/api/maps") == (503, "the web page is still starting: try again\n")
-    while pages.process.pid is None:
+    while pages.page_process.pid is None:
         await anyio.sleep(0.01)
-    pid = pages.process.pid
+    pid = pages.page_process.pid
     assert (await get(pages, "/api/maps"))[0] == 200
-    assert pages.process.pid == pid
+    assert pages.page_process.pid == pid
 
 
 async def test_a_killed_page_process_is_started_again(
     pages: WebApp, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert (await get(pages, "/api/maps"))[0] == 200
-    pid = pages.process.pid
+    pid = pages.page_process.pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)  # so that the request is in progress when the process ends
     results: list[int] = []
@@ -202,12 +202,12 @@ async def test_a_killed_page_process_is_started_again(
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ask)
-        while not pages.process.request_count > 1:
+        while not pages.page_process.request_count > 1:
             await anyio.lowlevel.checkpoint()
         os.kill(pid, signal.SIGKILL)
     assert results == [503]
     assert (await get(pages, "/api/bot/anna"))[0] == 404
-    assert pages.process.pid not in (None, pid)
+    assert pages.page_process.pid not in (None, pid)
     with anyio.fail_after(500):  # a thread waits for the exit code, perhaps until after the next start
         while not (warnings := [each.getMessage() for each in caplog.records if each.name == "arena.pages"]):
             await anyio.lowlevel.checkpoint()
@@ -219,19 +219,19 @@ async def test_a_page_process_that_never_answers_is_killed(
 ) -> None:
     monkeypatch.setattr("arena.server.web.page_process.REQUEST_GRACE_SECONDS", 0.1)
     assert (await get(pages, "/api/maps"))[0] == 200
-    pid = pages.process.pid
+    pid = pages.page_process.pid
     assert pid is not None
     monkeypatch.setattr("arena.server.web.routes.ROUTES", make_quick_routes())
     os.kill(pid, signal.SIGSTOP)
     assert (await get(pages, "/api/bot/anna"))[0] == 503
     monkeypatch.undo()
-    while pages.process.pid == pid:
+    while pages.page_process.pid == pid:
         await anyio.sleep(0.01)
     assert (await get(pages, "/api/bot/anna"))[0] == 404
 
 
 def make_quick_routes() -> dict[str, Any]:
-    return {path: route._replace(max_seconds=0.1) for path, route in ROUTES.items()}
+    return {path: route._replace(timeout_seconds=0.1) for path, route in ROUTES.items()}
 
 
 async def test_the_page_process_ends_with_its_parent(url: str) -> None:
@@ -243,7 +243,7 @@ from tests.server.web.test_page_process import get, make_pages
 
 async def main():
     pages = make_pages(make_engine({url!r}))
-    print((await get(pages, "/api/maps"))[0], pages.process.pid, flush=True)
+    print((await get(pages, "/api/maps"))[0], pages.page_process.pid, flush=True)
     os.kill(os.getpid(), 9)
 
 asyncio.run(main())
@@ -266,9 +266,9 @@ def is_running(pid: int) -> bool:
 
 async def test_a_closed_page_process_is_not_started_again(pages: WebApp) -> None:
     assert (await get(pages, "/api/maps"))[0] == 200
-    pid = pages.process.pid
+    pid = pages.page_process.pid
     assert pid is not None
-    pages.process.close()
+    pages.page_process.close()
     assert not is_running(pid)
     assert (await get(pages, "/api/bot/anna"))[0] == 503
     assert (await get(pages, "/api/about"))[0] == 200
@@ -282,7 +282,7 @@ async def test_a_core_that_does_not_answer_delays_one_page_for_a_short_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with open_rig() as arena:
-        monkeypatch.setitem(ROUTES, "/match/", ROUTES["/match/"]._replace(max_seconds=10.0))
+        monkeypatch.setitem(ROUTES, "/match/", ROUTES["/match/"]._replace(timeout_seconds=10.0))
         process = PageProcess(refuse_to_start, arena.edge.page_client, lambda _event: None, VIRTUAL_CLOCK)
         given: list[PageRequest] = []
 
@@ -296,13 +296,15 @@ async def test_a_core_that_does_not_answer_delays_one_page_for_a_short_time(
         async def find_delay(path: str) -> float:
             """Return the seconds before the page process is asked, which it does not have for its response."""
             await asyncio.sleep(1)  # the pause after the previous response
-            route_match = parse_target(path)
+            route_match = parse_request_target(path)
             assert route_match is not None
             start_time = VIRTUAL_CLOCK.now()
-            await process.answer_request(PageRequest(route_match, gzip=False), "192.0.2.1", lambda: False)
+            await process.answer_request(
+                PageRequest(route_match, accepts_gzip=False), "192.0.2.1", lambda: False
+            )
             delay = VIRTUAL_CLOCK.now() - start_time
-            assert given[-1].seconds_left == pytest.approx(route_match.route.max_seconds - delay)
-            assert given[-1].live == LiveSnapshot()
+            assert given[-1].seconds_left == pytest.approx(route_match.route.timeout_seconds - delay)
+            assert given[-1].live_snapshot == LiveSnapshot()
             return delay
 
         for path in (
@@ -347,20 +349,20 @@ async def test_the_cache_time_depends_on_cpu_time_and_not_on_waiting(pages: WebA
     """Otherwise, a busy machine would show old lists for longer."""
     moments = count(step=60 * 10**9)
     clock = TimeSource(now_ns=lambda: next(moments), cpu_time_ns=lambda: 0)
-    routes = parse_target("/api/records")
+    routes = parse_request_target("/api/records")
     assert routes is not None
     async with open_store_readonly(url) as engine:
         handler = PageRequestHandler(pages._make_page_process_config(), engine, clock)
-        reply = await handler.handle_request(PageRequest(routes, gzip=False, seconds_left=60))
+        reply = await handler.handle_request(PageRequest(routes, accepts_gzip=False, seconds_left=60))
     assert (reply.response.status, reply.cache_seconds) == (200, MIN_CACHE_SECONDS)
 
 
 async def test_a_response_ready_at_its_time_limit_is_sent(pages: WebApp, url: str) -> None:
-    routes = parse_target("/api/maps")
+    routes = parse_request_target("/api/maps")
     assert routes is not None
     async with open_store_readonly(url) as engine:
         handler = PageRequestHandler(pages._make_page_process_config(), engine, TimeSource())
-        reply = await handler.handle_request(PageRequest(routes, gzip=True, seconds_left=0))
+        reply = await handler.handle_request(PageRequest(routes, accepts_gzip=True, seconds_left=0))
     assert (reply.response.status, reply.response.headers["Content-Encoding"]) == (200, "gzip")
 
 
@@ -373,7 +375,7 @@ async def test_only_ten_of_a_hundred_wrong_tokens_are_looked_up(
         looked_up.append(authorization)
         return await find_valid_token(engine, authorization)
 
-    monkeypatch.setattr(owners, "find_valid_token", look_up)
+    monkeypatch.setattr(owner_page, "find_valid_token", look_up)
 
     async def guess() -> None:
         status, _ = await post_wrong_token(pages)

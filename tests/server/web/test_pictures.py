@@ -8,7 +8,7 @@ from PIL import Image
 
 from arena.server.host import Host
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
-from tests.server.web.test_pages import get, play
+from tests.server.web.test_web_app import get, play
 
 
 async def test_matches_maps_and_events_have_pictures(host: Host) -> None:

@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 import arena.clock
 from arena.server.web.request_queue import (
     MAX_PROCESSOR_CORE_SHARE,
-    MAX_WAITING_PER_ADDRESS,
+    MAX_WAITING_REQUESTS_PER_ADDRESS,
     RequestQueue,
     ServerBusy,
 )
@@ -127,7 +127,7 @@ async def test_a_request_is_refused_after_too_long_a_wait_or_with_too_many_at_on
         async with queue.wait_for_turn("192.0.2.1", COST, 0):
             pass
     async with anyio.create_task_group() as tasks:
-        for _ in range(MAX_WAITING_PER_ADDRESS):
+        for _ in range(MAX_WAITING_REQUESTS_PER_ADDRESS):
             tasks.start_soon(ask, queue, "192.0.2.1", order)
         await settle()
         with pytest.raises(ServerBusy):

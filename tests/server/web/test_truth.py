@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from arena.match.replay import verify_record
 from arena.protocol.record import format_record_line
-from arena.server.web.store_pages import judge_moves_by_solved_table
+from arena.server.web.store_data import judge_moves_by_solved_table
 from arena.solved.move_quality import MoveQuality
 from arena.solved.solution import load_solution
 from tests.ladder.reports.test_blunders import count_by_comparison, make_record

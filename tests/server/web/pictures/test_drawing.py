@@ -14,7 +14,7 @@ from arena.protocol.messages import Played, View
 from arena.protocol.record import format_record_line
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players
-from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, HEIGHT, WIDTH, drawing
+from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, PREVIEW_HEIGHT, PREVIEW_WIDTH, drawing
 from arena.server.web.routes import NotFound
 from tests.match.recorded import random_record
 
@@ -32,7 +32,7 @@ def test_each_ply_of_a_match_has_a_picture_of_the_right_size() -> None:
     record_line = line()
     start, last = drawing.draw_record(record_line, 0), drawing.draw_record(record_line)
     assert image(start).format == "PNG"
-    assert image(start).size == (WIDTH, HEIGHT)
+    assert image(start).size == (PREVIEW_WIDTH, PREVIEW_HEIGHT)
     assert start != last
 
 
@@ -79,7 +79,7 @@ def live_view() -> View:
 
 
 def test_a_match_in_progress_is_drawn_from_the_public_view() -> None:
-    assert image(drawing.draw_live_match(live_view())).size == (WIDTH, HEIGHT)
+    assert image(drawing.draw_live_match(live_view())).size == (PREVIEW_WIDTH, PREVIEW_HEIGHT)
 
 
 def test_each_picture_of_a_match_in_progress_says_that_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,4 +104,4 @@ def test_an_invalid_record_is_reported_in_one_line() -> None:
 
 def test_maps_and_tables_have_pictures() -> None:
     for made in (drawing.draw_map("m2"), drawing.draw_table("Ladder", "", [("a", "1", 0.5)])):
-        assert image(made).size == (WIDTH, HEIGHT)
+        assert image(made).size == (PREVIEW_WIDTH, PREVIEW_HEIGHT)

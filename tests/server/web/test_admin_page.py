@@ -22,14 +22,14 @@ from arena.server.store.aggregates.match_counting import add_new_matches_to_aggr
 from arena.server.store.database import open_store, redirect_transactions, run_in_transaction
 from arena.server.store.directives import load_directives
 from arena.server.store.renaming import NameChange
-from arena.server.web.host_page import AdminPageHandler
-from arena.server.web.renames import RenameQueue, RenameWithState
+from arena.server.web.admin_page import AdminPageHandler
+from arena.server.web.renames import RenameQueue, RequestedRename
 from tests.server.databases import on_sqlite
 from tests.server.matches import spec
 from tests.server.peer import dial, enter
 from tests.server.web.test_match_log import basic
 from tests.server.web.test_page_process import EmptyPageClient
-from tests.server.web.test_pages import get, get_pages
+from tests.server.web.test_web_app import get, get_pages
 
 
 @on_sqlite
@@ -154,7 +154,7 @@ async def test_an_admin_renames_hides_and_restores_bots(database: str) -> None:
             status, response = await post(**given)
             assert status == 200, response
             begun = [(each["name"], each["other"]) for each in response["renames"] if each["problem"] is None]
-            while any(each.problem is None for each in get_pages(host).renames.list_renames()):
+            while any(each.problem is None for each in get_pages(host).rename_queue.list_renames()):
                 await anyio.sleep(0.05)
             status, response = await post()
             ended = {(each["name"], each["other"]): each["problem"] for each in response["renames"]}
@@ -187,7 +187,7 @@ async def test_a_failed_rename_has_the_reason(database: str) -> None:
         change = NameChange("anna", "wolf")
         renames.add(change)
         renames.add(change)
-        assert renames.list_renames() == [RenameWithState("anna", "wolf", None)]
+        assert renames.list_renames() == [RequestedRename("anna", "wolf", None)]
         while (listed := renames.list_renames())[0].problem is None:
             await anyio.sleep(0.05)
     assert [each.problem for each in listed] == [

@@ -35,12 +35,12 @@ from arena.server.store.errors import OperationRefused
 from arena.server.store.host_requests import send_host_request
 from arena.server.store.tokens import TokenError
 from arena.server.web.credentials import find_valid_token
-from arena.server.web.owners import OwnerPageHandler
-from arena.server.web.routes import ROUTES, parse_target
+from arena.server.web.owner_page import OwnerPageHandler
+from arena.server.web.routes import ROUTES, parse_request_target
 from tests.server.peer import dial
 from tests.server.web.test_event_calendar import CUP_PLAN
 from tests.server.web.test_match_log import basic
-from tests.server.web.test_pages import get
+from tests.server.web.test_web_app import get
 
 FAR_FUTURE = 2_000_000_000
 """Start of an event in the far future, as Unix time."""
@@ -51,7 +51,7 @@ async def post(host: Host, path: str, authorization: str = "", **headers: str) -
     while True:
         start_time = monotonic()
         status, _, body = await get(host, f"/api/{path}", "POST", Authorization=authorization, **headers)
-        if status != 503 or monotonic() - start_time < ROUTES["/api/join"].max_seconds:
+        if status != 503 or monotonic() - start_time < ROUTES["/api/join"].timeout_seconds:
             return status, body.decode().strip()
 
 
@@ -201,7 +201,7 @@ async def test_an_edge_changes_tokens_and_reaches_the_core_of_an_event(
         pages = OwnerPageHandler(engine, partial(send_host_request, engine))
 
         async def post_to_edge(path: str, authorization: str) -> tuple[int, str]:
-            route_match = parse_target(f"/api/{path}")
+            route_match = parse_request_target(f"/api/{path}")
             assert route_match is not None
             answer = await pages.handle_request(route_match, authorization)
             return answer.status, answer.body.decode()
@@ -233,7 +233,7 @@ async def test_a_token_changed_meanwhile_is_not_changed_again(database: str, wor
             redirect_transactions(engine, rotate_and_write), partial(send_host_request, engine)
         )
         for name in ("lion", "tiger"):
-            route_match = parse_target(f"/api/token/{word}?name={name}")
+            route_match = parse_request_target(f"/api/token/{word}?name={name}")
             assert route_match is not None
             with pytest.raises(TokenError, match=r"^the token of 'tiger' has changed: log in again$"):
                 await pages.handle_request(route_match, old)
@@ -246,7 +246,7 @@ async def test_a_stored_token_reaches_its_owner_even_if_the_time_for_the_answer_
 ) -> None:
     async with open_store(database) as engine:
         tiger = basic("tiger", await tokens.create_token(engine, "tiger", "bot", "ada"))
-        route_match = parse_target("/api/token/rotate?name=tiger")
+        route_match = parse_request_target("/api/token/rotate?name=tiger")
         assert route_match is not None
         with anyio.CancelScope() as time_limit:
 

@@ -11,7 +11,7 @@ import pytest
 from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import Game
 from arena.server.edge import responses
-from arena.server.web.board_pages import answer_board_request
+from arena.server.web.custom_game_boards import answer_board_request
 from arena.server.web.routes import BadRequest, NotFound
 from tests.games.own import EXAMPLES
 from tests.games.setups import random_match

@@ -103,14 +103,14 @@ class StoreDataHandler:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def handle_request(self, route_match: RouteMatch, live: LiveSnapshot) -> Response:
+    async def handle_request(self, route_match: RouteMatch, live_snapshot: LiveSnapshot) -> Response:
         """Return the response to a request.
 
-        live: data that are not in the store, on the event that the request is for
+        live_snapshot: data that are not in the store, on the event that the request is for
 
         Raises BadRequest for an invalid parameter, and NotFound if there is no such match, event or bot.
         """
-        parameters, name = route_match.parameters, route_match.name
+        parameters, name = route_match.parameters, route_match.path_argument
         match route_match.route_key:
             case "/api/records":
                 return await self._answer_records(parameters)
@@ -133,7 +133,7 @@ class StoreDataHandler:
             case "/api/table.csv":
                 return await self._answer_event_table_csv(parameters["event"])
             case "/api/event":
-                return await self._answer_event(parameters["name"], live)
+                return await self._answer_event(parameters["name"], live_snapshot)
         return await self._answer_bot(name or parameters.get("name", ""))
 
     async def _answer_records(self, parameters: Mapping[str, str]) -> Response:
@@ -259,13 +259,18 @@ class StoreDataHandler:
             raise _make_event_not_found_error(event_name)
         return table
 
-    async def _answer_event(self, event_name: str, live: LiveSnapshot) -> Response:
+    async def _answer_event(self, event_name: str, live_snapshot: LiveSnapshot) -> Response:
         """Return the plan and the progress of an event, with its next matches and any sequential test (SPRT)."""
         match_count = await count_finished_matches(self._engine, event_name)
         stored_plan = await find_stored_event_plan(self._engine, event_name)
-        if match_count is None and stored_plan is None and live.progress is None and not live.playing_count:
+        if (
+            match_count is None
+            and stored_plan is None
+            and live_snapshot.event_progress is None
+            and not live_snapshot.in_progress_count
+        ):
             raise _make_event_not_found_error(event_name)
-        plan = live.progress or (
+        plan = live_snapshot.event_progress or (
             None if stored_plan is None else _make_progress_from_plan(event_name, stored_plan)
         )
         state: Mapping[str, Any] = {} if stored_plan is None else stored_plan.plan.get("state", {})
@@ -278,13 +283,17 @@ class StoreDataHandler:
             plan = structs.replace(_make_progress_from_plan(event_name, stored_plan), due=due)
         if plan is not None and len(plan.bots) > MAX_LISTED_BOTS:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_LISTED_BOTS]))
-        is_over = stored_plan is not None and stored_plan.finished is not None and not live.playing_count
+        is_over = (
+            stored_plan is not None
+            and stored_plan.finished is not None
+            and not live_snapshot.in_progress_count
+        )
         return responses.make_json_response(
             EventPage(
                 event_name,
                 plan,
                 match_count or 0,
-                live.playing_count,
+                live_snapshot.in_progress_count,
                 is_over,
                 state.get("cancel_reason", ""),
             )

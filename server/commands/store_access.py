@@ -41,7 +41,7 @@ def run_on_store(db: str | None, operation: Callable[[Engine], Awaitable[T]], *,
         raise CommandError(str(error)) from None
 
 
-def require_usable_name(name: str) -> None:
+def require_valid_name_argument(name: str) -> None:
     """Raise UsageError unless `name` is a valid name of a bot, an owner or a season."""
     try:
         require_valid_name(name)

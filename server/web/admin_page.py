@@ -33,10 +33,10 @@ from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import MAX_NAME_LENGTH, is_valid_name
 from arena.server.web.credentials import find_valid_token
-from arena.server.web.renames import RenameQueue, RenameWithState
+from arena.server.web.renames import RenameQueue, RequestedRename
 from arena.server.web.routes import MAX_LISTED_BOTS, BadRequest
 
-ACTION_PARAMETERS: dict[str, tuple[set[str], ...]] = {
+PARAMETER_SETS_BY_ACTION: dict[str, tuple[set[str], ...]] = {
     "kick": ({"name"},),
     "ban": ({"name"}, {"owner"}),
     "lift": ({"name"}, {"owner"}, set()),
@@ -87,7 +87,7 @@ class AdminPageState(Struct, frozen=True):
     """Number of spectators connected to this process of the server."""
     directives: list[Directive]
     """Bans, kicks and the notice in force."""
-    renames: list[RenameWithState]
+    renames: list[RequestedRename]
     """Renames that are in progress in this process of the server, and the latest that it has finished."""
 
 
@@ -102,7 +102,7 @@ class AdminPageHandler:
         """
         self._engine = engine
         self._page_client = page_client
-        self._renames = renames
+        self._rename_queue = renames
 
     async def handle_request(self, form: Mapping[str, str], authorization: str) -> Response:
         """Carry out an action, and return the state of the server after it.
@@ -130,7 +130,7 @@ class AdminPageHandler:
         """
         if form["do"] in ("rename", "hide"):
             for change in await self._make_name_changes(form):
-                self._renames.add(change)
+                self._rename_queue.add(change)
             return
         if form["do"] == "ban" and form.get("owner"):
             await require_owner(self._engine, form["owner"])
@@ -173,7 +173,7 @@ class AdminPageHandler:
         bots = None if listing is None else await self._describe_connected_bots(listing.bots, clients)
         spectator_count = sum(client.role == "spectator" for client in clients)
         directives = await load_directives(self._engine)
-        return AdminPageState(bots, spectator_count, directives, self._renames.list_renames())
+        return AdminPageState(bots, spectator_count, directives, self._rename_queue.list_renames())
 
     async def _describe_connected_bots(
         self, listed_bots: list[ListedBot], local_clients: list[ConnectedClient]
@@ -209,10 +209,10 @@ class AdminPageHandler:
 
 def _require_valid_form(form: Mapping[str, str]) -> None:
     """Raise BadRequest if the form's action is unknown, or does not accept the form's other parameters."""
-    forms = ACTION_PARAMETERS.get(form["do"])
+    forms = PARAMETER_SETS_BY_ACTION.get(form["do"])
     if forms is None:
         raise BadRequest(
-            f"the parameter 'do' must be one of {', '.join(ACTION_PARAMETERS)}, not {form['do']!r:.40}"
+            f"the parameter 'do' must be one of {', '.join(PARAMETER_SETS_BY_ACTION)}, not {form['do']!r:.40}"
         )
     given_parameters = {name for name in ("name", "owner", "to") if form.get(name)}
     if given_parameters not in forms:

@@ -35,14 +35,14 @@ from arena.server.store.database import Engine
 from arena.server.store.errors import OperationRefused, describe_store_failure
 from arena.server.store.host_requests import SendHostRequest
 from arena.server.web import link_previews
-from arena.server.web.event_progress import FindProgress
-from arena.server.web.host_page import AdminPageHandler
-from arena.server.web.owners import OwnerPageHandler
+from arena.server.web.admin_page import AdminPageHandler
+from arena.server.web.event_progress import FindEventProgress
+from arena.server.web.owner_page import OwnerPageHandler
 from arena.server.web.page_messages import PageProcessConfig, PageRequest, ServerInfo
 from arena.server.web.page_process import PageProcess
 from arena.server.web.renames import RenameQueue
 from arena.server.web.request_queue import RequestQueue, ServerBusy
-from arena.server.web.routes import BadRequest, RouteMatch, accepts_gzip, parse_target
+from arena.server.web.routes import BadRequest, RouteMatch, accepts_gzip, parse_request_target
 from arena.server.web.static_files import load_page_files
 
 log = logging.getLogger("arena.pages")
@@ -86,7 +86,7 @@ class WebApp:
         describe_outage: Callable[[], str],
         *,
         send_host_request: SendHostRequest,
-        find_event_progress: FindProgress = lambda _event: None,
+        find_event_progress: FindEventProgress = lambda _event: None,
         origins: Collection[str] = (),
         clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
@@ -112,26 +112,28 @@ class WebApp:
         self._origins = frozenset(origins)
         self._clock = clock
         self._files = load_page_files()
-        self.renames = RenameQueue(self._store_url)
+        self.rename_queue = RenameQueue(self._store_url)
         """Queue of the bots' renames that hosts have requested. The caller must run `renames.run`."""
-        self._owners = OwnerPageHandler(engine, send_host_request)
-        self._host = AdminPageHandler(engine, page_client, self.renames)
-        self.process = PageProcess(self._make_page_process_config, page_client, find_event_progress, clock)
+        self._owner_page_handler = OwnerPageHandler(engine, send_host_request)
+        self._admin_page_handler = AdminPageHandler(engine, page_client, self.rename_queue)
+        self.page_process = PageProcess(
+            self._make_page_process_config, page_client, find_event_progress, clock
+        )
         """Process that makes the slow responses. The caller must close it."""
         self._cache = ResponseCache()
-        self._wrong_tokens = AbuseCounter()
+        self._failed_login_counter = AbuseCounter()
         """Counts of failed logins, by address."""
         self._pending_responses: dict[CacheKey, _PendingResponse] = {}
         head = link_previews.render_preview(link_previews.DEFAULT_LINK_PREVIEW, "", "/")
         render_page = self._files.templates.render_page
         self._general_pages = {"index": render_page(head), "embed": render_page(head, is_embedded=True)}
         """Pages with a general title, used if the page process does not answer."""
-        self._description = responses.make_json_response(
+        self._about_response = responses.make_json_response(
             {
                 "program": info.program,
                 "anyone": info.admits_anyone,
                 "guests": info.admits_guests,
-                "house": info.house,
+                "house": info.house_bots,
                 "games": sorted(CATALOGUE.list_game_names()),
                 "maps": list_built_in_map_names(),
                 "map": DEFAULT_MAP,
@@ -174,7 +176,7 @@ class WebApp:
 
     def _find_response(self, request: Request, address: str) -> Response | MakeResponse:
         try:
-            route_match = parse_target(request.path)
+            route_match = parse_request_target(request.path)
         except BadRequest as error:
             return responses.make_bad_request_response(str(error))
         if route_match is None:
@@ -188,7 +190,7 @@ class WebApp:
         )
         if route.is_from_memory:
             wait_seconds = self._work_budget.charge_or_compute_wait_seconds(
-                address, route.cost, self._clock.now()
+                address, route.cost_us, self._clock.now()
             )
             return (
                 responses.make_too_many_requests_response(wait_seconds)
@@ -199,12 +201,15 @@ class WebApp:
         authorization = ",".join(request.headers.get_all("Authorization")) if route.is_personal else ""
         key = route_match.cache_key, gzip, origin, authorization
         now = self._clock.now()
-        if authorization and (wait_seconds := self._wrong_tokens.get_refusal_seconds_left(address, now)) > 0:
+        if (
+            authorization
+            and (wait_seconds := self._failed_login_counter.get_refusal_seconds_left(address, now)) > 0
+        ):
             return responses.make_too_many_requests_response(wait_seconds)
         response = self._cache.get(key, now)
         wait_seconds = self._work_budget.charge_or_compute_wait_seconds(
             address,
-            route.cost if response is None else min(CACHED_RESPONSE_COST_MICROSECONDS, route.cost),
+            route.cost_us if response is None else min(CACHED_RESPONSE_COST_MICROSECONDS, route.cost_us),
             now,
         )
         if wait_seconds > 0:
@@ -231,7 +236,7 @@ class WebApp:
         """
         response = await asyncio.shield(task)
         if has_secret and response.status is HTTPStatus.UNAUTHORIZED:
-            self._wrong_tokens.record_abuse(address, self._clock.now(), MAX_WRONG_TOKENS_PER_WINDOW)
+            self._failed_login_counter.record_abuse(address, self._clock.now(), MAX_WRONG_TOKENS_PER_WINDOW)
         return _make_not_modified_response(response, request)
 
     def _admit_post(self, route_match: RouteMatch, request: Request, address: str) -> Response | MakeResponse:
@@ -247,8 +252,8 @@ class WebApp:
             return refusal
         now = self._clock.now()
         wait_seconds = max(
-            self._wrong_tokens.get_refusal_seconds_left(address, now),
-            self._work_budget.charge_or_compute_wait_seconds(address, route.cost, now),
+            self._failed_login_counter.get_refusal_seconds_left(address, now),
+            self._work_budget.charge_or_compute_wait_seconds(address, route.cost_us, now),
         )
         if wait_seconds > 0:
             return responses.make_too_many_requests_response(wait_seconds)
@@ -256,18 +261,20 @@ class WebApp:
 
     async def _run_post_in_turn(self, route_match: RouteMatch, request: Request, address: str) -> Response:
         route = route_match.route
-        end_time = self._clock.now() + route.max_seconds
+        end_time = self._clock.now() + route.timeout_seconds
         try:
-            async with self._post_queue.wait_for_turn(address, route.cost, route.max_seconds):
+            async with self._post_queue.wait_for_turn(address, route.cost_us, route.timeout_seconds):
                 if request.is_abandoned():
                     return ABANDONED_RESPONSE
                 now = self._clock.now()
-                if (wait_seconds := self._wrong_tokens.get_refusal_seconds_left(address, now)) > 0:
+                if (wait_seconds := self._failed_login_counter.get_refusal_seconds_left(address, now)) > 0:
                     return responses.make_too_many_requests_response(wait_seconds)
                 with anyio.fail_after(end_time - now):
                     response = await self._dispatch_post(route_match, request)
                 if response.status is HTTPStatus.UNAUTHORIZED:
-                    self._wrong_tokens.record_abuse(address, self._clock.now(), MAX_WRONG_TOKENS_PER_WINDOW)
+                    self._failed_login_counter.record_abuse(
+                        address, self._clock.now(), MAX_WRONG_TOKENS_PER_WINDOW
+                    )
         except ServerBusy as busy:
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         except BadRequest as error:
@@ -286,14 +293,14 @@ class WebApp:
     async def _dispatch_post(self, route_match: RouteMatch, request: Request) -> Response:
         authorization = ",".join(request.headers.get_all("Authorization"))
         if route_match.route_key == "/api/host":
-            return await self._host.handle_request(route_match.parameters, authorization)
-        return await self._owners.handle_request(route_match, authorization)
+            return await self._admin_page_handler.handle_request(route_match.parameters, authorization)
+        return await self._owner_page_handler.handle_request(route_match, authorization)
 
     async def _make_response(
         self, key: CacheKey, pending: _PendingResponse, request: PageRequest, address: str
     ) -> Response:
         try:
-            page_response = await self.process.answer_request(request, address, pending.is_abandoned)
+            page_response = await self.page_process.answer_request(request, address, pending.is_abandoned)
         except ServerBusy as busy:
             if request.route_match.route.is_page:  # the plain page shows matches in progress too
                 return self._general_pages["embed" if request.route_match.route_key == "/embed/" else "index"]
@@ -302,8 +309,8 @@ class WebApp:
             del self._pending_responses[key]
         if page_response is None:
             return ABANDONED_RESPONSE
-        if page_response.fault:
-            log.error("%s: %s", request.route_match.path, page_response.fault)
+        if page_response.error_text:
+            log.error("%s: %s", request.route_match.path, page_response.error_text)
         if page_response.cache_seconds > 0:
             self._cache.put(key, page_response.response, self._clock.now() + page_response.cache_seconds)
         return page_response.response
@@ -334,7 +341,7 @@ class WebApp:
         """Return the response on a route that needs no other process, such as a file."""
         match route_match.route_key:
             case "/web/":
-                file_response = self._files.answer_file(route_match.path_rest, gzip=gzip)
+                file_response = self._files.answer_file(route_match.encoded_path_argument, gzip=gzip)
                 return file_response or responses.PAGE_NOT_FOUND_RESPONSE
             case "/sw.js":
                 return self._files.answer_service_worker(gzip=gzip)
@@ -346,7 +353,7 @@ class WebApp:
             case "/metrics":
                 return self._make_metrics_response()
             case "/api/about":
-                return self._description
+                return self._about_response
         return responses.make_text_response("ok")
 
     def _make_metrics_response(self) -> Response:

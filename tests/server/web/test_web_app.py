@@ -32,9 +32,9 @@ from arena.server.store.aggregates.match_counting import add_new_matches_to_aggr
 from arena.server.web import request_queue
 from arena.server.web.page_messages import LiveSnapshot
 from arena.server.web.page_process import MAX_PARALLEL_RESPONSES
-from arena.server.web.pages import ResponseCache, WebApp
-from arena.server.web.routes import ROUTES, parse_target
-from arena.server.web.store_pages import StoreDataHandler
+from arena.server.web.routes import ROUTES, parse_request_target
+from arena.server.web.store_data import StoreDataHandler
+from arena.server.web.web_app import ResponseCache, WebApp
 from tests.server.databases import Postgresql
 from tests.server.edge.rig import await_response
 from tests.server.matches import game_of, spec
@@ -199,7 +199,7 @@ async def test_simultaneous_equal_requests_share_one_response(host: Host) -> Non
         for number in range(40):
             letter = "t" if number % 2 else "%74"  # the same request, written differently
             tasks.start_soon(get_json, host, f"table?event={letter}est")
-    assert get_pages(host).process.request_count == 1
+    assert get_pages(host).page_process.request_count == 1
 
 
 async def test_finished_matches_are_listed_newest_first_in_pages(host: Host) -> None:
@@ -302,7 +302,7 @@ async def test_a_request_that_takes_too_long_gets_a_503_and_its_query_is_cancell
         pages = get_pages(host)
         assert await get_status(pages, "/api/maps") == 200  # starts the page process
         for path, route in ROUTES.items():
-            monkeypatch.setitem(ROUTES, path, route._replace(max_seconds=0.5))
+            monkeypatch.setitem(ROUTES, path, route._replace(timeout_seconds=0.5))
         async with host.engine.connect() as locking:
             await locking.execute(
                 sa.text("LOCK TABLE matches, standings, event_totals IN ACCESS EXCLUSIVE MODE")
@@ -343,7 +343,7 @@ async def test_a_list_of_matches_reads_no_records(host: Host) -> None:
         host.engine.sync_engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2])
     )
     for bot in ("", "anna", "bert"):
-        asked = parse_target(f"/api/records?limit=50&game=tictactoe&bot={bot}")
+        asked = parse_request_target(f"/api/records?limit=50&game=tictactoe&bot={bot}")
         assert asked is not None
         data = json.loads((await pages.handle_request(asked, LiveSnapshot())).body)
         assert [each["match"] for each in data["matches"]] == ids[::-1]
@@ -363,13 +363,13 @@ async def test_no_response_is_made_for_a_client_that_has_left(
     gone = Request("/api/bot/gone", Headers([]), is_abandoned=lambda: True)
     answer = await await_response(get_pages(host)(gone, "127.0.0.1"))
     assert answer.status == 408
-    assert get_pages(host).process.request_count == MAX_PARALLEL_RESPONSES
+    assert get_pages(host).page_process.request_count == MAX_PARALLEL_RESPONSES
     assert await get_status(get_pages(host), "/api/bot/last") == 404
 
 
 def test_the_response_cache_is_limited_in_number_bytes_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena.server.web.pages.MAX_CACHED_RESPONSES", 3)
-    monkeypatch.setattr("arena.server.web.pages.MAX_CACHED_BYTES", 100)
+    monkeypatch.setattr("arena.server.web.web_app.MAX_CACHED_RESPONSES", 3)
+    monkeypatch.setattr("arena.server.web.web_app.MAX_CACHED_BYTES", 100)
     kept = ResponseCache()
     for number in range(5):
         kept.put((number,), responses.make_text_response("x" * 9), expiry_time_seconds=10.0)
