@@ -295,7 +295,7 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
             lambda _make, match, report, _clock: SimulatedWorker(arena, match, report),
         ),
         (bot_client, "decode_server_message", decode_and_record),
-        (bot_client, "encode", encode_and_record),
+        (bot_client, "encode_message", encode_and_record),
         (bot_client, "schedule_hang_check", lambda *_given: None),
     ]
     with ExitStack() as stack:
