@@ -76,7 +76,7 @@ class ContainerProcess(NamedTuple):
 class Container:
     """Specification of a bot's containers: the image and, for a submitted bot, the zip file."""
 
-    program: str
+    tool_path: str
     """Path of `docker` or `podman`."""
     image: str
     submission: Path | None
@@ -100,7 +100,7 @@ class Container:
             first, *command = unpack_submission(self.submission, folder)
             mount = f"--mount=type=bind,source={folder},target={MOUNTED_BOT_FOLDER},readonly"
             options += [mount, f"--workdir={MOUNTED_BOT_FOLDER}", f"--entrypoint={first}"]
-        if Path(self.program).name == "podman":
+        if Path(self.tool_path).name == "podman":
             options += EXTRA_PODMAN_OPTIONS
         self._run_command(
             "create",
@@ -126,7 +126,7 @@ class Container:
         Raises BadSpec if this machine does not have the image, or if the image has a volume.
         """
         result = _run_docker_or_podman(
-            self.program, "image", "inspect", "--format={{.Id}} {{json .Config.Volumes}}", self.image
+            self.tool_path, "image", "inspect", "--format={{.Id}} {{json .Config.Volumes}}", self.image
         )
         if result.returncode == 0:
             identity, volumes = result.stdout.split(maxsplit=1)
@@ -135,8 +135,8 @@ class Container:
                 raise BadSpec(
                     f"the image {self.image} declares a VOLUME, which is not allowed: build it without one"
                 )
-            return Container(self.program, identity, self.submission)
-        reason, tool = _get_first_line(result.stderr), Path(self.program).name
+            return Container(self.tool_path, identity, self.submission)
+        reason, tool = _get_first_line(result.stderr), Path(self.tool_path).name
         if re.search("no such image|image not known", reason, re.IGNORECASE):
             raise BadSpec(
                 f"image {self.image} does not exist on this machine: build it, or {tool} pull {self.image}"
@@ -144,10 +144,10 @@ class Container:
         raise BadSpec(f"{tool} cannot look for the image {self.image}: {reason}")
 
     def _run_command(self, *arguments: str) -> str:
-        result = _run_docker_or_podman(self.program, *arguments)
+        result = _run_docker_or_podman(self.tool_path, *arguments)
         if result.returncode:
             raise BadSpec(
-                f"`{Path(self.program).name} {arguments[0]}` failed: {_get_first_line(result.stderr)}"
+                f"`{Path(self.tool_path).name} {arguments[0]}` failed: {_get_first_line(result.stderr)}"
             )
         return result.stdout
 
@@ -178,8 +178,10 @@ class ContainerBot(ProgramBot):
     """Bot in a container that is created for its match, and removed after it."""
 
     def __init__(self, container: Container, log_folder: Path | None) -> None:
-        self._name = f"arena-box-{uuid.uuid4().hex}"
-        super().__init__([container.program, "start", "--attach", "--interactive", self._name], log_folder)
+        self._container_name = f"arena-box-{uuid.uuid4().hex}"
+        super().__init__(
+            [container.tool_path, "start", "--attach", "--interactive", self._container_name], log_folder
+        )
         self._container = container
         self._reaper: subprocess.Popen[bytes] | None = None
         """Process that runs REMOVE_CONTAINER_SCRIPT; None before `prepare`."""
@@ -191,16 +193,24 @@ class ContainerBot(ProgramBot):
     def prepare(self) -> None:
         folder = tempfile.mkdtemp(prefix="arena-box-")
         self._reaper = subprocess.Popen(  # noqa: S603
-            ["/bin/sh", "-c", REMOVE_CONTAINER_SCRIPT, "sh", self._container.program, self._name, folder],
+            [
+                "/bin/sh",
+                "-c",
+                REMOVE_CONTAINER_SCRIPT,
+                "sh",
+                self._container.tool_path,
+                self._container_name,
+                folder,
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
         try:
-            self._container.create(self._name, Path(folder), self.match.threads)
+            self._container.create(self._container_name, Path(folder), self.match.threads)
             super().prepare()
-            self._main_process = self._container.find_main_process(self._name)
+            self._main_process = self._container.find_main_process(self._container_name)
         except BadSpec as error:
             raise ProgramCrash(str(error)) from None
         self._cpu_ms = self._measure_cpu_ms()
@@ -229,10 +239,10 @@ def _find_docker_or_podman() -> str:
     """
     reasons = []
     for tool, template in SUPPORTED_LIMITS_TEMPLATE_BY_TOOL.items():
-        program = shutil.which(tool)
-        if program is None:
+        tool_path = shutil.which(tool)
+        if tool_path is None:
             continue
-        result = _run_docker_or_podman(program, "info", f"--format={template}")
+        result = _run_docker_or_podman(tool_path, "info", f"--format={template}")
         words = result.stdout.split()
         if result.returncode:
             reasons.append(f"{tool} does not answer: {_get_first_line(result.stderr)}")
@@ -241,17 +251,17 @@ def _find_docker_or_podman() -> str:
                 f"{tool} cannot limit the memory, processes and cores of a container here: see docs/ladders.md"
             )
         else:
-            return program
+            return tool_path
     raise BadSpec(
         "; ".join(reasons)
         or "a container needs Docker or Podman, and neither is in the PATH: install one of them"
     )
 
 
-def _run_docker_or_podman(program_path: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def _run_docker_or_podman(tool_path: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(  # noqa: S603 - no shell, and the reference of the image is checked
-            [program_path, *arguments],
+            [tool_path, *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -260,7 +270,7 @@ def _run_docker_or_podman(program_path: str, *arguments: str) -> subprocess.Comp
             timeout=COMMAND_TIMEOUT_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise BadSpec(f"`{Path(program_path).name} {arguments[0]}` failed: {error}") from None
+        raise BadSpec(f"`{Path(tool_path).name} {arguments[0]}` failed: {error}") from None
 
 
 def _make_cpu_limit_options() -> list[str]:

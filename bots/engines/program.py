@@ -50,7 +50,7 @@ class Program:
     def __init__(self, command: Sequence[str], on_stderr_line: Callable[[str], None]) -> None:
         """Start the program. Raises ProgramFault if the program cannot be started."""
         self._on_stderr_line = on_stderr_line
-        self._last_line: deque[str] = deque(maxlen=1)
+        self._last_stderr_line: deque[str] = deque(maxlen=1)
         self._has_requested = False
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the user's own command
@@ -65,12 +65,12 @@ class Program:
             raise ProgramFault(f"the program cannot be started: {command[0]}: {error.strerror}") from None
         # Daemon threads that outlive their match must not leave the program running when this process ends.
         atexit.register(self._kill_process)
-        self._closed = threading.Event()
+        self._is_closed = threading.Event()
         self._outgoing_lines: SimpleQueue[bytes | None] = SimpleQueue()
         self._incoming_lines: Queue[bytes | None] = Queue(MAX_QUEUED_LINES)
         self._threads = [
             threading.Thread(target=work, name=f"program {work.__name__}", daemon=True)
-            for work in (self._write_lines, self._read_lines, self._read_stderr)
+            for work in (self._write_stdin, self._read_stdout, self._read_stderr)
         ]
         for thread in self._threads:
             thread.start()
@@ -119,7 +119,7 @@ class Program:
         self._process.wait()
         atexit.unregister(self._kill_process)
         # Empty the queue: a reader thread that waits for space in it would never notice the end of the output.
-        self._closed.set()
+        self._is_closed.set()
         with contextlib.suppress(Empty):
             while True:
                 self._incoming_lines.get_nowait()
@@ -148,14 +148,18 @@ class Program:
                 f"exit code {exit_code}" if exit_code >= 0 else f"killed by {signal.Signals(-exit_code).name}"
             )
             reason = f"the program ended ({exit_description})"
-        return f"{reason}; last on its standard error: {self._last_line[-1]}" if self._last_line else reason
+        return (
+            f"{reason}; last on its standard error: {self._last_stderr_line[-1]}"
+            if self._last_stderr_line
+            else reason
+        )
 
     def _kill_process(self) -> None:
         # Kill the whole group, including a shell's children. The group may no longer exist.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
-    def _write_lines(self) -> None:
+    def _write_stdin(self) -> None:
         pipe = _require_pipe(self._process.stdin)
         with contextlib.suppress(BrokenPipeError):
             while (line := self._outgoing_lines.get()) is not None:
@@ -163,20 +167,20 @@ class Program:
         with contextlib.suppress(BrokenPipeError):
             pipe.close()
 
-    def _read_lines(self) -> None:
+    def _read_stdout(self) -> None:
         with os.fdopen(_require_pipe(self._process.stdout).fileno(), "rb", closefd=False) as pipe:
             while line := pipe.readline(MAX_OUTPUT_LINE_BYTES + 1):
-                if line.strip() and not self._closed.is_set():
+                if line.strip() and not self._is_closed.is_set():
                     self._incoming_lines.put(line)
         _require_pipe(self._process.stdout).close()
-        if not self._closed.is_set():
+        if not self._is_closed.is_set():
             self._incoming_lines.put(None)
 
     def _read_stderr(self) -> None:
         with os.fdopen(_require_pipe(self._process.stderr).fileno(), "rb", closefd=False) as pipe:
             while line := pipe.readline(MAX_OUTPUT_LINE_BYTES):
                 text = _to_printable(line.decode(errors="replace").rstrip())
-                self._last_line.append(text[:MAX_EXCERPT_CHARACTERS])
+                self._last_stderr_line.append(text[:MAX_EXCERPT_CHARACTERS])
                 self._on_stderr_line(text)
         _require_pipe(self._process.stderr).close()
 

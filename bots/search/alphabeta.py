@@ -53,7 +53,7 @@ def alphabeta(
         monitor.enter_node(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return make_leaf(expansion.value)
         later = Seq(enumerate(expansion.moves))
         while True:
@@ -67,7 +67,7 @@ def alphabeta(
                     )
                     alpha = max_alpha(alpha, make_step(move, child.value))
                     if alpha.value >= beta.value:
-                        monitor.leave_node(path, position, alpha, pruned=True)
+                        monitor.leave_node(path, position, alpha, has_cutoff=True)
                         return alpha
 
     def search_minnie_node(
@@ -76,7 +76,7 @@ def alphabeta(
         monitor.enter_node(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return make_leaf(expansion.value)
         later = Seq(enumerate(expansion.moves))
         while True:
@@ -90,7 +90,7 @@ def alphabeta(
                     )
                     beta = min_beta(beta, make_step(move, child.value))
                     if beta.value <= alpha.value:
-                        monitor.leave_node(path, position, beta, pruned=True)
+                        monitor.leave_node(path, position, beta, has_cutoff=True)
                         return beta
 
     def search_child(depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path) -> MoveValue:
@@ -121,7 +121,7 @@ def clamped_alphabeta(
         monitor.enter_node(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return expansion.value, ()
         line: Line[M] = ()
         for index, move in enumerate(expansion.moves):
@@ -129,7 +129,7 @@ def clamped_alphabeta(
             if value > alpha:
                 alpha, line = value, (move, *rest)
             if alpha >= beta:
-                monitor.leave_node(path, position, MoveValue(beta, line[0]), pruned=True)
+                monitor.leave_node(path, position, MoveValue(beta, line[0]), has_cutoff=True)
                 return beta, line
         monitor.leave_node(path, position, MoveValue(alpha, line[0] if line else None))
         return alpha, line
@@ -138,7 +138,7 @@ def clamped_alphabeta(
         monitor.enter_node(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return expansion.value, ()
         line: Line[M] = ()
         for index, move in enumerate(expansion.moves):
@@ -146,7 +146,7 @@ def clamped_alphabeta(
             if value < beta:
                 beta, line = value, (move, *rest)
             if beta <= alpha:
-                monitor.leave_node(path, position, MoveValue(alpha, line[0]), pruned=True)
+                monitor.leave_node(path, position, MoveValue(alpha, line[0]), has_cutoff=True)
                 return alpha, line
         monitor.leave_node(path, position, MoveValue(beta, line[0] if line else None))
         return beta, line
@@ -184,7 +184,7 @@ def failsoft(
         monitor.enter_node(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return sign * expansion.value, ()
         best: int = -INFINITY
         line: Line[M] = ()
@@ -199,7 +199,7 @@ def failsoft(
                 best, line = value, (move, *rest)
             if best >= beta:
                 break
-        monitor.leave_node(path, position, MoveValue(sign * best, line[0]), pruned=best >= beta)
+        monitor.leave_node(path, position, MoveValue(sign * best, line[0]), has_cutoff=best >= beta)
         return best, line
 
     value, line = search_node(-INFINITY, INFINITY, position, depth, ())

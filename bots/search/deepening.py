@@ -100,7 +100,7 @@ def deepen(
         for root_result in results:
             if root_result.move is not None and root_result.move != root_moves[0]:
                 move_to_front(root_moves, root_result.move)
-        if is_decided(result.value) or not monitor.reached_horizon:
+        if is_decided(result.value) or not monitor.has_reached_horizon:
             return
 
 

@@ -61,7 +61,7 @@ def jamboree(
         monitor.enter_node(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return make_leaf(expansion.value)
         sequential_moves, parallel_moves = split_by_prune_percentage(
             list(enumerate(expansion.moves)), prune_percentage
@@ -72,7 +72,7 @@ def jamboree(
             )
             alpha = max_alpha(alpha, make_step(move, child.value))
             if alpha.value >= beta.value:
-                monitor.leave_node(path, position, alpha, pruned=True)
+                monitor.leave_node(path, position, alpha, has_cutoff=True)
                 return alpha
         for result in search_in_parallel(parallel_moves, depth, position, alpha, beta, path, monitor):
             alpha = max_alpha(alpha, result)
@@ -85,7 +85,7 @@ def jamboree(
         monitor.enter_node(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return make_leaf(expansion.value)
         sequential_moves, parallel_moves = split_by_prune_percentage(
             list(enumerate(expansion.moves)), prune_percentage
@@ -96,7 +96,7 @@ def jamboree(
             )
             beta = min_beta(beta, make_step(move, child.value))
             if beta.value <= alpha.value:
-                monitor.leave_node(path, position, beta, pruned=True)
+                monitor.leave_node(path, position, beta, has_cutoff=True)
                 return beta
         for result in search_in_parallel(parallel_moves, depth, position, alpha, beta, path, monitor):
             beta = min_beta(beta, result)

@@ -216,7 +216,7 @@ def lazy_alphabeta(
 
     def estimate(node: TreePosition[P]) -> int:
         expansion = problem.expand(node.position, 0, len(node.path))
-        monitor.record_leaf(node.path, node.position, expansion.value, at_horizon=expansion.at_horizon)
+        monitor.record_leaf(node.path, node.position, expansion.value, is_at_horizon=expansion.is_at_horizon)
         return expansion.value
 
     def make_estimated_position(node: TreePosition[P]) -> EstimatedPosition[P]:

@@ -45,7 +45,7 @@ def _make_fixed_depth_counter(algorithm_name: str) -> LeafCounter:
                 if monitor.leaves > max_leaves:
                     return
                 yield monitor.leaves
-                if not monitor.reached_horizon:
+                if not monitor.has_reached_horizon:
                     return
 
     return count_leaves_by_depth

@@ -35,7 +35,7 @@ def minimax(
         monitor.enter_node(path, position, depth)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return expansion.value, ()
         best: int = -INFINITY
         line: Line[M] = ()
@@ -50,7 +50,7 @@ def minimax(
         monitor.enter_node(path, position, depth)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return expansion.value, ()
         best: int = INFINITY
         line: Line[M] = ()
@@ -93,7 +93,7 @@ class _SearchState(Generic[P, M]):
     def evaluate(self) -> int:
         """Return the value of this state, a leaf, for Maxie."""
         self._monitor.record_leaf(
-            self._path, self._position, self._expansion.value, at_horizon=self._expansion.at_horizon
+            self._path, self._position, self._expansion.value, is_at_horizon=self._expansion.is_at_horizon
         )
         return self._expansion.value
 
@@ -184,7 +184,7 @@ def negamax(
         sign = game.player(position).sign
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return sign * expansion.value, ()
         best: int = -INFINITY
         line: Line[M] = ()

@@ -77,13 +77,13 @@ class TableHit:
 class NodeLeft:
     """Event: the search of a node has finished, with a result.
 
-    `pruned` is True if the value of a child caused a cutoff, even if no child was left to skip.
+    `has_cutoff` is True if the value of a child caused a cutoff, even if no child was left to skip.
     """
 
     path: Path
     position: Any
     result: MoveValue
-    pruned: bool
+    has_cutoff: bool
 
 
 TraceEvent = NodeEntered | LeafValued | TableHit | NodeLeft
@@ -97,7 +97,7 @@ class SearchMonitor:
     nodes            number of nodes entered, including the root and the leaves
     leaves           number of leaves evaluated
     sort_estimates   number of positions estimated only to sort moves
-    reached_horizon  True if a leaf was only estimated; if False, no deeper search can change the result
+    has_reached_horizon  True if a leaf was only estimated; if False, no deeper search can change the result
     hints            for each inner node, by its position: the best move, or the move that caused a cutoff. The next iteration
                      of iterative deepening searches this move first.
     max_live_nodes   for a search that builds a tree, the maximum number of nodes in memory at once
@@ -106,11 +106,11 @@ class SearchMonitor:
     __slots__ = (
         "_live_nodes",
         "events",
+        "has_reached_horizon",
         "hints",
         "leaves",
         "max_live_nodes",
         "nodes",
-        "reached_horizon",
         "sort_estimates",
         "stop",
     )
@@ -120,7 +120,7 @@ class SearchMonitor:
         self.nodes = 0
         self.leaves = 0
         self.sort_estimates = 0
-        self.reached_horizon = False
+        self.has_reached_horizon = False
         self.events: list[TraceEvent] | None = [] if tracing else None
         self.hints: dict[Any, Any] = {}
         self.max_live_nodes = 0
@@ -152,42 +152,44 @@ class SearchMonitor:
         self._live_nodes.add(_NodeReference(node, self._live_nodes.discard))
         self.max_live_nodes = max(self.max_live_nodes, len(self._live_nodes))
 
-    def record_leaf(self, path: Path, position: object, value: int, *, at_horizon: bool) -> None:
-        """Record the value of a leaf, from Maxie's point of view. `at_horizon` is True if the leaf was only estimated."""
+    def record_leaf(self, path: Path, position: object, value: int, *, is_at_horizon: bool) -> None:
+        """Record the value of a leaf, from Maxie's point of view. `is_at_horizon` is True if the leaf was only estimated."""
         self.leaves += 1
-        self.reached_horizon |= at_horizon
+        self.has_reached_horizon |= is_at_horizon
         if self.events is not None:
             self.events.append(LeafValued(path, position, value))
-            self.events.append(NodeLeft(path, position, MoveValue(value), pruned=False))
+            self.events.append(NodeLeft(path, position, MoveValue(value), has_cutoff=False))
 
-    def count_leaves(self, count: int, *, at_horizon: bool) -> None:
+    def count_leaves(self, count: int, *, is_at_horizon: bool) -> None:
         """Count `count` leaves for which the search did not call `enter_node`. They are not in the trace.
 
-        `at_horizon` is True if at least one of them was only estimated. This method does not poll `stop`, so its caller
+        `is_at_horizon` is True if at least one of them was only estimated. This method does not poll `stop`, so its caller
         must.
         """
         self.nodes += count
         self.leaves += count
-        self.reached_horizon |= at_horizon
+        self.has_reached_horizon |= is_at_horizon
 
-    def record_table_hit(self, path: Path, position: object, value: int, *, at_horizon: bool) -> None:
+    def record_table_hit(self, path: Path, position: object, value: int, *, is_at_horizon: bool) -> None:
         """Record that the transposition table had the value of a node, which was therefore not searched.
 
-        `value` is for Maxie. `at_horizon` is True if a deeper search may change it.
+        `value` is for Maxie. `is_at_horizon` is True if a deeper search may change it.
         """
-        self.reached_horizon |= at_horizon
+        self.has_reached_horizon |= is_at_horizon
         if self.events is not None:
             self.events.append(TableHit(path, position, value))
-            self.events.append(NodeLeft(path, position, MoveValue(value), pruned=False))
+            self.events.append(NodeLeft(path, position, MoveValue(value), has_cutoff=False))
 
-    def leave_node(self, path: Path, position: object, result: MoveValue, *, pruned: bool = False) -> None:
+    def leave_node(
+        self, path: Path, position: object, result: MoveValue, *, has_cutoff: bool = False
+    ) -> None:
         """Record that the search of an inner node has ended with `result`.
 
         path    path from the root to the node
-        pruned  True if the value of a child caused a cutoff
+        has_cutoff  True if the value of a child caused a cutoff
         """
         if self.events is not None:
-            self.events.append(NodeLeft(path, position, result, pruned))
+            self.events.append(NodeLeft(path, position, result, has_cutoff))
 
     def fork(self, stop: Stop | None = None) -> SearchMonitor:
         """Return a new monitor for a part of the search that runs in parallel.
@@ -202,7 +204,7 @@ class SearchMonitor:
             self.nodes += part.nodes
             self.leaves += part.leaves
             self.sort_estimates += part.sort_estimates
-            self.reached_horizon |= part.reached_horizon
+            self.has_reached_horizon |= part.has_reached_horizon
             self.hints.update(part.hints)
             if self.events is not None and part.events is not None:
                 self.events.extend(part.events)

@@ -21,13 +21,13 @@ Evaluator = Callable[[P], int]
 class Expansion(NamedTuple, Generic[M]):
     """Result of expanding a node: the moves of an inner node, in move order, or the value of a leaf, which has no moves.
 
-    `value` is for Maxie, and 0 for an inner node. `at_horizon` is True for a leaf that is only estimated: a deeper search may
+    `value` is for Maxie, and 0 for an inner node. `is_at_horizon` is True for a leaf that is only estimated: a deeper search may
     change its value.
     """
 
     moves: Sequence[M]
     value: int
-    at_horizon: bool
+    is_at_horizon: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Problem(Generic[P, M]):
         if depth > 0:
             moves = self.game.moves(position)
             if moves:
-                return Expansion(moves, 0, at_horizon=False)
+                return Expansion(moves, 0, is_at_horizon=False)
         outcome = self.game.outcome(position)
         if outcome is None:
-            return Expansion((), self.evaluator(position), at_horizon=True)
+            return Expansion((), self.evaluator(position), is_at_horizon=True)
         if outcome.reason is RuleEndReason.LEAF:
             # a leaf of an explicit tree has its own value, independent of its nominal winner
-            return Expansion((), self.evaluator(position), at_horizon=False)
-        return Expansion((), compute_outcome_value(outcome, plies_from_root), at_horizon=False)
+            return Expansion((), self.evaluator(position), is_at_horizon=False)
+        return Expansion((), compute_outcome_value(outcome, plies_from_root), is_at_horizon=False)
 
 
 Line = tuple[M, ...]

@@ -61,11 +61,11 @@ def search_node(
     monitor.enter_node(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
     expansion = problem.expand(position, depth, len(path))
     if not expansion.moves:
-        monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+        monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
         return sign * expansion.value, ()
     node = _InnerNode(problem, pool, monitor, window, position, depth, path, expansion.moves)
     value, line = node.search()
-    monitor.leave_node(path, position, MoveValue(sign * value, line[0]), pruned=value >= beta)
+    monitor.leave_node(path, position, MoveValue(sign * value, line[0]), has_cutoff=value >= beta)
     return value, line
 
 

@@ -141,11 +141,11 @@ class _StackSearch(Generic[P, M]):
         if self._table is not None and stack and depth > 0:
             entry = self._table.probe(position, depth, len(stack), alpha, beta)
             if entry is not None:
-                monitor.record_table_hit(path, position, sign * entry[0], at_horizon=False)
+                monitor.record_table_hit(path, position, sign * entry[0], is_at_horizon=False)
                 return sign * entry[0]
         expansion = self._problem.expand(position, depth, len(stack))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return expansion.value
         stack.append(StackFrame(position, depth, sign, expansion.moves, alpha, beta))
         return None
@@ -162,7 +162,7 @@ class _StackSearch(Generic[P, M]):
             self._make_current_path(),
             frame.position,
             MoveValue(frame.sign * frame.best_value, frame.best_move),
-            pruned=is_cut,
+            has_cutoff=is_cut,
         )
         if self._table is not None and frame.best_move is not None:
             is_upper = self._uses_cutoffs and frame.best_value <= frame.alpha

@@ -101,12 +101,12 @@ class AlphaBeta(Generic[P, M]):
             entry = self.table.probe(position, depth, len(path), alpha, beta)
             if entry is not None:
                 value, is_older = entry
-                monitor.record_table_hit(path, position, sign * value, at_horizon=is_older)
+                monitor.record_table_hit(path, position, sign * value, is_at_horizon=is_older)
                 return sign * parent_sign * value, ()
         moves = problem.game.moves(position) if depth > 0 else ()
         if not moves:
             expansion = problem.expand(position, 0, len(path))
-            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return parent_sign * expansion.value, ()
         if depth == 1 and monitor.events is None:
             value, line = self._search_leaf_children(problem, monitor, position, moves, len(path) + 1, beta)
@@ -126,7 +126,7 @@ class AlphaBeta(Generic[P, M]):
                 problem, monitor, ordered_moves, depth, path, sign, alpha, beta
             )
         if monitor.events is not None:
-            monitor.leave_node(path, position, MoveValue(sign * value, line[0]), pruned=value >= beta)
+            monitor.leave_node(path, position, MoveValue(sign * value, line[0]), has_cutoff=value >= beta)
         monitor.hints[position] = line[0]
         if self.table is not None:
             bound = Bound.LOWER if value >= beta else Bound.UPPER if value <= alpha else Bound.EXACT
@@ -194,7 +194,7 @@ class AlphaBeta(Generic[P, M]):
         successor, outcome, evaluator = problem.game.successor, problem.game.outcome, problem.evaluator
         stop, hint = monitor.stop, self._find_hint(position)
         best, best_move = -INFINITY, moves[0]
-        leaf_count, at_horizon = 0, False
+        leaf_count, is_at_horizon = 0, False
         try:
             for move in moves if hint is None else sorted(moves, key=lambda move: move != hint):
                 if stop():
@@ -202,7 +202,7 @@ class AlphaBeta(Generic[P, M]):
                 leaf_count += 1
                 child = successor(position, move)
                 if outcome(child) is None:
-                    at_horizon = True
+                    is_at_horizon = True
                     value = sign * evaluator(child)
                 else:
                     value = sign * problem.expand(child, 0, plies_from_root).value
@@ -211,5 +211,5 @@ class AlphaBeta(Generic[P, M]):
                     if best >= beta:
                         break
         finally:
-            monitor.count_leaves(leaf_count, at_horizon=at_horizon)
+            monitor.count_leaves(leaf_count, is_at_horizon=is_at_horizon)
         return best, (best_move,)

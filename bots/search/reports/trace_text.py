@@ -48,8 +48,8 @@ def format_trace_lines(
                     yield _format_leaf(game, event)
             case TableHit(value=value):
                 yield f"Remembering state {format_position(game, event.position)}[{_format_estimate(value)}]"
-            case NodeLeft(result=result, pruned=pruned):
-                pruned_text = " (* Pruned *)" if pruned else ""
+            case NodeLeft(result=result, has_cutoff=has_cutoff):
+                pruned_text = " (* Pruned *)" if has_cutoff else ""
                 yield f"Result of {node} is {_format_move_value(game, result)}{pruned_text}"
             case _:
                 assert_never(event)

@@ -32,7 +32,9 @@ def test_holdens_cut(search: Any) -> None:
         (2, 0),
         *((3, j) for j in range(3)),
     ]
-    pruned = [event.path for event in monitor.events or () if isinstance(event, NodeLeft) and event.pruned]
+    pruned = [
+        event.path for event in monitor.events or () if isinstance(event, NodeLeft) and event.has_cutoff
+    ]
     assert pruned == [(2,), (3,)]
 
 

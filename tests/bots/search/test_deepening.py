@@ -56,7 +56,7 @@ def test_the_nodes_of_all_depths_are_counted() -> None:
 def _whole_tree_seen(case: Case, depth: int) -> bool:
     monitor = SearchMonitor()
     minimax(case.problem, case.position, depth, monitor)
-    return not monitor.reached_horizon or case.depth > depth
+    return not monitor.has_reached_horizon or case.depth > depth
 
 
 @given(

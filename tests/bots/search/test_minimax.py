@@ -87,4 +87,4 @@ def test_tictactoe_from_the_empty_board() -> None:
     result = minimax(Problem(game, evaluator_for(game)), game.start(), 9, monitor)
     assert (result.value, result.move) == (0, 0)
     assert (monitor.nodes, monitor.leaves) == (549_946, 255_168)
-    assert not monitor.reached_horizon
+    assert not monitor.has_reached_horizon

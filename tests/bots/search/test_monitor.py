@@ -36,10 +36,10 @@ def test_the_events_of_forks_are_joined_in_order(counts: list[int]) -> None:
     for number, (part, count) in enumerate(zip(parts, counts, strict=True)):
         for place in range(count):
             part.enter_node((number, place), "position", 1)
-            part.record_leaf((number, place), "position", place, at_horizon=place > 2)
+            part.record_leaf((number, place), "position", place, is_at_horizon=place > 2)
     monitor.join(parts)
     assert (monitor.nodes, monitor.leaves) == (sum(counts), sum(counts))
-    assert monitor.reached_horizon == any(count > 3 for count in counts)
+    assert monitor.has_reached_horizon == any(count > 3 for count in counts)
     assert monitor.events is not None
     paths = [event.path for event in monitor.events]
     assert all(one <= other for one, other in pairwise(paths))

@@ -18,8 +18,8 @@ def test_a_node_has_moves_or_a_value_and_only_an_estimate_lies_at_the_horizon(
     assert tuple(opened.moves) == tuple(moves)
     closed = problem.expand(position, 0, distance)
     assert not closed.moves
-    assert closed.at_horizon == (outcome is None)
-    assert not opened.at_horizon
+    assert closed.is_at_horizon == (outcome is None)
+    assert not opened.is_at_horizon
     if outcome is None or outcome.reason is RuleEndReason.LEAF:
         assert closed.value == problem.evaluator(position)
     else:

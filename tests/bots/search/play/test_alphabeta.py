@@ -41,7 +41,7 @@ def test_leaves_that_are_valued_together_are_those_in_a_trace(case: Case, depths
             )
             assert next(polls) == monitor.nodes
             results.append(
-                (tracing, result, monitor.nodes, monitor.leaves, monitor.reached_horizon, monitor.hints)
+                (tracing, result, monitor.nodes, monitor.leaves, monitor.has_reached_horizon, monitor.hints)
             )
     half = len(depths)
     assert [each[1:] for each in results[:half]] == [each[1:] for each in results[half:]]

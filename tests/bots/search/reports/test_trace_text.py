@@ -40,7 +40,7 @@ def test_printed_traces(name: str, threads: int) -> None:
         "terminals"
     ]
     assert monitor.leaves == printed["terminals_visited"]
-    pruned = [game.get_node_name(e.position) for e in events if isinstance(e, NodeLeft) and e.pruned]
+    pruned = [game.get_node_name(e.position) for e in events if isinstance(e, NodeLeft) and e.has_cutoff]
     assert pruned == printed["pruned_nodes"]
 
 
