@@ -75,7 +75,7 @@ class RelaySession(Session):
     ) -> None:
         super().__init__(edge, connection)
         self.state = ADMITTED
-        self.seats[""] = PlayedMatchState()  # the frames of players are parsed immediately
+        self.played_matches[""] = PlayedMatchState()  # the frames of players are parsed immediately
         self._answer_message = answer_message
         self._turn_message = turn_message
         self._other: RelaySession | None = None
@@ -109,8 +109,10 @@ async def run_relay(port: int, answer_message: bytes, turn_message: bytes) -> No
     turn_message: message for the other connection of the pair
     """
     metrics = Metrics()
-    lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)
-    async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, server_program="relay", lag=lag) as edge:
+    loop_lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_lag_seconds.observe)
+    async with Edge(
+        1, NullCore(), RELAY_LIMITS, metrics=metrics, server_program="relay", loop_lag=loop_lag
+    ) as edge:
         edge.make_session = RelayPairs(answer_message, turn_message).make_session
         await edge.start_listening(RELAY_HOST, port)
         with tune_interpreter():

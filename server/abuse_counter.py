@@ -14,10 +14,10 @@ from arena.server.core.bounded_dict import BoundedDict
 
 @dataclass
 class _AddressAbuse:
-    first_time: float
+    first_time_s: float
     """Time of the first abuse that `count` includes, in monotonic seconds."""
     count: int = 0
-    blocked_until: float = float("-inf")
+    blocked_until_s: float = float("-inf")
     """Time until which the address is refused, in monotonic seconds; -inf if it was never refused."""
 
 
@@ -61,19 +61,21 @@ class AbuseCounter:
     def get_refusal_seconds_left(self, address: str, now_seconds: float) -> float:
         """Return the number of seconds for which an address is still refused; 0 if it is not refused."""
         abuse = self._abuse_by_address.get(make_address_key(address))
-        return max(0.0, abuse.blocked_until - now_seconds) if abuse else 0.0
+        return max(0.0, abuse.blocked_until_s - now_seconds) if abuse else 0.0
 
     def record_abuse(self, address: str, now_seconds: float, max_abuse_count: int) -> None:
         """Count one abuse by an address, and refuse the address once it has `max_abuse_count` in `ABUSE_WINDOW_SECONDS`."""
         key = make_address_key(address)
         abuse = self._abuse_by_address.get(key)
-        if abuse is None or now_seconds - abuse.first_time >= ABUSE_WINDOW_SECONDS:
-            abuse = _AddressAbuse(now_seconds, blocked_until=abuse.blocked_until if abuse else float("-inf"))
+        if abuse is None or now_seconds - abuse.first_time_s >= ABUSE_WINDOW_SECONDS:
+            abuse = _AddressAbuse(
+                now_seconds, blocked_until_s=abuse.blocked_until_s if abuse else float("-inf")
+            )
         self._abuse_by_address[key] = abuse
         abuse.count += 1
         if abuse.count >= max_abuse_count:
-            abuse.blocked_until = now_seconds + self._refusal_seconds
-            abuse.count, abuse.first_time = 0, now_seconds
+            abuse.blocked_until_s = now_seconds + self._refusal_seconds
+            abuse.count, abuse.first_time_s = 0, now_seconds
 
 
 @lru_cache(maxsize=10_000)

@@ -166,7 +166,7 @@ class Host:
         self.lease_lost: LeaseLost | None = None
         """Error with which the server stops when another process has taken over its name (its lease); None until then."""
         self._clock = clock
-        self._lag = EventLoopLag(clock, metrics.loop_seconds.observe)
+        self._loop_lag = EventLoopLag(clock, metrics.loop_lag_seconds.observe)
         self._authenticator = Authenticator(
             engine,
             settings.server.name,
@@ -185,35 +185,37 @@ class Host:
             find_record_line,
             self._authenticator,
             clock=clock,
-            lag=self._lag,
+            loop_lag=self._loop_lag,
             make_seed=lambda: secrets.token_bytes(32),
             max_store_outage_s=settings.matches.grace_seconds,
             event_name=event_name,
         )
         self._request_handler = HostRequestHandler(engine, settings.server.name, shell)
-        self._jobs = [
+        self._background_jobs = [
             MissedResultSender(find_record_line, shell, clock).send_requested_results,
             self._report_finished_records,
             *self._list_periodic_store_jobs(),
         ]
         webhook_settings = settings.webhooks
         if webhook_settings.url:
-            self._jobs.append(
+            self._background_jobs.append(
                 WebhookSender(
                     webhook_settings.url, webhook_settings.secret, shell, time.time, clock
                 ).send_queued_messages
             )
         self._on_record = on_record
-        self._records: asyncio.Queue[Record] = asyncio.Queue()
+        self._finished_records: asyncio.Queue[Record] = asyncio.Queue()
         self._shell_ended = anyio.Event()
         shell.add_effect_handler(SaveFinishedMatch, self._handle_match_end)
-        shell.add_effect_handler(AnalysisTrimmed, lambda cut: metrics.lines_cut.inc(cut.removed_move_count))
-        metrics.bots.set_function(lambda: len(shell.core.connected_bots))
-        metrics.matches.set_function(lambda: shell.core.match_count)
-        metrics.suspended.set_function(lambda: shell.core.count_suspended_bots(clock.now_ns()))
+        shell.add_effect_handler(
+            AnalysisTrimmed, lambda cut: metrics.trimmed_moves.inc(cut.removed_move_count)
+        )
+        metrics.connected_bots.set_function(lambda: len(shell.core.connected_bots))
+        metrics.current_matches.set_function(lambda: shell.core.match_count)
+        metrics.suspended_bots.set_function(lambda: shell.core.count_suspended_bots(clock.now_ns()))
         file = parse_sqlite_path(settings.store.url)
         if file is not None:
-            metrics.disk_free.set_function(lambda: _measure_free_disk_share(file.parent))
+            metrics.free_disk_share.set_function(lambda: _measure_free_disk_share(file.parent))
 
     def _list_periodic_store_jobs(self) -> list[Callable[[], Coroutine[Any, Any, None]]]:
         """Return the jobs that read and write the store periodically."""
@@ -260,7 +262,7 @@ class Host:
         # From here on, cancelling the block must not cancel the shell before it has handled all arrived inputs.
         serving_scope.shield = True
         stack.push_async_callback(self._stop_despite_cancellation)
-        for job in self._jobs:
+        for job in self._background_jobs:
             tasks.start_soon(job)
 
     async def accept_connections(
@@ -283,7 +285,7 @@ class Host:
             describe_outage=self._describe_outage,
             send_host_request=self._request_handler.send_host_request,
             find_event_progress=find_event_progress,
-            lag=self._lag,
+            loop_lag=self._loop_lag,
             is_storing_moves=self.journal.is_committing,
             clock=self._clock,
         )
@@ -294,9 +296,9 @@ class Host:
         log.info("listening on %s", self.url)
 
     def _handle_match_end(self, closed_match: SaveFinishedMatch) -> None:
-        self.metrics.finished.labels(closed_match.record.result.reason.value).inc()
+        self.metrics.finished_matches.labels(closed_match.record.result.reason.value).inc()
         if self._on_record is not None:
-            self._records.put_nowait(closed_match.record)
+            self._finished_records.put_nowait(closed_match.record)
 
     async def _remove_old_data(self) -> None:
         await apply_retention(self.engine, self.settings.store.retention)
@@ -304,7 +306,7 @@ class Host:
     async def _report_finished_records(self) -> None:
         """Call `on_record` with the record of each finished match, until cancelled. Return at once if `on_record` is None."""
         while self._on_record is not None:
-            await self._on_record(await self._records.get())
+            await self._on_record(await self._finished_records.get())
 
     def _describe_outage(self) -> str:
         """Return the reason why no match can begin now, in one line; empty if matches can begin."""
@@ -443,7 +445,7 @@ async def open_host(
     pool: Pool | None = None,
     house: HouseEnginePlan = EMPTY_HOUSE_ENGINE_PLAN,
     tls: SSLContext | None = None,
-    resumed_event: str | None = None,
+    resumed_event_name: str | None = None,
     will_restart: bool = True,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     find_event_progress: FindEventProgress = lambda _event: None,
@@ -455,9 +457,10 @@ async def open_host(
     pool                 matches for the matchmaker to arrange; None for no matchmaking
     house                engines that the server itself runs, within `Host.open_house_engines`
     tls                  certificate; None for connections without TLS
-    resumed_event        event whose unfinished matches continue after a restart; None if no matches continue
-    will_restart         True if the server will restart after it stops. If False, connected clients are notified on exit
-                         that the event is over, unless the block is cancelled: then the event may be continued later
+    resumed_event_name   event whose unfinished matches continue after a restart; None if no matches continue
+    will_restart         True if the server will restart after it stops. If False, connected clients are notified on
+                         exit that the event is over, unless the block is cancelled: then the event may be continued
+                         later
     on_record            function that is called with the record of each finished match
     find_event_progress  function that returns the progress of an event that is played here, for the web pages
 
@@ -486,7 +489,7 @@ async def open_host(
                     is_standby=is_standby,
                     lease_seconds=STANDBY_LEASE_SECONDS if is_standby else DEFAULT_LEASE_SECONDS,
                     clock=clock,
-                    observe_commit_seconds=metrics.journal_seconds.observe,
+                    observe_commit_seconds=metrics.journal_commit_seconds.observe,
                 )
             )
         host = Host(
@@ -495,7 +498,7 @@ async def open_host(
             metrics,
             pool=pool,
             house=house,
-            event_name=resumed_event,
+            event_name=resumed_event_name,
             will_restart=will_restart,
             on_record=on_record,
             clock=clock,
@@ -527,7 +530,7 @@ async def make_edge(
     describe_outage: Callable[[], str],
     send_host_request: SendHostRequest,
     find_event_progress: FindEventProgress = lambda _event: None,
-    lag: EventLoopLag,
+    loop_lag: EventLoopLag,
     is_storing_moves: Callable[[], bool] = lambda: False,
     clock: TimeSource,
 ) -> Edge:
@@ -539,9 +542,9 @@ async def make_edge(
     house                engines that the server runs, for display on the pages
     uses_tls             True if the edge itself speaks TLS
     describe_outage      function that returns the reason why no match can begin now; empty if matches can begin
-    send_host_request         function that sends a request to a server, and returns the answer
+    send_host_request    function that sends a request to a server, and returns the answer
     find_event_progress  function that returns the progress of an event that is played here, for the pages
-    lag                  meter of the event loop's lag, shared with a core in this process
+    loop_lag             meter of the event loop's lag, shared with a core in this process
     is_storing_moves     function that returns True while this process stores moves; the fair queue then waits a moment
     """
     edge = await stack.enter_async_context(
@@ -556,7 +559,7 @@ async def make_edge(
             # Without tokens, a page of another site has no more rights than any other client.
             allows_any_origin=settings.server.anyone,
             rate_exempt_names={engine.name for engine in house.engines},
-            lag=lag,
+            loop_lag=loop_lag,
             is_storing_moves=is_storing_moves,
             clock=clock,
         )
@@ -568,7 +571,7 @@ async def make_edge(
         house_bots=tuple(engine.name for engine in house.engines),
         uses_tls=uses_tls,
     )
-    edge.pages = pages = WebApp(
+    edge.page_handler = pages = WebApp(
         info,
         store,
         edge.page_client,

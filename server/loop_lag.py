@@ -29,16 +29,16 @@ class EventLoopLag:
         """Set up the meter. `observe_lag_seconds` is called with each measured lag, in seconds."""
         self._clock = clock
         self._observe_lag_seconds = observe_lag_seconds
-        self._needs: list[Callable[[], bool]] = []
+        self._measurement_conditions: list[Callable[[], bool]] = []
         """Functions given to `add_measurement_condition`. The lag is measured while at least one of them returns True."""
-        self.due_ns = NEVER_TIME_NS
+        self.next_measurement_ns = NEVER_TIME_NS
         """Time (monotonic ns) at which the next measurement is due; NEVER_TIME_NS if none is scheduled."""
         self._timer: asyncio.TimerHandle | None = None
         self._longest_lag_ns = 0
-        self.stalled_ns = 0
+        self.total_stalled_ns = 0
         """Total time of all stalls up to the last measurement, in ns. A lag above MIN_STALL_LAG_NS counts as a stall.
 
-        A stall in progress is not included. It shows as a `due_ns` that is more than MIN_STALL_LAG_NS in the past.
+        A stall in progress is not included. It shows as a `next_measurement_ns` that is more than MIN_STALL_LAG_NS in the past.
         """
 
     def add_measurement_condition(self, is_needed: Callable[[], bool]) -> None:
@@ -46,30 +46,30 @@ class EventLoopLag:
 
         The caller must call `start_measuring` whenever its function `is_needed` becomes True.
         """
-        self._needs.append(is_needed)
+        self._measurement_conditions.append(is_needed)
 
     def start_measuring(self) -> None:
         """Start measuring, unless the lag is already measured."""
         if self._timer is None:
-            self.due_ns = self._clock.now_ns() + LAG_MEASUREMENT_INTERVAL_NS
+            self.next_measurement_ns = self._clock.now_ns() + LAG_MEASUREMENT_INTERVAL_NS
             self._timer = self._clock.call_later(LAG_MEASUREMENT_INTERVAL_NS / 1e9, self._measure_lag)
 
     def stop_measuring(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self.due_ns, self._timer = NEVER_TIME_NS, None
+        self.next_measurement_ns, self._timer = NEVER_TIME_NS, None
 
     def _measure_lag(self) -> None:
-        lag_ns = max(0, self._clock.now_ns() - self.due_ns)
+        lag_ns = max(0, self._clock.now_ns() - self.next_measurement_ns)
         self._observe_lag_seconds(lag_ns / 1e9)
         self._longest_lag_ns = max(self._longest_lag_ns, lag_ns)
         if lag_ns > MIN_STALL_LAG_NS:
-            self.stalled_ns += lag_ns
-        self.due_ns, self._timer = NEVER_TIME_NS, None
-        if any(is_needed() for is_needed in self._needs):
+            self.total_stalled_ns += lag_ns
+        self.next_measurement_ns, self._timer = NEVER_TIME_NS, None
+        if any(is_needed() for is_needed in self._measurement_conditions):
             self.start_measuring()
 
     def pop_longest_lag_ns(self) -> int:
         """Return the longest lag since the last call, in ns. A measurement that is overdue counts with its delay so far."""
         longest_lag_ns, self._longest_lag_ns = self._longest_lag_ns, 0
-        return max(longest_lag_ns, self._clock.now_ns() - self.due_ns)
+        return max(longest_lag_ns, self._clock.now_ns() - self.next_measurement_ns)

@@ -43,16 +43,16 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.bots = Gauge("arena_bots", "Bots that are connected", registry=self.registry)
-        self.matches = Gauge("arena_matches", "Matches in progress", registry=self.registry)
-        self.suspended = Gauge("arena_suspended", "Bots that are suspended", registry=self.registry)
-        self.disk_free = Gauge(
+        self.connected_bots = Gauge("arena_bots", "Bots that are connected", registry=self.registry)
+        self.current_matches = Gauge("arena_matches", "Matches in progress", registry=self.registry)
+        self.suspended_bots = Gauge("arena_suspended", "Bots that are suspended", registry=self.registry)
+        self.free_disk_share = Gauge(
             "arena_disk_free_ratio",
             "Free share of the disk that holds the store's file, 0 to 1",
             registry=self.registry,
         )
-        self.disk_free.set(math.nan)  # for a database on another machine
-        self.finished = Counter(
+        self.free_disk_share.set(math.nan)  # for a database on another machine
+        self.finished_matches = Counter(
             "arena_matches_finished", "Matches that ended, by reason", ["reason"], registry=self.registry
         )
         self.rejections = Counter(
@@ -61,13 +61,13 @@ class Metrics:
             ["code"],
             registry=self.registry,
         )
-        self.lines_cut = Counter(
+        self.trimmed_moves = Counter(
             "arena_lines_cut", "Moves cut from main lines that bots sent", registry=self.registry
         )
-        self.journal_seconds = _make_histogram(
+        self.journal_commit_seconds = _make_histogram(
             "arena_journal_seconds", "Time of a commit to the journal, in seconds", self.registry
         )
-        self.loop_seconds = _make_histogram(
+        self.loop_lag_seconds = _make_histogram(
             "arena_loop_delay_seconds", "Delay of the event loop, in seconds", self.registry
         )
         self.move_seconds = _make_histogram(
@@ -76,7 +76,7 @@ class Metrics:
             self.registry,
         )
         messages = _MessageCounter()
-        self.messages = messages.counts_by_type
+        self.message_counts = messages.counts_by_type
         """Number of messages from clients, by class of message."""
         for metric in (messages, GARBAGE_COLLECTOR_PAUSES):
             self.registry.register(metric)

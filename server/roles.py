@@ -118,11 +118,11 @@ async def open_edge(
             send_host_request=partial(send_host_request, engine),
             house=house,
             uses_tls=tls is not None,
-            lag=EventLoopLag(clock, metrics.loop_seconds.observe),
+            loop_lag=EventLoopLag(clock, metrics.loop_lag_seconds.observe),
             describe_outage=lambda: "" if link.is_synced else "the server has no contact with its core",
             clock=clock,
         )
-        link.port = edge
+        link.edge_port = edge
 
         async def watch_core() -> None:
             while True:
@@ -171,7 +171,7 @@ async def open_leader(
                 settings,
                 pool=pool,
                 house=house,
-                resumed_event=DEFAULT_EVENT_NAME,
+                resumed_event_name=DEFAULT_EVENT_NAME,
                 on_record=on_record,
                 clock=clock,
             )

@@ -48,8 +48,8 @@ SET_FROM_OUTSIDE = {
         "server/host.py",
         "shield",
     ): "a scope is shielded only while the core serves, by anyio's own attribute",
-    ("server/roles.py", "port"): "a link and the edge that it serves each need the other",
-    ("server/host.py", "pages"): "pages show what the edge holds, and the edge answers with them",
+    ("server/roles.py", "edge_port"): "a link and the edge that it serves each need the other",
+    ("server/host.py", "page_handler"): "pages show what the edge holds, and the edge answers with them",
     (
         "server/edge/session.py",
         "address_bucket",

@@ -26,13 +26,13 @@ URL_FORMS_HINT = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…
 class NatsOptions:
     """Addresses of the servers of one NATS cluster, and the credentials for all of them."""
 
-    servers: tuple[str, ...]
+    server_urls: tuple[str, ...]
     """URL of each server, without credentials, such as `nats://host:4222`."""
     user: str = ""
     password: str = ""
     token: str = ""
     """Token; empty if the servers want a user and a password, or no credentials."""
-    tls: bool = False
+    requires_tls: bool = False
     """True if every connection must use TLS."""
 
 
@@ -55,12 +55,12 @@ def parse_bus_url(bus_url: str, environment: Mapping[str, str] = os.environ) -> 
             "bus.url names servers with different credentials: give all the same user and password"
         )
     user, password = next(iter(credentials), (None, None))
-    servers = tuple(
+    server_urls = tuple(
         f"{url.scheme}://{_format_host_for_url(url)}:{url.port or DEFAULT_NATS_PORT}" for url in urls
     )
-    tls = urls[0].scheme == "tls"
+    requires_tls = urls[0].scheme == "tls"
     if user is None:
-        return NatsOptions(servers, tls=tls)
+        return NatsOptions(server_urls, requires_tls=requires_tls)
     if password is None and PASSWORD_FILE_VARIABLE in environment:
         # Unlike a file, the command line that contains the URL can be read by other users of this machine.
         password = _read_password(Path(environment[PASSWORD_FILE_VARIABLE]))
@@ -68,8 +68,8 @@ def parse_bus_url(bus_url: str, environment: Mapping[str, str] = os.environ) -> 
         password = unquote(password)
     if password is None:
         # A single word before the @ is a token, as in all NATS clients.
-        return NatsOptions(servers, token=unquote(user), tls=tls)
-    return NatsOptions(servers, unquote(user), password, tls=tls)
+        return NatsOptions(server_urls, token=unquote(user), requires_tls=requires_tls)
+    return NatsOptions(server_urls, unquote(user), password, requires_tls=requires_tls)
 
 
 def _split_bus_url(bus_url: str) -> SplitResult:

@@ -11,8 +11,8 @@ from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
     HEARTBEAT_INTERVAL_NS,
     MAX_SILENCE_BEFORE_LOSS_NS,
+    MESSAGES_TO_CORE_DECODER,
     NEW_STREAM_REQUEST_FRAME_NUMBER,
-    TO_CORE_DECODER,
     BadBusFrame,
     BusFrame,
     FrameReceiver,
@@ -50,18 +50,18 @@ class RemoteEdge:
     def __init__(self, bus: Bus, subject: str, edge_number: int, fencing_token: int) -> None:
         """Prepare to send to edge `edge_number`, on the bus subject `subject`, as the core with this fencing token."""
         self.number = edge_number
-        self.stream = 0
+        self.stream_number = 0
         """Number of the edge's current stream (run of consecutive frames); 0 before the first."""
         self.last_frame_ns = 0
         """Time of the last frame from the edge, in monotonic ns."""
         self.is_synced = False
         """True once the edge has sent the list of its clients to this core."""
-        self.frame_receiver = FrameReceiver[MessageToCore](TO_CORE_DECODER)
+        self.frame_receiver = FrameReceiver[MessageToCore](MESSAGES_TO_CORE_DECODER)
         self._bus = bus
         self._subject = subject
         self._fencing_token = fencing_token
         self._sent_frame_count = 0
-        self._requested_stream: int | None = None
+        self._requested_stream_number: int | None = None
         """Number of the stream that this core has asked the edge to replace; None if it has not asked since its last heartbeat."""
 
     def begin_stream(self, stream_number: int, first_frame_number: int) -> None:
@@ -70,8 +70,8 @@ class RemoteEdge:
         stream_number       number of the stream
         first_frame_number  number of the first frame expected from the edge in this stream
         """
-        self.stream = stream_number
-        self.frame_receiver = FrameReceiver[MessageToCore](TO_CORE_DECODER, first_frame_number)
+        self.stream_number = stream_number
+        self.frame_receiver = FrameReceiver[MessageToCore](MESSAGES_TO_CORE_DECODER, first_frame_number)
         self._sent_frame_count = 0
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
@@ -82,15 +82,15 @@ class RemoteEdge:
     def send_heartbeat(self) -> None:
         """Send a heartbeat, from which the edge learns how many frames it should have received."""
         self._publish_frame_to_edge(self._make_heartbeat())
-        self._requested_stream = None
+        self._requested_stream_number = None
 
     def _make_heartbeat(self) -> BusFrame:
-        return BusFrame(self.number, self._fencing_token, self.stream, self._sent_frame_count)
+        return BusFrame(self.number, self._fencing_token, self.stream_number, self._sent_frame_count)
 
     def request_new_stream(self, stream_number: int) -> None:
         """Ask the edge to replace stream number `stream_number` by a new one, but only once between two heartbeats."""
-        if self._requested_stream != stream_number:
-            self._requested_stream = stream_number
+        if self._requested_stream_number != stream_number:
+            self._requested_stream_number = stream_number
             self._publish_frame_to_edge(
                 BusFrame(self.number, self._fencing_token, stream_number, NEW_STREAM_REQUEST_FRAME_NUMBER)
             )
@@ -118,17 +118,17 @@ class CoreLink:
         """
         self.edges: dict[int, RemoteEdge] = {}
         """Edges that have sent frames to this core and are not lost, by number."""
-        self.loss_reason = ""
+        self.leadership_loss_reason = ""
         """Reason why this core no longer leads; empty while it leads."""
         self._bus = bus
         self.subject = make_core_subject(shard_name)
         """Bus subject on which the core receives the frames of all edges."""
-        self._shard = shard_name
+        self._shard_name = shard_name
         self._fencing_token = fencing_token
         self._shell = shell
         self._clock = clock
         self._now_ns = clock.now_ns
-        self._last_core_frame_ns = self._last_heartbeat_ns = clock.now_ns()
+        self._own_heartbeat_received_ns = self._last_heartbeat_sent_ns = clock.now_ns()
 
     # from the edges
 
@@ -144,32 +144,35 @@ class CoreLink:
             log.warning("core %d: %s", self._fencing_token, error)
             return
         if frame.fencing_token > self._fencing_token:
-            self.loss_reason = self.loss_reason or f"core {frame.fencing_token} leads"
-        elif not frame.edge:
+            self.leadership_loss_reason = self.leadership_loss_reason or f"core {frame.fencing_token} leads"
+        elif not frame.edge_number:
             if frame.fencing_token == self._fencing_token:
-                self._last_core_frame_ns = self._now_ns()
+                self._own_heartbeat_received_ns = self._now_ns()
         else:
             self._handle_frame(frame)
 
     def _handle_frame(self, frame: BusFrame) -> None:
-        edge = self._find_or_add_edge(frame.edge)
+        edge = self._find_or_add_edge(frame.edge_number)
         edge.last_frame_ns = self._now_ns()
-        is_new_stream = frame.stream > edge.stream
-        continues_stream = frame.stream == edge.stream + 1 and frame.number == edge.frame_receiver.next_number
+        is_new_stream = frame.stream_number > edge.stream_number
+        continues_stream = (
+            frame.stream_number == edge.stream_number + 1
+            and frame.frame_number == edge.frame_receiver.next_frame_number
+        )
         if frame.fencing_token != self._fencing_token or (
-            is_new_stream and ((frame.number and not continues_stream) or not frame.body)
+            is_new_stream and ((frame.frame_number and not continues_stream) or not frame.body)
         ):
-            edge.request_new_stream(frame.stream)
+            edge.request_new_stream(frame.stream_number)
             return
         if is_new_stream:
-            edge.begin_stream(frame.stream, frame.number)
-        elif frame.stream < edge.stream:
+            edge.begin_stream(frame.stream_number, frame.frame_number)
+        elif frame.stream_number < edge.stream_number:
             return
         try:
             messages = edge.frame_receiver.receive_frame(frame)
         except BadBusFrame as error:
             log.info("edge %d: %s; requesting its clients", edge.number, error)
-            edge.request_new_stream(frame.stream)
+            edge.request_new_stream(frame.stream_number)
             return
         if messages:
             self._submit_to_shell(edge, messages)
@@ -177,7 +180,7 @@ class CoreLink:
     def _find_or_add_edge(self, edge_number: int) -> RemoteEdge:
         edge = self.edges.get(edge_number)
         if edge is None:
-            subject = make_edge_subject(self._shard, edge_number)
+            subject = make_edge_subject(self._shard_name, edge_number)
             edge = self.edges[edge_number] = RemoteEdge(self._bus, subject, edge_number, self._fencing_token)
         return edge
 
@@ -201,31 +204,33 @@ class CoreLink:
         await self._bus.subscribe(self.subject, self.receive_frame)
         while True:
             self.send_heartbeat()
-            if self.loss_reason:
-                raise LeadershipLost(self.loss_reason)
+            if self.leadership_loss_reason:
+                raise LeadershipLost(self.leadership_loss_reason)
             await self._clock.sleep(HEARTBEAT_INTERVAL_NS / 1e9)
 
     def send_heartbeat(self) -> None:
         """Send a heartbeat to each edge and to the core itself, and report to the shell the edges that were lost.
 
-        Set `loss_reason` if the heartbeats to itself no longer arrive. Call it every HEARTBEAT_INTERVAL_NS.
+        Set `leadership_loss_reason` if the heartbeats to itself no longer arrive. Call it every HEARTBEAT_INTERVAL_NS.
         """
         now = self._now_ns()
-        if now - self._last_heartbeat_ns > MAX_SILENCE_BEFORE_LOSS_NS // 2:
+        if now - self._last_heartbeat_sent_ns > MAX_SILENCE_BEFORE_LOSS_NS // 2:
             # This process was suspended, so frames that arrived meanwhile may still be waiting.
-            self._last_core_frame_ns = max(self._last_core_frame_ns, now - MAX_SILENCE_BEFORE_LOSS_NS // 2)
+            self._own_heartbeat_received_ns = max(
+                self._own_heartbeat_received_ns, now - MAX_SILENCE_BEFORE_LOSS_NS // 2
+            )
             for edge in self.edges.values():
                 edge.last_frame_ns = max(edge.last_frame_ns, now - MAX_SILENCE_BEFORE_LOSS_NS // 2)
-        self._last_heartbeat_ns = now
+        self._last_heartbeat_sent_ns = now
         # The core receives its own heartbeat. If it does not, the bus is unavailable, and the edges are not lost.
         self._bus.publish(self.subject, encode_frame(BusFrame(0, self._fencing_token, 0, 0)))
-        if now - self._last_core_frame_ns > MAX_SILENCE_BEFORE_LOSS_NS:
-            self.loss_reason = self.loss_reason or "the bus is unavailable"
+        if now - self._own_heartbeat_received_ns > MAX_SILENCE_BEFORE_LOSS_NS:
+            self.leadership_loss_reason = self.leadership_loss_reason or "the bus is unavailable"
             return
         for number, edge in list(self.edges.items()):
             if now - edge.last_frame_ns <= MAX_SILENCE_BEFORE_LOSS_NS:
                 edge.send_heartbeat()
-            elif now - self._last_core_frame_ns < 2 * HEARTBEAT_INTERVAL_NS:
+            elif now - self._own_heartbeat_received_ns < 2 * HEARTBEAT_INTERVAL_NS:
                 log.warning("edge %d is gone", number)
                 del self.edges[number]
                 if edge.is_synced:

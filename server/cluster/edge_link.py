@@ -12,8 +12,8 @@ from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
     HEARTBEAT_INTERVAL_NS,
     MAX_SILENCE_BEFORE_LOSS_NS,
+    MESSAGES_TO_EDGE_DECODER,
     NEW_STREAM_REQUEST_FRAME_NUMBER,
-    TO_EDGE_DECODER,
     BadBusFrame,
     BusFrame,
     FrameReceiver,
@@ -71,7 +71,7 @@ class EdgeLink:
         self.number = edge_number
         self.subject = make_edge_subject(shard_name, edge_number)
         """Bus subject on which the edge receives frames."""
-        self.port: EdgePort | None = None
+        self.edge_port: EdgePort | None = None
         """Receiver of the core's messages, set by the caller. It must answer `RequestResync` at once with `EdgeResynced`."""
         self.fencing_token = 0
         """Fencing token of the core that leads; 0 before the first frame of a core."""
@@ -82,19 +82,19 @@ class EdgeLink:
         self._now_ns = clock.now_ns
         self._call_soon = call_soon
         self._core_subject = make_core_subject(shard_name)
-        self._stream = 0
-        self._resend_ns: int | None = None
+        self._stream_number = 0
+        self._resend_window_ns: int | None = None
         """RESEND_WINDOW_NS or TAKEOVER_RESEND_WINDOW_NS, by the cause of the next stream; None if it resends no messages.
 
         The next stream resends the messages since this time (in ns) before the core's last frame.
         """
         self._sent_frame_count = 0
-        self._frame_receiver = FrameReceiver[MessageToEdge](TO_EDGE_DECODER)
-        self._unsent: list[MessageToCore] = []
+        self._frame_receiver = FrameReceiver[MessageToEdge](MESSAGES_TO_EDGE_DECODER)
+        self._unsent_messages: list[MessageToCore] = []
         """Messages for the next frame, which is sent once all messages that have arrived are handled."""
         self._resend_buffer: deque[tuple[int, MessageReceived]] = deque()
         """Messages that may be sent again, each paired with its time of arrival in monotonic ns."""
-        self._last_frame_ns = self._last_heartbeat_ns = clock.now_ns()
+        self._last_frame_ns = self._last_heartbeat_sent_ns = clock.now_ns()
 
     def compute_core_silence_ns(self) -> int:
         """Return the time since the last frame from a core, or since the start of the link, in ns; 0 while `is_synced`."""
@@ -116,33 +116,33 @@ class EdgeLink:
             self._begin_stream(message)  # type: ignore[arg-type]
             return
         if self.is_synced:
-            if not self._unsent:
+            if not self._unsent_messages:
                 self._call_soon(self._send_unsent_messages)
-            self._unsent.append(message)
+            self._unsent_messages.append(message)
 
     def _begin_stream(self, resync: EdgeResynced) -> None:
         """Begin a new stream: send the list of clients, then the messages that the core may have missed."""
         if not self.fencing_token:
             return  # no core is known yet; the first frame from one causes a resync
         self._send_unsent_messages()
-        now, resend_ns = self._now_ns(), self._resend_ns
+        now, resend_window_ns = self._now_ns(), self._resend_window_ns
         resent_messages: list[MessageReceived] = []
-        if resend_ns is not None:
-            oldest_ns = max(now - MAX_KEPT_MESSAGE_AGE_NS, self._last_frame_ns - resend_ns)
+        if resend_window_ns is not None:
+            oldest_ns = max(now - MAX_KEPT_MESSAGE_AGE_NS, self._last_frame_ns - resend_window_ns)
             resent_messages = [message for sent_ns, message in self._resend_buffer if sent_ns >= oldest_ns]
             self._resend_buffer = deque((now, message) for message in resent_messages)
-            self._resend_ns = None
+            self._resend_window_ns = None
             self._sent_frame_count = 0
         # Otherwise the numbers continue, so that the core notices if it missed frames of the last stream.
-        self._stream += 1
-        self._frame_receiver = FrameReceiver[MessageToEdge](TO_EDGE_DECODER)
+        self._stream_number += 1
+        self._frame_receiver = FrameReceiver[MessageToEdge](MESSAGES_TO_EDGE_DECODER)
         self._last_frame_ns = now
         self.is_synced = True
-        self._unsent = [resync, *resent_messages]
+        self._unsent_messages = [resync, *resent_messages]
         self._send_unsent_messages()
 
     def _send_unsent_messages(self) -> None:
-        pending, self._unsent = self._unsent, []
+        pending, self._unsent_messages = self._unsent_messages, []
         if not pending or not self.is_synced:
             return
         for frame in split_into_frames(pending, self._make_heartbeat()):
@@ -150,7 +150,7 @@ class EdgeLink:
             self._sent_frame_count += 1
 
     def _make_heartbeat(self) -> BusFrame:
-        return BusFrame(self.number, self.fencing_token, self._stream, self._sent_frame_count)
+        return BusFrame(self.number, self.fencing_token, self._stream_number, self._sent_frame_count)
 
     def _publish_frame_to_core(self, frame: BusFrame) -> None:
         self._bus.publish(self._core_subject, encode_frame(frame))
@@ -174,44 +174,54 @@ class EdgeLink:
         if frame.fencing_token < self.fencing_token:
             return  # from a core that lost its lease
         if frame.fencing_token > self.fencing_token:
-            self._send_resync(
+            self._request_resync_from_edge(
                 f"core {frame.fencing_token} leads", frame.fencing_token, TAKEOVER_RESEND_WINDOW_NS
             )
         elif not self.is_synced:
-            self._send_resync(f"core {frame.fencing_token} is back", frame.fencing_token, RESEND_WINDOW_NS)
-        elif frame.stream == self._stream:  # otherwise it was sent before the core knew this stream
+            self._request_resync_from_edge(
+                f"core {frame.fencing_token} is back", frame.fencing_token, RESEND_WINDOW_NS
+            )
+        elif (
+            frame.stream_number == self._stream_number
+        ):  # otherwise it was sent before the core knew this stream
             self._handle_frame(frame)
             # Updated after `_handle_frame`, because a resync in it counts back from the previous frame.
             self._last_frame_ns = self._now_ns()
 
     def _handle_frame(self, frame: BusFrame) -> None:
-        if frame.number == NEW_STREAM_REQUEST_FRAME_NUMBER:
-            self._send_resync("the core asks who is connected", frame.fencing_token, RESEND_WINDOW_NS)
+        if frame.frame_number == NEW_STREAM_REQUEST_FRAME_NUMBER:
+            self._request_resync_from_edge(
+                "the core asks who is connected", frame.fencing_token, RESEND_WINDOW_NS
+            )
             return
         try:
             messages = self._frame_receiver.receive_frame(frame)
         except BadBusFrame as error:
-            self._send_resync(str(error), frame.fencing_token, None)
+            self._request_resync_from_edge(str(error), frame.fencing_token, None)
             return
         if not messages:
             return
         if type(messages[0]) is RequestResync:
-            self._send_resync("the core has restarted", frame.fencing_token, TAKEOVER_RESEND_WINDOW_NS)
+            self._request_resync_from_edge(
+                "the core has restarted", frame.fencing_token, TAKEOVER_RESEND_WINDOW_NS
+            )
             return
         self._deliver_to_edge(messages)
 
-    def _send_resync(self, reason: str, fencing_token: int, resend_from_ns: int | None) -> None:
+    def _request_resync_from_edge(
+        self, reason: str, fencing_token: int, resend_window_ns: int | None
+    ) -> None:
         log.info("edge %d: %s; sending its clients", self.number, reason)
-        if resend_from_ns is not None:
-            self._unsent = []  # messages that must be repeated are in _resend_buffer
+        if resend_window_ns is not None:
+            self._unsent_messages = []  # messages that must be repeated are in _resend_buffer
             self.is_synced = False
         self.fencing_token = fencing_token
-        self._resend_ns = resend_from_ns
+        self._resend_window_ns = resend_window_ns
         self._deliver_to_edge([RequestResync()])
 
     def _deliver_to_edge(self, messages: Sequence[MessageToEdge]) -> None:
-        if self.port is not None:
-            self.port.deliver(messages)
+        if self.edge_port is not None:
+            self.edge_port.deliver(messages)
 
     # time
 
@@ -228,10 +238,10 @@ class EdgeLink:
         Return the time after which to call this again, in ns.
         """
         now = self._now_ns()
-        if now - self._last_heartbeat_ns > MAX_SILENCE_BEFORE_LOSS_NS // 2:
+        if now - self._last_heartbeat_sent_ns > MAX_SILENCE_BEFORE_LOSS_NS // 2:
             # This process was suspended, so frames that arrived meanwhile may still be waiting.
             self._last_frame_ns = max(self._last_frame_ns, now - MAX_SILENCE_BEFORE_LOSS_NS // 2)
-        self._last_heartbeat_ns = now
+        self._last_heartbeat_sent_ns = now
         if self.is_synced and now - self._last_frame_ns > MAX_SILENCE_BEFORE_LOSS_NS:
             log.warning("edge %d: the core is silent; holding messages", self.number)
             self.is_synced = False

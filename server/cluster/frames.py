@@ -17,7 +17,7 @@ HEARTBEAT_INTERVAL_NS = 300_000_000
 MAX_SILENCE_BEFORE_LOSS_NS = 4 * HEARTBEAT_INTERVAL_NS
 """Time without a frame, in ns, after which an edge or a core regards the other one as lost."""
 NEW_STREAM_REQUEST_FRAME_NUMBER = -1
-"""Value of `BusFrame.number` with which a core requests a new stream."""
+"""Value of `BusFrame.frame_number` with which a core requests a new stream."""
 MAX_FRAME_BODY_BYTES = MAX_PAYLOAD_BYTES - 256
 """Maximum size of a frame's body, in bytes. It leaves room for the frame's other fields within MAX_PAYLOAD_BYTES."""
 MAX_MESSAGE_LIST_BYTES = 64 << 20
@@ -29,13 +29,13 @@ M = TypeVar("M")
 class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     """Numbered part of a stream of messages between an edge and a core."""
 
-    edge: int
+    edge_number: int
     """Number of the edge; 0 in the heartbeats that a core sends to itself."""
     fencing_token: int
     """Fencing token (lease number) of the core that sends or should receive the frame; 0 while the edge knows no core."""
-    stream: int
+    stream_number: int
     """Number of the edge's stream, a run of consecutive frames. Whenever the edge begins a new stream, it adds one."""
-    number: int
+    frame_number: int
     """Sequence number of the frame among its sender's frames in the stream, from 0; or NEW_STREAM_REQUEST_FRAME_NUMBER.
 
     A heartbeat has the number of its sender's next frame. If an edge begins a new stream because it missed a frame, it
@@ -72,9 +72,13 @@ def _encode_subject_part(shard_name: str) -> str:
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=MovesSnapshot.encode_hook)
 _frame_decoder = msgspec.msgpack.Decoder(BusFrame)
-TO_CORE_DECODER: msgspec.msgpack.Decoder[list[MessageToCore]] = msgspec.msgpack.Decoder(list[MessageToCore])
-TO_EDGE_DECODER: msgspec.msgpack.Decoder[list[MessageToEdge]] = msgspec.msgpack.Decoder(list[MessageToEdge])
-"""Decoder of messages from a core to an edge. TO_CORE_DECODER is for the other direction."""
+MESSAGES_TO_CORE_DECODER: msgspec.msgpack.Decoder[list[MessageToCore]] = msgspec.msgpack.Decoder(
+    list[MessageToCore]
+)
+MESSAGES_TO_EDGE_DECODER: msgspec.msgpack.Decoder[list[MessageToEdge]] = msgspec.msgpack.Decoder(
+    list[MessageToEdge]
+)
+"""Decoder of messages from a core to an edge. MESSAGES_TO_CORE_DECODER is for the other direction."""
 
 
 def encode_frame(frame: BusFrame) -> bytes:
@@ -101,10 +105,10 @@ def split_into_frames(
     for index, start in enumerate(range(0, len(body), MAX_FRAME_BODY_BYTES)):
         end = start + MAX_FRAME_BODY_BYTES
         yield BusFrame(
-            heartbeat.edge,
+            heartbeat.edge_number,
             heartbeat.fencing_token,
-            heartbeat.stream,
-            heartbeat.number + index,
+            heartbeat.stream_number,
+            heartbeat.frame_number + index,
             end < len(body),
             body[start:end],
         )
@@ -116,9 +120,9 @@ class FrameReceiver(Generic[M]):
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], first_frame_number: int = 0) -> None:
         """Expect frames from number `first_frame_number` on.
 
-        decoder  decoder of the messages in the frames: TO_CORE_DECODER or TO_EDGE_DECODER
+        decoder  decoder of the messages in the frames: MESSAGES_TO_CORE_DECODER or MESSAGES_TO_EDGE_DECODER
         """
-        self.next_number = first_frame_number
+        self.next_frame_number = first_frame_number
         """Expected number of the next frame."""
         self._decoder = decoder
         self._partial_list = b""
@@ -131,13 +135,15 @@ class FrameReceiver(Generic[M]):
 
         Raises BadBusFrame if earlier frames are missing, or if the list is invalid or larger than MAX_MESSAGE_LIST_BYTES.
         """
-        if frame.number < self.next_number:
+        if frame.frame_number < self.next_frame_number:
             return []
-        if frame.number > self.next_number:
-            raise BadBusFrame(f"{frame.number - self.next_number} frames of the stream are missing")
+        if frame.frame_number > self.next_frame_number:
+            raise BadBusFrame(
+                f"{frame.frame_number - self.next_frame_number} frames of the stream are missing"
+            )
         if not frame.body:
             return []
-        self.next_number += 1
+        self.next_frame_number += 1
         body = self._partial_list + frame.body if self._partial_list else frame.body
         if frame.is_continued:
             if len(body) > MAX_MESSAGE_LIST_BYTES:

@@ -66,7 +66,7 @@ class TlsNotOffered(ConnectionError):
         super().__init__("it offers no TLS, and nothing may be sent to it unencrypted")
 
 
-class _Client(Client):
+class _NatsClient(Client):
     """NATS client that drops its unsent data when it closes.
 
     The library's client tries to send the data before it closes. If the connection is lost, this fails, and if NATS hangs,
@@ -99,16 +99,16 @@ class _NatsConnection:
     """One connection to NATS, from its opening to its loss."""
 
     def __init__(self) -> None:
-        self.client = _Client()
-        self.disconnected = anyio.Event()
+        self.client = _NatsClient()
+        self.lost = anyio.Event()
         self.loss_reason = "NATS has closed the connection"
         self.last_error: Exception | None = None
 
     def mark_lost(self, reason: str) -> None:
         """Mark the connection as lost. `reason`: reason for the log; ignored if the connection is lost already."""
-        if not self.disconnected.is_set():
+        if not self.lost.is_set():
             self.loss_reason = reason
-            self.disconnected.set()
+            self.lost.set()
 
     async def record_error(self, error: Exception) -> None:
         """Store the last error of the NATS client as a possible reason for a loss, and log it if the client is connected."""
@@ -170,18 +170,18 @@ class _NatsConnection:
 class NatsBus:
     """`Bus` over NATS. Use `open_nats_bus` to open one."""
 
-    def __init__(self, address: NatsOptions, tls_context: TlsContext, name: str) -> None:
+    def __init__(self, options: NatsOptions, tls_context: TlsContext, name: str) -> None:
         """Prepare a bus without connecting it.
 
         tls_context: TLS context for all connections
         name: name of the connection, which NATS shows to its administrator
         """
-        self._address = address
+        self._options = options
         self._tls_context = tls_context
         self._name = name
         self._connection: _NatsConnection | None = None
         self._subscriptions: list[tuple[str, PayloadHandler]] = []
-        self._queue: deque[tuple[str, bytes]] = deque()
+        self._outgoing_messages: deque[tuple[str, bytes]] = deque()
         self._queued_bytes = 0
         self._message_queued = asyncio.Event()
 
@@ -193,11 +193,11 @@ class NatsBus:
     def publish(self, subject: str, payload: bytes) -> bool:
         if (
             self._connection is None
-            or len(self._queue) >= MAX_QUEUED_BUS_MESSAGES
+            or len(self._outgoing_messages) >= MAX_QUEUED_BUS_MESSAGES
             or self._queued_bytes + len(payload) > MAX_QUEUED_BUS_BYTES
         ):
             return False
-        self._queue.append((subject, payload))
+        self._outgoing_messages.append((subject, payload))
         self._queued_bytes += len(payload)
         self._message_queued.set()
         return True
@@ -239,25 +239,23 @@ class NatsBus:
 
     async def _connect_to_first_usable_server(self) -> _NatsConnection:
         """Return a connection to the first usable server. Raises BusError if none is usable, with the error of the last one."""
-        for server in self._address.servers:
+        for server_url in self._options.server_urls:
             connection = _NatsConnection()
-            why = await self._try_to_connect_and_subscribe(connection, server)
+            why = await self._try_to_connect_and_subscribe(connection, server_url)
             if why is None:
                 return connection
             await connection.close_client()
-        raise BusError(f"cannot use the NATS server at {server}: {why}")
+        raise BusError(f"cannot use the NATS server at {server_url}: {why}")
 
-    async def _try_to_connect_and_subscribe(
-        self, connection: _NatsConnection, server_name: str
-    ) -> str | None:
+    async def _try_to_connect_and_subscribe(self, connection: _NatsConnection, server_url: str) -> str | None:
         """Connect to one server and subscribe. Return None on success, otherwise the reason for the failure."""
-        address, tls_context = self._address, self._tls_context
+        options, tls_context = self._options, self._tls_context
         tls_context.reset_for_new_connection()
 
         def make_secret_provider(secret: str) -> Callable[[], str] | None:
             # Called after the TLS handshake, and before any secret is sent.
             def return_secret_if_encrypted() -> str:
-                if address.tls and not tls_context.has_wrapped_connection:
+                if options.requires_tls and not tls_context.has_wrapped_connection:
                     raise TlsNotOffered
                 return secret
 
@@ -267,7 +265,7 @@ class NatsBus:
             with anyio.fail_after(2 * CONNECT_TIMEOUT_SECONDS):
                 with _convert_nats_client_errors():
                     await connection.client.connect(
-                        [server_name],
+                        [server_url],
                         name=self._name,
                         error_cb=connection.record_error,
                         closed_cb=connection.record_close,
@@ -279,11 +277,11 @@ class NatsBus:
                         flush_timeout=FLUSH_TIMEOUT_SECONDS,
                         pending_size=2 * MAX_QUEUED_BUS_BYTES,
                         tls=tls_context,
-                        user=make_secret_provider(address.user),
-                        password=make_secret_provider(address.password),
-                        token=make_secret_provider(address.token),
+                        user=make_secret_provider(options.user),
+                        password=make_secret_provider(options.password),
+                        token=make_secret_provider(options.token),
                     )
-                if address.tls and not tls_context.has_wrapped_connection:
+                if options.requires_tls and not tls_context.has_wrapped_connection:
                     raise TlsNotOffered
                 if connection.client.max_payload < MAX_PAYLOAD_BYTES:
                     max_payload = connection.client.max_payload
@@ -302,11 +300,11 @@ class NatsBus:
         async with anyio.create_task_group() as tasks:
             for job in (self._forward_messages_until_lost, self._check_connection_until_lost):
                 tasks.start_soon(_mark_lost_on_failure, connection, job)
-            await connection.disconnected.wait()
+            await connection.lost.wait()
             tasks.cancel_scope.cancel()
         if self._connection is connection:
             self._connection = None
-            self._queue.clear()
+            self._outgoing_messages.clear()
             self._queued_bytes = 0
             log.warning("the connection to NATS is lost: %s", connection.loss_reason)
             await connection.close_client()
@@ -331,11 +329,11 @@ class NatsBus:
 
     async def _forward_queued_messages(self, connection: _NatsConnection) -> None:
         """Pass queued messages to the NATS client, but pause while the client has more than MAX_UNSENT_CLIENT_BYTES unsent."""
-        while self._queue:
+        while self._outgoing_messages:
             if connection.client.pending_data_size > MAX_UNSENT_CLIENT_BYTES:
                 await MONOTONIC_CLOCK.sleep(FULL_CLIENT_BUFFER_PAUSE_SECONDS)
                 continue
-            subject, payload = self._queue.popleft()
+            subject, payload = self._outgoing_messages.popleft()
             self._queued_bytes -= len(payload)
             with _convert_nats_client_errors():
                 await connection.client.publish(subject, payload)

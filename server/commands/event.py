@@ -44,7 +44,7 @@ from arena.server.core.calendar import (
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.inputs import AnnounceTournament, ChangeTournament
-from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, PoolGame
+from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, OfferedGame
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
 from arena.server.store.events import find_event_state, find_name_conflict, list_events
@@ -395,7 +395,7 @@ def _format_announced_times(plan: EventPlan) -> str:
     return f"begins at {format_unix_time_as_utc(plan.start_time)}{closing_text}"
 
 
-def _parse_event_games(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
+def _parse_event_games(game: str, map: str, tc: str) -> tuple[OfferedGame, ...]:
     maps = tuple(name.strip() for name in map.split(","))
     try:
         games = make_pool(PoolSettings(games=(game,), maps=maps, time_controls=(tc,))).games
@@ -405,7 +405,8 @@ def _parse_event_games(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
         )
         raise UsageError(f"{option_name}: {error.why}") from None
     return tuple(
-        PoolGame(start.game, start.time_control, start.openings[:MAX_OPENINGS_PER_EVENT]) for start in games
+        OfferedGame(start.game, start.time_control, start.openings[:MAX_OPENINGS_PER_EVENT])
+        for start in games
     )
 
 

@@ -143,7 +143,7 @@ class ReloadableHost:
                 pool=self._pool,
                 house=self._house,
                 tls=self._tls,
-                resumed_event=DEFAULT_EVENT_NAME,
+                resumed_event_name=DEFAULT_EVENT_NAME,
                 on_record=self.write_match_result,
             ) as host,
             host.open_house_engines(),

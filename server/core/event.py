@@ -52,7 +52,7 @@ class EventPlace(NamedTuple):
     points: float
 
 
-class Event:
+class TournamentEvent:
     """One event (a tournament), from its announcement to its end."""
 
     def __init__(self, stored_event: StoredEvent) -> None:

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from arena.protocol.messages import EventPhase
 from arena.rating.formats import ARENA_FORMAT, KNOCKOUT_FORMAT, RosterChange
 from arena.rating.rater import FinishedMatch
-from arena.server.core.settings import PoolGame
+from arena.server.core.settings import OfferedGame
 
 
 class Recurrence(Struct, frozen=True):
@@ -42,7 +42,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Number of rounds; in a knockout, number of pairs of matches that two bots play per game. Unused by `arena`."""
     minutes: int = 0
     """Duration of an event of the format `arena`, in minutes; unused by other formats."""
-    games: tuple[PoolGame, ...] = field(name="starts")
+    games: tuple[OfferedGame, ...] = field(name="starts")
     """Games with maps and openings. Bots that meet play two matches of each, with swapped seats; in `arena`, one match."""
     margin_ms: int = 100
     """Extra time allowed on each move for network delay, in ms."""

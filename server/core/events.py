@@ -34,7 +34,7 @@ from arena.server.core.effects import (
     RoundPaired,
     SaveEvent,
 )
-from arena.server.core.event import Event, EventRequestRefused
+from arena.server.core.event import EventRequestRefused, TournamentEvent
 from arena.server.core.event_state import EventState, StoredEvent
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.inputs import (
@@ -62,7 +62,7 @@ MAX_LISTED_EVENTS = 100
 """Maximum number of events in a `listing` message."""
 
 
-class HostedEvent(Event):
+class HostedEvent(TournamentEvent):
     """Event that the server runs, with data that are not stored, such as the waiting bots and the notifications sent."""
 
     def __init__(self, stored_event: StoredEvent) -> None:
@@ -261,7 +261,9 @@ class HostedEvents:
         self._save_event(event)
         self._send_status(event, bot)
 
-    def _find_event_for_bot(self, event_name: str, action: TournamentAction, bot: LobbyBot) -> Event:
+    def _find_event_for_bot(
+        self, event_name: str, action: TournamentAction, bot: LobbyBot
+    ) -> TournamentEvent:
         event = self._find_event(event_name, action, bot.name)
         if event.state.phase == "open" and self._lobby.now_unix_s() >= event.plan.closing_time:
             raise EventRequestRefused(f"the entries of {event.name} are closed: it is about to begin")
@@ -269,7 +271,7 @@ class HostedEvents:
 
     def _find_event(
         self, event_name: str, action: TournamentAction, bot_name: str, *, by_host_or_owner: bool = False
-    ) -> Event:
+    ) -> TournamentEvent:
         """Return the event called `event_name`. If `event_name` is a series, return the event of the series that the action concerns.
 
         This is usually the next event of the series. It is the event in progress if a bot returns to that event or is withdrawn
@@ -283,7 +285,7 @@ class HostedEvents:
         Raises EventRequestRefused if there is no such event.
         """
 
-        def accepts_requested_action(event: Event) -> bool:
+        def accepts_requested_action(event: TournamentEvent) -> bool:
             state = event.state
             may_return = bot_name in state.withdrawn and (by_host_or_owner or bot_name not in state.excluded)
             is_possible = {"enter": may_return, "withdraw": state.has_entered(bot_name), "stop": False}
@@ -326,23 +328,23 @@ class HostedEvents:
         raise EventRequestRefused(f"{client_name} is not connected")
 
     def _find_rating_for_event(
-        self, event: Event, bot_name: str, fallback: float = RATING_OF_UNRATED_BOT
+        self, event: TournamentEvent, bot_name: str, fallback: float = RATING_OF_UNRATED_BOT
     ) -> float:
         """Return a bot's rating in the game of an event; `fallback` if the bot is away (not in `Lobby.bots`)."""
         bot = self._lobby.bots.get(bot_name)
         return fallback if bot is None else bot.get_rating(event.plan.game)
 
-    def _save_event(self, event: Event) -> None:
+    def _save_event(self, event: TournamentEvent) -> None:
         """Store the state of an event. Mark its bots as changed too, so that the next check looks for their due matches."""
         self._lobby.effects.append(SaveEvent(event.state))
         self._mark_bots_changed(event)
 
-    def _mark_bots_changed(self, event: Event) -> None:
+    def _mark_bots_changed(self, event: TournamentEvent) -> None:
         for name in event.state.bots:
             self._lobby.record_change(self._lobby.bots.get(name))
         self._lobby.record_change()
 
-    def _send_status(self, event: Event, bot: LobbyBot) -> None:
+    def _send_status(self, event: TournamentEvent, bot: LobbyBot) -> None:
         """Send a bot the status of an event (`event_state` message), with the bot's rank and points once the event is over."""
         state = event.state
         place = event.compute_place(bot.name) if state.phase == "over" else None
@@ -358,14 +360,14 @@ class HostedEvents:
             status = add_final_rank(status, *place, len(state.bots), f"/event/{quote(event.name, safe='')}")
         self._lobby.send_to_bot(bot, status)
 
-    def _compute_ms_to_start(self, event: Event) -> int:
+    def _compute_ms_to_start(self, event: TournamentEvent) -> int:
         return (
             max(0, event.plan.start_time * 1000 - self._lobby.now_unix_ns() // NS_PER_MS)
             if event.state.phase == "open"
             else 0
         )
 
-    def _describe_status(self, event: Event) -> str:
+    def _describe_status(self, event: TournamentEvent) -> str:
         state, plan = event.state, event.plan
         match state.phase:
             case "open":
@@ -450,7 +452,7 @@ class HostedEvents:
             )
         self._save_event(event)
 
-    def _announce_next_of_series(self, event: Event) -> None:
+    def _announce_next_of_series(self, event: TournamentEvent) -> None:
         """Announce the next event of the series, with the same entries; do nothing if the event does not repeat."""
         plan = plan_next_event(event.plan, self._lobby.now_unix_s())
         if plan is not None and plan.event not in self._events:
@@ -530,7 +532,7 @@ class HostedEvents:
         self._matches.record_forfeited_match(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
         return True
 
-    def _describe_forfeit_reason(self, event: Event, bot_name: str) -> str:
+    def _describe_forfeit_reason(self, event: TournamentEvent, bot_name: str) -> str:
         """Return why a bot forfeits a match, such as `NAME did not connect in time`."""
         if bot_name in event.state.withdrawn:
             return f"{bot_name} was withdrawn from the event"
@@ -538,7 +540,7 @@ class HostedEvents:
         is_connected = bot is not None and bot.client_number is not None
         return f"{bot_name} {'took no more matches' if is_connected else 'did not connect in time'}"
 
-    def _compute_forfeit_time_ns(self, event: Event, bot_name: str, due_time_ns: int) -> int:
+    def _compute_forfeit_time_ns(self, event: TournamentEvent, bot_name: str, due_time_ns: int) -> int:
         """Return the time at which an absent bot forfeits a match that became due at `due_time_ns`, in ns of the core's clock.
 
         The bot has `MAX_WAIT_FOR_ABSENT_BOT_NS` from the due time or, if later, from its disconnection. Return 0 for a
@@ -553,11 +555,11 @@ class HostedEvents:
             else max(due_time_ns, bot.disconnect_time_ns)
         )
 
-    def _begin_match(self, event: Event, pairing: Pairing) -> None:
+    def _begin_match(self, event: TournamentEvent, pairing: Pairing) -> None:
         terms = self._make_match_terms(event, pairing, event.record_match_start(pairing))
         self._matches.begin_match(terms)
 
-    def _make_match_terms(self, event: Event, pairing: Pairing, match_id: str) -> MatchTerms:
+    def _make_match_terms(self, event: TournamentEvent, pairing: Pairing, match_id: str) -> MatchTerms:
         plan, pair = event.plan, pairing.pair
         start = plan.games[pair.start]
         return MatchTerms(
@@ -590,7 +592,7 @@ class HostedEvents:
             self._save_event(event)
         self._lobby.record_change()
 
-    def _end_event_if_finished(self, event: Event) -> None:
+    def _end_event_if_finished(self, event: TournamentEvent) -> None:
         is_time_over = event.plan.is_arena and self._lobby.now_unix_s() >= event.plan.end_time
         if event.is_finished or (is_time_over and not event.matches_in_progress):
             event.mark_finished()

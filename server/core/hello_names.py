@@ -11,10 +11,12 @@ from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Hello
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.server.core.lobby import RequestRefused
-from arena.server.core.settings import PoolGame
+from arena.server.core.settings import OfferedGame
 
 
-def require_known_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[PoolGame]]) -> None:
+def require_known_hello_names(
+    hello: Hello, list_offered_games: Callable[[], Collection[OfferedGame]]
+) -> None:
     """Check that the games, maps and time controls in a bot's hello exist.
 
     Of the games, it is enough that one is known. A time control must be in its shortest form, such as `10+0.1`.

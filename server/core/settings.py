@@ -26,7 +26,7 @@ AnalysisVisibility = Literal["reply", "end"]
 """Time at which spectators get the analysis of a move: after the reply to the move, or after the match."""
 
 
-class PoolGame(Struct, frozen=True):
+class OfferedGame(Struct, frozen=True):
     """Game of the pool (the bots that wait for a match) or of an event, with its time control and openings."""
 
     game: AnyGame
@@ -47,7 +47,7 @@ class PoolGame(Struct, frozen=True):
 class Pool(Struct, frozen=True, kw_only=True):
     """Settings of the matches that the matchmaker arranges for waiting bots."""
 
-    games: tuple[PoolGame, ...]
+    games: tuple[OfferedGame, ...]
     """Games of the pool, the group of bots that wait for a match. Every two bots play these games in turn.
 
     Bots are paired by their ratings in the first game.

@@ -62,28 +62,30 @@ class ConnectionAdmission:
         self.limits = limits
         self._abuse_refusal_seconds = abuse_refusal_seconds
         self._clock = clock
-        self._proxies: list[IPv4Network | IPv6Network] = [ip_network(proxy) for proxy in trusted_proxies]
-        self._abuse_counts = AbuseCounter(abuse_refusal_seconds)
-        self._buckets: dict[str, TokenBucket] = {}
-        self._last_log = float("-inf")
+        self._trusted_networks: list[IPv4Network | IPv6Network] = [
+            ip_network(proxy) for proxy in trusted_proxies
+        ]
+        self._misbehaviour_counter = AbuseCounter(abuse_refusal_seconds)
+        self._read_buckets: dict[str, TokenBucket] = {}
+        self._last_refusal_log_s = float("-inf")
         """Time at which a refusal was last logged, in monotonic seconds; -inf before the first."""
         self._is_closed = False
         self._refused_transports: set[asyncio.Transport] = set()
         self.open_connection_counts: Counter[str] = Counter()
         """Number of open connections by IPv4 address, or by /64 network for IPv6."""
 
-    def find_read_token_bucket(self, address: str) -> TokenBucket:
+    def find_or_add_read_bucket(self, address: str) -> TokenBucket:
         """Return the token bucket that all connections of an address share.
 
         Each chunk of received bytes takes a token. A chunk that finds no token waits in the fair queue, which serves
         one address after another.
         """
         key = make_address_key(address)
-        bucket = self._buckets.get(key)
+        bucket = self._read_buckets.get(key)
         if bucket is None:
             rate = self.limits.moves_per_second
             burst = max(MIN_READ_CHUNKS_PER_BURST, int(rate * READ_BURST_SECONDS))
-            bucket = self._buckets[key] = TokenBucket(rate, burst, self._clock.now_ns())
+            bucket = self._read_buckets[key] = TokenBucket(rate, burst, self._clock.now_ns())
         return bucket
 
     def find_client_address(self, request: Request, peer_address: str) -> str:
@@ -94,13 +96,13 @@ class ConnectionAdmission:
 
     def is_trusted_proxy(self, address: str) -> bool:
         """Return True if an address is one of the host's trusted proxies."""
-        if not self._proxies:
+        if not self._trusted_networks:
             return False
         try:
             parsed = ip_address(address)
         except ValueError:
             return False
-        return any(parsed in network for network in self._proxies)
+        return any(parsed in network for network in self._trusted_networks)
 
     def may_connection_stay_open(self, address: str) -> bool:
         """Return True if a connection from this address may stay open for another request, because few connections are open.
@@ -130,7 +132,10 @@ class ConnectionAdmission:
                 "refused: %d connections are open, the maximum", self.open_connection_counts.total(), address
             )
             return False
-        if not is_proxy and self._abuse_counts.get_refusal_seconds_left(address, self._clock.now()) > 0:
+        if (
+            not is_proxy
+            and self._misbehaviour_counter.get_refusal_seconds_left(address, self._clock.now()) > 0
+        ):
             return False
         key = make_address_key(address)
         is_crowded = (
@@ -146,17 +151,17 @@ class ConnectionAdmission:
         self.open_connection_counts[key] += 1
         return True
 
-    def _log_refusal(self, message_format: str, connection_number: int, address: str) -> None:
+    def _log_refusal(self, message_format: str, connection_count: int, address: str) -> None:
         """Log a refusal, at most once per second.
 
-        message_format     line to log, with a `%d` in place of the number of connections
-        connection_number  number of connections for that place: those open now, or the maximum per address
-        address            address of the refused client
+        message_format    line to log, with a `%d` in place of the number of connections
+        connection_count  number of connections for that place: those open now, or the maximum per address
+        address           address of the refused client
         """
         now = self._clock.now()
-        if now - self._last_log >= 1:
-            self._last_log = now
-            log.warning(message_format, connection_number, extra={"address": address})
+        if now - self._last_refusal_log_s >= 1:
+            self._last_refusal_log_s = now
+            log.warning(message_format, connection_count, extra={"address": address})
 
     def hold_and_close_refused(self, transport: asyncio.Transport) -> None:
         """Close a refused connection after `REFUSED_CONNECTION_HOLD_SECONDS`, without reading from it.
@@ -186,7 +191,7 @@ class ConnectionAdmission:
         self.open_connection_counts[key] -= 1
         if self.open_connection_counts[key] <= 0:
             del self.open_connection_counts[key]
-            self._buckets.pop(key, None)
+            self._read_buckets.pop(key, None)
 
     def record_misbehaving_connection(self, address: str) -> None:
         """Count a connection closed for misbehaviour. Connections of a trusted proxy are not counted.
@@ -195,8 +200,8 @@ class ConnectionAdmission:
         """
         if self.is_trusted_proxy(address):
             return
-        self._abuse_counts.record_abuse(address, self._clock.now(), self.limits.cut_offs)
-        if self._abuse_counts.get_refusal_seconds_left(address, self._clock.now()) > 0:
+        self._misbehaviour_counter.record_abuse(address, self._clock.now(), self.limits.cut_offs)
+        if self._misbehaviour_counter.get_refusal_seconds_left(address, self._clock.now()) > 0:
             log.warning(
                 "refused for %g s: too many of its connections misbehaved",
                 self._abuse_refusal_seconds,

@@ -85,7 +85,6 @@ class Connection(asyncio.BufferedProtocol):
         "_address_key",
         "_arrived_ns",
         "_bytes_after_close",
-        "_deadline",
         "_edge",
         "_has_ended_stream",
         "_is_admitted",
@@ -97,7 +96,8 @@ class Connection(asyncio.BufferedProtocol):
         "_protocol",
         "_request_tail",
         "_response_count",
-        "_unparsed",
+        "_timeout_timer",
+        "_unparsed_bytes",
         "address",
         "address_bucket",
         "has_peer_ended_stream",
@@ -135,10 +135,10 @@ class Connection(asyncio.BufferedProtocol):
         self._protocol = self._make_protocol()
         self.session: Session | None = None
         """Session of the websocket; None before it is open."""
-        self._unparsed = b""
+        self._unparsed_bytes = b""
         """Bytes that were read but not parsed yet."""
         self._arrived_ns = 0
-        """Arrival time of the bytes in `_unparsed`, in monotonic ns."""
+        """Arrival time of the bytes in `_unparsed_bytes`, in monotonic ns."""
         self._is_queued = False
         """True while the connection waits in the fair queue."""
         self._request_tail = b""
@@ -162,7 +162,7 @@ class Connection(asyncio.BufferedProtocol):
         """True once the peer is known to send nothing more. Of the messages still waiting, only moves and resignations count.
         """
         self._ping_timer: asyncio.TimerHandle | None = None
-        self._deadline: asyncio.TimerHandle | None = None
+        self._timeout_timer: asyncio.TimerHandle | None = None
         self.transport.set_write_buffer_limits(high=SLOW_PEER_THRESHOLD_BYTES)
         self.schedule_timeout(edge.limits.hello_seconds, self._close_without_request)
         edge.add_connection(self)
@@ -178,7 +178,9 @@ class Connection(asyncio.BufferedProtocol):
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  chunks are small on purpose
         # All connections share one buffer: its content is copied out before the next read.
         return (
-            self._edge.discard_buffer if self._is_admitted and self._has_ended_stream else self._edge.buffer
+            self._edge.discard_buffer
+            if self._is_admitted and self._has_ended_stream
+            else self._edge.read_buffer
         )
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -191,21 +193,21 @@ class Connection(asyncio.BufferedProtocol):
                 self.transport.abort()
             return
         edge = self._edge
-        now = edge.now()
-        data = bytes(edge.buffer[:nbytes])
+        now = edge.now_ns()
+        data = bytes(edge.read_buffer[:nbytes])
         session = self.session
         if (
             session is not None
-            and session.seats
+            and session.played_matches
             and session.state == ADMITTED
-            and not self._unparsed
+            and not self._unparsed_bytes
             and self.address_bucket.try_take_token(now)
         ):
             frames = self._parse_websocket_frames(data, now)
             if frames > 1:
                 self.address_bucket.take_tokens_with_debt(frames - 1)
             return
-        self._unparsed += data
+        self._unparsed_bytes += data
         self._arrived_ns = now
         self.pause_or_resume_reading()
 
@@ -214,11 +216,11 @@ class Connection(asyncio.BufferedProtocol):
 
         If there is work that may be done now, put the connection into the fair queue.
         """
-        if self._unparsed:
+        if self._unparsed_bytes:
             self.transport.pause_reading()
         elif self._bytes_after_close <= MAX_BYTES_READ_AFTER_CLOSE:
             self.transport.resume_reading()
-        if (self._unparsed and self._may_parse_more_bytes) or (
+        if (self._unparsed_bytes and self._may_parse_more_bytes) or (
             self.session is not None and self.session.waiting_messages
         ):
             self.enter_fair_queue()
@@ -261,25 +263,25 @@ class Connection(asyncio.BufferedProtocol):
         """
         session = self.session
         if session is None:
-            data, self._unparsed = self._unparsed, b""
+            data, self._unparsed_bytes = self._unparsed_bytes, b""
             return self._parse_request_bytes(data) if data else 0.0
         chunk_bytes = BYTES_PARSED_PER_SLICE
-        if len(self._unparsed) > chunk_bytes and self._has_peer_hung_up():
+        if len(self._unparsed_bytes) > chunk_bytes and self._has_peer_hung_up():
             # The event loop reports the end of the stream only after all earlier data, and reading is paused.
             self.has_peer_ended_stream = True
             if not session.has_unanswered_turn:
-                self._unparsed = b""
+                self._unparsed_bytes = b""
                 self.transport.abort()
                 return 0.0
             session.drop_queued_messages()
-            chunk_bytes = len(self._unparsed)
-        if not (self._unparsed and self._may_parse_more_bytes):
+            chunk_bytes = len(self._unparsed_bytes)
+        if not (self._unparsed_bytes and self._may_parse_more_bytes):
             return session.handle_queued_message_and_get_cost_us()
-        data, self._unparsed = self._unparsed[:chunk_bytes], self._unparsed[chunk_bytes:]
-        submitted_before = session.submitted_count
-        cost_per_message = MESSAGE_COST_US if session.client else HELLO_COST_US
+        data, self._unparsed_bytes = self._unparsed_bytes[:chunk_bytes], self._unparsed_bytes[chunk_bytes:]
+        submitted_before = session.submitted_message_count
+        cost_per_message = MESSAGE_COST_US if session.client_number else HELLO_COST_US
         self._parse_websocket_frames(data, self._arrived_ns)
-        return cost_per_message * (session.submitted_count - submitted_before)
+        return cost_per_message * (session.submitted_message_count - submitted_before)
 
     def _parse_websocket_frames(self, data: bytes, arrived_ns: int) -> int:
         """Parse received bytes as websocket frames, and pass the frames to the session. Return the number of frames.
@@ -314,7 +316,7 @@ class Connection(asyncio.BufferedProtocol):
     def reset_flooding_client(self, frame_kind: str) -> None:
         """Reset the connection of a client that sends too many frames of a kind: `control frames` or `fragments`."""
         self._edge.admission.record_misbehaving_connection(self.address)
-        self._unparsed = b""
+        self._unparsed_bytes = b""
         if self.session is not None:
             self.session.handle_disconnect(f"too many {frame_kind}")
         self.transport.abort()
@@ -335,7 +337,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._handle_remaining_bytes()
         self._is_admitted = False
-        self._unparsed = b""
+        self._unparsed_bytes = b""
         self.schedule_timeout(None)
         if self._ping_timer is not None:
             self._ping_timer.cancel()
@@ -361,8 +363,8 @@ class Connection(asyncio.BufferedProtocol):
         session = self.session
         if session is None:
             return
-        if self._unparsed and session.state == ADMITTED:
-            data, self._unparsed = self._unparsed, b""
+        if self._unparsed_bytes and session.state == ADMITTED:
+            data, self._unparsed_bytes = self._unparsed_bytes, b""
             self._parse_websocket_frames(data, self._arrived_ns)
 
     # requests
@@ -376,7 +378,7 @@ class Connection(asyncio.BufferedProtocol):
         head_end = head_bytes.find(HEADER_END_BYTES)
         if head_end >= 0:
             head_size = head_end + len(HEADER_END_BYTES) - len(self._request_tail)
-            data, self._unparsed = data[:head_size], data[head_size:]
+            data, self._unparsed_bytes = data[:head_size], data[head_size:]
             self._request_tail = b""
         else:
             self._request_tail = head_bytes[1 - len(HEADER_END_BYTES) :]
@@ -403,7 +405,7 @@ class Connection(asyncio.BufferedProtocol):
             self._write_response(handshake.make_banned_response(ban_reason), is_last=True)
             return
         if not request.wants_websocket:
-            page_response = plain_requests.make_page_response(edge.pages, request, client_address)
+            page_response = plain_requests.make_page_response(edge.page_handler, request, client_address)
             if isinstance(page_response, Response):
                 # Most responses are cached or refusals. A task for each would cost more than the response.
                 self._send_response(request, page_response)
@@ -415,7 +417,7 @@ class Connection(asyncio.BufferedProtocol):
             handshake.find_method_refusal(request)
             or self._refuse_or_count_proxied_client(client_address)
             or handshake.find_subprotocol_refusal(request)
-            or (handshake.NO_CORE_RESPONSE if edge.is_cut_off else None)
+            or (handshake.NO_CORE_RESPONSE if edge.is_cut_off_from_core else None)
             or (None if edge.allows_any_origin else handshake.find_origin_refusal(request))
         )
         if refusal is not None:
@@ -427,7 +429,7 @@ class Connection(asyncio.BufferedProtocol):
         event.headers.clear()  # the library keeps the request until the connection ends
         if self._protocol.state is OPEN_WEBSOCKET_STATE:
             self.pings = UnansweredPings()
-            self.address_bucket = edge.admission.find_read_token_bucket(self.address)
+            self.address_bucket = edge.admission.find_or_add_read_bucket(self.address)
             self.session = edge.make_session(edge, self)
             self.schedule_timeout(edge.limits.hello_seconds, self.session.handle_hello_timeout)
             self._ping_timer = edge.clock.call_later(edge.compute_first_ping_delay_s(), self._send_ping)
@@ -485,7 +487,7 @@ class Connection(asyncio.BufferedProtocol):
 
         A connection without a single byte is no misbehaviour, because browsers open some in advance and may never use them.
         """
-        if self._request_tail or self._unparsed:
+        if self._request_tail or self._unparsed_bytes:
             self._edge.admission.record_misbehaving_connection(self.address)
         self.transport.abort()
 
@@ -538,7 +540,7 @@ class Connection(asyncio.BufferedProtocol):
         fault = None
         if not closed_by_peer:
             protocol.receive_eof()  # only after the end of the stream does the library show the close frame it sent
-            self._unparsed = b""
+            self._unparsed_bytes = b""
             close_frame = protocol.close_exc.sent
             if close_frame is not None and close_frame.code in PROTOCOL_ERROR_CLOSE_CODES:
                 fault = close_frame.reason or f"close code {close_frame.code}"
@@ -547,7 +549,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _end_outgoing_stream(self) -> None:
         self._has_ended_stream = True
-        self._unparsed = b""
+        self._unparsed_bytes = b""
         if not self.transport.can_write_eof():  # TLS cannot close only one direction
             self.transport.close()
             return
@@ -558,10 +560,12 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.abort()
 
     def _send_ping(self) -> None:
-        protocol, now = self._protocol, self._edge.now()
+        protocol, now = self._protocol, self._edge.now_ns()
         if protocol.state is not OPEN_WEBSOCKET_STATE:
             return
-        if self.pings.is_pong_overdue(now) and not self._unparsed:  # its pong may be in the unparsed bytes
+        if (
+            self.pings.is_pong_overdue(now) and not self._unparsed_bytes
+        ):  # its pong may be in the unparsed bytes
             protocol.fail(1011, "keepalive ping timeout")
         else:
             protocol.send_ping(self.pings.record_ping_and_make_payload(now))
@@ -575,11 +579,11 @@ class Connection(asyncio.BufferedProtocol):
 
         If `seconds` is None, only cancel that call.
         """
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+        if self._timeout_timer is not None:
+            self._timeout_timer.cancel()
+            self._timeout_timer = None
         if seconds is not None and callback is not None:
-            self._deadline = self._edge.clock.call_later(seconds, callback)
+            self._timeout_timer = self._edge.clock.call_later(seconds, callback)
 
     def close_websocket(self, close_code: int, reason: str, *, is_misbehaving: bool) -> None:
         """Send a close frame. If the peer has not answered after `CLOSE_TIMEOUT_SECONDS`, reset the connection.

@@ -106,7 +106,7 @@ class Edge:
         abuse_refusal_seconds: float = MAX_REFUSAL_SECONDS,
         allows_any_origin: bool = False,
         rate_exempt_names: Container[str] = frozenset(),
-        lag: EventLoopLag,
+        loop_lag: EventLoopLag,
         is_storing_moves: Callable[[], bool] = lambda: False,
         clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
@@ -119,20 +119,20 @@ class Edge:
         abuse_refusal_seconds  time for which an address with many misbehaving connections is refused
         allows_any_origin      True if browsers may connect from pages of other sites
         rate_exempt_names      names of bots without rate limits: the server's own
-        lag                    meter of the event loop's lag, shared with a core in this process
+        loop_lag               meter of the event loop's lag, shared with a core in this process
         is_storing_moves       function that returns True while this process stores moves; the fair queue then waits a moment
         """
         self.number = edge_number
         self.core = core
         self.limits = limits
-        self.pages: PageHandler = lambda _request, _address: PAGE_NOT_FOUND_RESPONSE
+        self.page_handler: PageHandler = lambda _request, _address: PAGE_NOT_FOUND_RESPONSE
         """Function that answers requests for web pages. The default has no pages."""
         self.metrics = metrics
         self.program = server_program
         self.allows_any_origin = allows_any_origin
         self.rate_exempt_names = rate_exempt_names
         self.clock = clock
-        self.now = clock.now_ns
+        self.now_ns = clock.now_ns
         self.work_budget = WorkBudget(limits)
         self.admission = ConnectionAdmission(limits, proxies, clock, abuse_refusal_seconds)
         self.fair_queue = FairQueue(clock, is_storing_moves)
@@ -140,7 +140,7 @@ class Edge:
         """Function that makes the session of a websocket. A benchmark that needs only connections replaces it."""
         self.page_client = PageClient(self)
         """Internal client by which the server's web page gets matches in progress and the listing from the core."""
-        self.buffer = memoryview(bytearray(MAX_READ_CHUNK_BYTES))
+        self.read_buffer = memoryview(bytearray(MAX_READ_CHUNK_BYTES))
         """Buffer for the next chunk of input, shared by all connections."""
         self.discard_buffer = memoryview(bytearray(MAX_DISCARDED_CHUNK_BYTES))
         """Buffer for input that is discarded, shared by all connections."""
@@ -158,11 +158,11 @@ class Edge:
         self._is_closed = False
         self.directives = HostDirectives()
         """Bans and the notice that are in force now."""
-        self.is_cut_off = False
+        self.is_cut_off_from_core = False
         """True while the edge receives nothing from any core. Its clients must then connect through another edge."""
-        self.lag = lag
+        self.loop_lag = loop_lag
         """Meter of the event loop's delays (stalls). The time of a stall is not charged to the clocks of players."""
-        self.lag.add_measurement_condition(lambda: bool(self.connections))
+        self.loop_lag.add_measurement_condition(lambda: bool(self.connections))
 
     async def __aenter__(self) -> Self:
         self._tasks = await self._background_tasks.__aenter__()
@@ -226,14 +226,14 @@ class Edge:
 
         Plain requests are still answered.
         """
-        if is_cut_off and not self.is_cut_off:
+        if is_cut_off and not self.is_cut_off_from_core:
             log.warning("edge %d receives nothing from any core: disconnecting its clients", self.number)
             for connection in list(self.connections):
                 if connection.session is not None:
                     connection.send_reason_and_close(ErrorCode.SHUTTING_DOWN)
-        elif self.is_cut_off and not is_cut_off:
+        elif self.is_cut_off_from_core and not is_cut_off:
             log.warning("edge %d receives messages from a core again, and admits clients", self.number)
-        self.is_cut_off = is_cut_off
+        self.is_cut_off_from_core = is_cut_off
 
     def apply_directives(self, directives: HostDirectives) -> None:
         """Apply the host's new directives: disconnect banned clients, and send a new notice to all others."""
@@ -326,7 +326,7 @@ class Edge:
 
     def add_connection(self, connection: Connection) -> None:
         self.connections.add(connection)
-        self.lag.start_measuring()
+        self.loop_lag.start_measuring()
 
     def remove_connection(self, connection: Connection) -> None:
         self.connections.discard(connection)

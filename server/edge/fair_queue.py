@@ -51,7 +51,7 @@ class FairQueue:
         self._is_running = False
         self._now_ns = clock.now_ns
         self._is_storing_moves = is_storing_moves
-        self._due_ns = 0.0
+        self._next_slice_ns = 0.0
         """Time at which the next slice may run, in monotonic ns: the end of the pause after the previous slice."""
 
     def enqueue(self, address: str, client: QueuedClient) -> None:
@@ -59,7 +59,7 @@ class FairQueue:
         self._waiters_by_address.setdefault(address, deque()).append(client)
         if not self._is_running:
             self._is_running = True
-            self._due_ns = max(self._due_ns, self._now_ns())
+            self._next_slice_ns = max(self._next_slice_ns, self._now_ns())
             self._clock.call_later(0, self._run_next_slice)
 
     def _run_next_slice(self) -> None:
@@ -67,7 +67,7 @@ class FairQueue:
             self._is_running = False
             return
         now = self._now_ns()
-        if now < self._due_ns + MAX_SLICE_DELAY_NS and self._is_storing_moves():
+        if now < self._next_slice_ns + MAX_SLICE_DELAY_NS and self._is_storing_moves():
             self._clock.call_later(MOVE_STORING_CHECK_INTERVAL_SECONDS, self._run_next_slice)
             return
         address, waiters = self._waiters_by_address.popitem(last=False)
@@ -75,10 +75,10 @@ class FairQueue:
         if waiters:
             self._waiters_by_address[address] = waiters
         # uvloop rounds timers to milliseconds. If this slice comes too early, the pause after it is longer.
-        seconds_early, cost = max(0.0, self._due_ns - now) / 1e9, 0.0
+        seconds_early, cost = max(0.0, self._next_slice_ns - now) / 1e9, 0.0
         try:
             cost = waiter.run_work_slice_and_get_cost_us()
         finally:
             pause_seconds = seconds_early + cost / 1e6 / MAX_SLICE_TIME_SHARE
-            self._due_ns = self._now_ns() + pause_seconds * 1e9
+            self._next_slice_ns = self._now_ns() + pause_seconds * 1e9
             self._clock.call_later(pause_seconds, self._run_next_slice)

@@ -59,19 +59,19 @@ class PageClient:
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
-        self._client = 0
+        self._client_number = 0
         """Number by which the core knows this client; 0 while it is not connected."""
         self._admission: asyncio.Future[None] | None = None
         """Future that is done once the core has admitted the client; None before the first request."""
-        self._requests: dict[str, asyncio.Future[ServerMessage | None]] = {}
+        self._open_requests: dict[str, asyncio.Future[ServerMessage | None]] = {}
         """Future for the answer to each open request, by match id, or by an empty key for the listing.
 
         The answer is None if there is no such match.
         """
-        self._lobby_listing = Listing([], [], [])
-        self._lobby_listing_time = float("-inf")
+        self._last_lobby_listing = Listing([], [], [])
+        self._last_lobby_listing_s = float("-inf")
         """Time at which the last listing arrived, in monotonic seconds."""
-        self._failure_time = float("-inf")
+        self._last_failure_s = float("-inf")
         """Time at which `request_lobby_listing_or_last_known` last got no answer, in monotonic seconds."""
         self._idle_timer: asyncio.TimerHandle | None = None
 
@@ -86,30 +86,30 @@ class PageClient:
         If the core has not answered, return the last known listing at once for the next
         `PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS`. Before the core's first answer, that listing is empty.
         """
-        has_failed = self._failure_time > self._lobby_listing_time
+        has_failed = self._last_failure_s > self._last_lobby_listing_s
         if (
             has_failed
-            and self._edge.clock.now() - self._failure_time < PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS
+            and self._edge.clock.now() - self._last_failure_s < PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS
         ):
-            return self._lobby_listing
+            return self._last_lobby_listing
         listing = None
         try:
             listing = await self.request_lobby_listing()
         finally:
             if listing is None:  # also if the caller has stopped waiting
-                self._failure_time = self._edge.clock.now()
-        return listing or self._lobby_listing
+                self._last_failure_s = self._edge.clock.now()
+        return listing or self._last_lobby_listing
 
     async def request_lobby_listing(self) -> Listing | None:
         """Return a listing that is at most `MAX_LOBBY_LISTING_AGE_SECONDS` old; None if the core does not answer."""
-        if self._edge.clock.now() - self._lobby_listing_time <= MAX_LOBBY_LISTING_AGE_SECONDS:
-            return self._lobby_listing
+        if self._edge.clock.now() - self._last_lobby_listing_s <= MAX_LOBBY_LISTING_AGE_SECONDS:
+            return self._last_lobby_listing
         reply = await self._request_from_core("", Browse())
         return reply if isinstance(reply, Listing) else None
 
     def list_admitted_clients(self) -> list[ConnectedClient]:
         """Return the clients of this process that the core has admitted, longest connected first."""
-        now = self._edge.now()
+        now = self._edge.now_ns()
         clients = [
             ConnectedClient(
                 hello.name, hello.role, connection.address, (now - session.connected_since_ns) // 10**9
@@ -134,25 +134,27 @@ class PageClient:
         try:
             async with asyncio.timeout(CORE_ANSWER_TIMEOUT_SECONDS):
                 await self._connect_to_core()
-                answer_future = self._requests.get(request_key)
+                answer_future = self._open_requests.get(request_key)
                 if answer_future is None:
-                    answer_future = self._requests[request_key] = asyncio.get_running_loop().create_future()
+                    answer_future = self._open_requests[request_key] = (
+                        asyncio.get_running_loop().create_future()
+                    )
                     self._submit_to_core(message)
                 return await asyncio.shield(answer_future)
         except TimeoutError:
-            self._requests.pop(request_key, None)
+            self._open_requests.pop(request_key, None)
             return None
 
     async def _connect_to_core(self) -> None:
-        if not self._client:
+        if not self._client_number:
             self._admission = asyncio.get_running_loop().create_future()
-            self._client = self._edge.add_client(self)
+            self._client_number = self._edge.add_client(self)
             self.resubscribe_to_core()
         if self._admission is not None:
             await asyncio.shield(self._admission)
 
     def _submit_to_core(self, message: ClientMessage) -> None:
-        self._edge.core.submit(MessageReceived(self._client, message, self._edge.now()))
+        self._edge.core.submit(MessageReceived(self._client_number, message, self._edge.now_ns()))
 
     def _restart_idle_timer(self) -> None:
         if self._idle_timer is not None:
@@ -165,16 +167,16 @@ class PageClient:
         """Disconnect from the core until the next request."""
         if self._idle_timer is not None:
             self._idle_timer.cancel()
-        if self._client:
-            client, self._client = self._client, 0
+        if self._client_number:
+            client, self._client_number = self._client_number, 0
             self._edge.drop_client(client)
             self._edge.core.submit(ClientDisconnected(client))
 
     # called by the edge, as for any client
 
-    def send(self, command: SendToClient) -> None:
-        """Handle a message from the core to this client. `command`: effect of the core that holds the message."""
-        message = command.message
+    def send(self, effect: SendToClient) -> None:
+        """Handle a message from the core to this client. `effect`: effect of the core that holds the message."""
+        message = effect.message
         if isinstance(message, Welcome):
             if self._admission is not None and not self._admission.done():
                 self._admission.set_result(None)
@@ -182,13 +184,13 @@ class PageClient:
             self._submit_to_core(Unwatch(message.match))
             self._deliver_answer(message.match, message)
         elif isinstance(message, Listing):
-            self._lobby_listing, self._lobby_listing_time = message, self._edge.clock.now()
+            self._last_lobby_listing, self._last_lobby_listing_s = message, self._edge.clock.now()
             self._deliver_answer("", message)
         elif isinstance(message, Error) and message.match is not None:
             self._deliver_answer(message.match, None)
 
     def _deliver_answer(self, request_key: str, answer: ServerMessage | None) -> None:
-        future = self._requests.pop(request_key, None)
+        future = self._open_requests.pop(request_key, None)
         if future is not None and not future.done():
             future.set_result(answer)
 
@@ -200,11 +202,13 @@ class PageClient:
         """Return the client's entry in `EdgeResynced`, the list of clients for a new core; None if it is not admitted."""
         if self._admission is None or not self._admission.done():
             return None
-        return ClientAdmitted(self._client, PAGE_CLIENT_HELLO, "", owner="", secret="", role="spectator")
+        return ClientAdmitted(
+            self._client_number, PAGE_CLIENT_HELLO, "", owner="", secret="", role="spectator"
+        )
 
     def resubscribe_to_core(self) -> None:
         """Send a new core all unanswered requests again. If no core has answered this client's hello, send the hello first."""
         if self._admission is None or not self._admission.done():
-            self._edge.core.submit(AdmissionRequest(self._client, PAGE_CLIENT_HELLO, ""))
-        for key in self._requests:
+            self._edge.core.submit(AdmissionRequest(self._client_number, PAGE_CLIENT_HELLO, ""))
+        for key in self._open_requests:
             self._submit_to_core(Watch(key) if key else Browse())

@@ -15,13 +15,13 @@ PONG_TIMEOUT_SECONDS = 20.0
 class UnansweredPings:
     """Unanswered pings and round-trip times of one connection. Times are in monotonic ns."""
 
-    __slots__ = ("_round_trip_times", "_sent_times", "lag_ns")
+    __slots__ = ("_round_trip_times", "_sent_times", "min_round_trip_ns")
 
     def __init__(self) -> None:
         self._sent_times: dict[bytes, int] = {}
         """Time at which each unanswered ping was sent, by payload, oldest first."""
         self._round_trip_times = RecentPings()
-        self.lag_ns = 0
+        self.min_round_trip_ns = 0
         """Shortest round-trip time of the last answered pings, in ns; 0 if no ping has been answered."""
 
     def is_pong_overdue(self, now_ns: int) -> bool:
@@ -40,6 +40,6 @@ class UnansweredPings:
         if sent_at is None:
             return  # an unsolicited pong is allowed
         self._round_trip_times.add_ping(now_ns - sent_at)
-        self.lag_ns = self._round_trip_times.smallest_ns
+        self.min_round_trip_ns = self._round_trip_times.smallest_ns
         while payload in self._sent_times:
             del self._sent_times[next(iter(self._sent_times))]

@@ -27,19 +27,19 @@ HANDLER_FAILURE_LOG_LINE = "a request could not be answered"
 """Line in the log before the traceback of an exception that a page handler raised."""
 
 
-def make_page_response(pages: PageHandler, request: Request, address: str) -> Response | MakeResponse:
+def make_page_response(page_handler: PageHandler, request: Request, address: str) -> Response | MakeResponse:
     """Return the response to a plain request, or a coroutine function that makes the response.
 
-    pages    function that makes either of them
-    request  request that opens no websocket
-    address  IP address of the client
+    page_handler  function that makes either of them
+    request       request that opens no websocket
+    address       IP address of the client
 
-    If `pages` or the coroutine function raises an exception, the exception is logged, and the response has status 500.
+    If `page_handler` or the coroutine function raises an exception, the exception is logged, and the response has status 500.
     """
     if request.method not in PLAIN_REQUEST_METHODS:
         return make_method_not_allowed_response(", ".join(PLAIN_REQUEST_METHODS))
     try:
-        response = pages(request, address)
+        response = page_handler(request, address)
     except Exception:
         log.exception(HANDLER_FAILURE_LOG_LINE, extra={"address": address})
         return INTERNAL_ERROR_RESPONSE

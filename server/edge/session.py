@@ -74,7 +74,7 @@ CLOSE_CODES_OF_ORDERLY_ENDS = {ErrorCode.SHUTTING_DOWN: 1001, ErrorCode.EVENT_OV
 
 A session that ends for any other reason has the code 1008, or 1007 or 1009 after an invalid frame.
 """
-END_CODES_WITHOUT_MISBEHAVIOUR = frozenset(
+ERROR_CODES_WITHOUT_MISBEHAVIOUR = frozenset(
     {ErrorCode.REPLACED, ErrorCode.NAME_TAKEN, *CLOSE_CODES_OF_ORDERLY_ENDS}
 )
 """Reasons for ending a session that do not count as misbehaviour.
@@ -108,13 +108,13 @@ class PlayedMatchState:
 
     unanswered_start_count: int = 0
     """Number of `start` messages that the bot has not answered with `ready`. A repeated `start` counts too."""
-    ply: int = -1
+    unanswered_ply: int = -1
     """Ply of the turn that the client has yet to answer; -1 if there is none."""
     turn_sent_ns: int = 0
     """Time at which the turn was written, in monotonic ns."""
     clock_ran_ns: int = 0
     """Time that the turn's clock had already run when the turn was written, in ns; 0 unless the turn was sent again."""
-    stalled_ns: int = 0
+    stalled_ns_at_turn: int = 0
     """Total time of all stalls of the event loop since its start, in ns, as it was when the turn was written.
 
     A stall is a long delay of the event loop. Only later stalls are left out of the client's thinking time.
@@ -143,20 +143,20 @@ class Session:
         "_message_opcode",
         "_message_parts",
         "_topics",
-        "client",
+        "client_number",
         "connected_since_ns",
         "hello",
-        "seats",
+        "played_matches",
         "state",
-        "submitted_count",
+        "submitted_message_count",
         "waiting_messages",
     )
 
     def __init__(self, edge: Edge, connection: Connection) -> None:
         self._edge = edge
         self._connection = connection
-        limits, now = edge.limits, edge.now()
-        self.client = 0
+        limits, now = edge.limits, edge.now_ns()
+        self.client_number = 0
         """Number by which the core knows the client; 0 until the client has sent its hello."""
         self.hello: Hello | None = None
         """Hello of the client; None before it arrives.
@@ -167,9 +167,9 @@ class Session:
         """Current state of the session: AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED or CLOSED."""
         self.connected_since_ns = now
         """Time at which the session was opened, in monotonic ns."""
-        self.submitted_count = 0
+        self.submitted_message_count = 0
         """Number of messages passed to the core so far. The connection counts a cost in CPU time for each of them."""
-        self.seats: dict[str, PlayedMatchState] = {}
+        self.played_matches: dict[str, PlayedMatchState] = {}
         """State of the client in each of its matches in progress, by match id."""
         self._topics: dict[str, Topic | None] = {}
         """Topics that the client follows, by name.
@@ -205,13 +205,16 @@ class Session:
 
     @property
     def _log_fields(self) -> dict[str, str]:
-        return {"bot": self.name, "address": self._connection.address, "trace": f"{self.client:x}"}
+        return {"bot": self.name, "address": self._connection.address, "trace": f"{self.client_number:x}"}
 
     @property
     def has_unanswered_turn(self) -> bool:
         """True if the client has yet to answer a turn in a match that is not over."""
         return any(
-            seat.ply >= 0 and seat.answer is None and not seat.has_match_ended for seat in self.seats.values()
+            played_match.unanswered_ply >= 0
+            and played_match.answer is None
+            and not played_match.has_match_ended
+            for played_match in self.played_matches.values()
         )
 
     # from the client
@@ -232,22 +235,30 @@ class Session:
         except DecodeError as error:
             self._refuse_invalid_frame(data, error, arrived_ns)  # type: ignore[arg-type]
             return
-        edge.metrics.messages[type(message)] += 1
+        edge.metrics.message_counts[type(message)] += 1
         if self._is_traced:
             wire_log.debug("> %s %s", self.name, redact_secrets(message))
         if isinstance(message, Move):
-            seat = self.seats.get(message.match)
-            if seat is not None and seat.ply == message.ply and seat.answer is None:
-                if seat.has_match_ended:
-                    del self.seats[message.match]
+            played_match = self.played_matches.get(message.match)
+            if (
+                played_match is not None
+                and played_match.unanswered_ply == message.ply
+                and played_match.answer is None
+            ):
+                if played_match.has_match_ended:
+                    del self.played_matches[message.match]
                     return
                 # A stall of the event loop after the turn was written, even one that is still going on, does not count.
-                lateness_ns = arrived_ns - edge.lag.due_ns
+                lateness_ns = arrived_ns - edge.loop_lag.next_measurement_ns
                 lateness_ns = lateness_ns if lateness_ns > loop_lag.MIN_STALL_LAG_NS else 0
-                stalled_ns = edge.lag.stalled_ns + lateness_ns - seat.stalled_ns
-                elapsed_ns = max(0, arrived_ns - seat.turn_sent_ns - stalled_ns) + seat.clock_ran_ns
-                seat.answer = received = MessageReceived(self.client, message, arrived_ns, elapsed_ns)
-                self.submitted_count += 1
+                stalled_ns = edge.loop_lag.total_stalled_ns + lateness_ns - played_match.stalled_ns_at_turn
+                elapsed_ns = (
+                    max(0, arrived_ns - played_match.turn_sent_ns - stalled_ns) + played_match.clock_ran_ns
+                )
+                played_match.answer = received = MessageReceived(
+                    self.client_number, message, arrived_ns, elapsed_ns
+                )
+                self.submitted_message_count += 1
                 edge.core.submit(received)
                 return
         self._handle_message_outside_turn(message, arrived_ns)
@@ -291,17 +302,19 @@ class Session:
         if self.state == AWAITING_HELLO:
             self._handle_hello(message)
             return
-        seat = self.seats.get(message.match) if isinstance(message, (Move, Ready, Resign)) else None
-        if seat is not None and seat.has_match_ended:
-            seat = None
-        if self._connection.has_peer_ended_stream and (seat is None or type(message) is Ready):
+        played_match = (
+            self.played_matches.get(message.match) if isinstance(message, (Move, Ready, Resign)) else None
+        )
+        if played_match is not None and played_match.has_match_ended:
+            played_match = None
+        if self._connection.has_peer_ended_stream and (played_match is None or type(message) is Ready):
             return  # nobody waits for the answer
-        if seat is not None and seat.unanswered_start_count and type(message) is Ready:
-            seat.unanswered_start_count -= 1
+        if played_match is not None and played_match.unanswered_start_count and type(message) is Ready:
+            played_match.unanswered_start_count -= 1
         elif not self._message_bucket.try_take_token(arrived_ns):
             self._end_flooding_session()
             return
-        cost = 0 if seat is not None else MESSAGE_COSTS_US[type(message)]
+        cost = 0 if played_match is not None else MESSAGE_COSTS_US[type(message)]
         if not cost or self._is_exempt_from_message_limits:
             self._submit_to_core(message, arrived_ns)
             return
@@ -329,8 +342,8 @@ class Session:
             self._topics.setdefault(message.match, None)
         elif type(message) is Unwatch:
             self._leave_topic(message.match)
-        self.submitted_count += 1
-        self._edge.core.submit(MessageReceived(self.client, message, arrived_ns))
+        self.submitted_message_count += 1
+        self._edge.core.submit(MessageReceived(self.client_number, message, arrived_ns))
 
     def handle_queued_message_and_get_cost_us(self) -> float:
         """Handle the message that has waited longest. Return its cost in µs of CPU time; 0 if none waits."""
@@ -358,15 +371,15 @@ class Session:
         if self.state == CLOSED:
             return
         self.state = AWAITING_ADMISSION
-        self.client = self._edge.add_client(self)
-        self.submitted_count += 1
+        self.client_number = self._edge.add_client(self)
+        self.submitted_message_count += 1
         self._connection.schedule_timeout(ADMISSION_TIMEOUT_SECONDS, self._handle_admission_timeout)
         self.send_hello_to_core()
 
     def send_hello_to_core(self) -> None:
         """Send the client's hello to the core, for the first time or again."""
         if self.hello is not None:
-            self._edge.core.submit(AdmissionRequest(self.client, self.hello, self._connection.address))
+            self._edge.core.submit(AdmissionRequest(self.client_number, self.hello, self._connection.address))
 
     def _handle_admission_timeout(self) -> None:
         self.end_session(ErrorCode.SHUTTING_DOWN, "the server did not answer in time: reconnect")
@@ -439,7 +452,7 @@ class Session:
         self._connection.close_websocket(
             close_code,
             f"{reason_code}: {detail}",
-            is_misbehaving=reason_code not in END_CODES_WITHOUT_MISBEHAVIOUR,
+            is_misbehaving=reason_code not in ERROR_CODES_WITHOUT_MISBEHAVIOUR,
         )
 
     def close_slow_client(self) -> None:
@@ -472,10 +485,10 @@ class Session:
         self._early_frames.clear()
         for topic in list(self._topics):
             self._leave_topic(topic)
-        self.seats.clear()
-        if self.client:
-            self._edge.drop_client(self.client)
-            self._edge.core.submit(ClientDisconnected(self.client, fault))
+        self.played_matches.clear()
+        if self.client_number:
+            self._edge.drop_client(self.client_number)
+            self._edge.core.submit(ClientDisconnected(self.client_number, fault))
 
     # to the client
 
@@ -499,12 +512,12 @@ class Session:
             wire_log.debug("< %s %s", self.name, encoded_frames.hex())
         self._connection.write_or_disconnect_slow_client(encoded_frames)
 
-    def send(self, command: SendToClient) -> None:
+    def send(self, effect: SendToClient) -> None:
         """Send the client a message from the core."""
-        message = command.message
+        message = effect.message
         message_type = type(message)
         if message_type is Turn:
-            self._send_turn(message, command.clock_ran_ns)  # type: ignore[arg-type]
+            self._send_turn(message, effect.clock_ran_ns)  # type: ignore[arg-type]
             return
         if message_type in self._OUTGOING_HANDLERS:
             self._OUTGOING_HANDLERS[message_type](self, message)
@@ -528,59 +541,73 @@ class Session:
         self._send_message_now(error)
 
     def _send_turn(self, turn: Turn, clock_ran_ns: int) -> None:
-        seat = self.seats.get(turn.match)
-        if seat is None:
-            seat = self.seats[turn.match] = PlayedMatchState()
-        elif seat.answer is not None and seat.ply == turn.ply:
+        played_match = self.played_matches.get(turn.match)
+        if played_match is None:
+            played_match = self.played_matches[turn.match] = PlayedMatchState()
+        elif played_match.answer is not None and played_match.unanswered_ply == turn.ply:
             # The core that received the answer is gone, and the new core does not know the answer.
             repeated_answer = MessageReceived(
-                self.client, seat.answer.message, self._edge.now(), seat.answer.elapsed_ns
+                self.client_number,
+                played_match.answer.message,
+                self._edge.now_ns(),
+                played_match.answer.elapsed_ns,
             )
             self._edge.core.submit(repeated_answer)
             return
         self._send_message_now(turn)
         edge = self._edge
-        now = edge.now()
-        seat.ply, seat.turn_sent_ns, seat.clock_ran_ns, seat.answer = turn.ply, now, clock_ran_ns, None
-        lateness_ns = now - edge.lag.due_ns
-        seat.stalled_ns = edge.lag.stalled_ns + (
+        now = edge.now_ns()
+        (
+            played_match.unanswered_ply,
+            played_match.turn_sent_ns,
+            played_match.clock_ran_ns,
+            played_match.answer,
+        ) = turn.ply, now, clock_ran_ns, None
+        lateness_ns = now - edge.loop_lag.next_measurement_ns
+        played_match.stalled_ns_at_turn = edge.loop_lag.total_stalled_ns + (
             lateness_ns if lateness_ns > loop_lag.MIN_STALL_LAG_NS else 0
         )
         if self.state != CLOSED:
-            lag_ns = self._connection.pings.lag_ns
-            edge.core.submit(TurnSent(self.client, turn.match, turn.ply, now, lag_ns))
+            lag_ns = self._connection.pings.min_round_trip_ns
+            edge.core.submit(TurnSent(self.client_number, turn.match, turn.ply, now, lag_ns))
 
     def _handle_outgoing_accepted(self, accepted: Accepted) -> None:
-        seat = self.seats.get(accepted.match)
-        if seat is not None and seat.ply == accepted.ply and seat.answer is not None:
-            self._edge.metrics.move_seconds.observe((self._edge.now() - seat.answer.at) / 1e9)
-            seat.ply, seat.answer = -1, None
+        played_match = self.played_matches.get(accepted.match)
+        if (
+            played_match is not None
+            and played_match.unanswered_ply == accepted.ply
+            and played_match.answer is not None
+        ):
+            self._edge.metrics.move_seconds.observe((self._edge.now_ns() - played_match.answer.at) / 1e9)
+            played_match.unanswered_ply, played_match.answer = -1, None
 
     def _handle_outgoing_start(self, start: Start) -> None:
         if (
-            start.match not in self.seats
+            start.match not in self.played_matches
             and self._has_sent_welcome
             and self.hello is not None
             and self.hello.quota
         ):
             self.hello = replace(self.hello, quota=self.hello.quota - 1)
-        for match in [match for match, seat in self.seats.items() if seat.has_match_ended]:
-            del self.seats[match]
-        self.seats.setdefault(start.match, PlayedMatchState()).unanswered_start_count += 1
+        for match in [
+            match for match, played_match in self.played_matches.items() if played_match.has_match_ended
+        ]:
+            del self.played_matches[match]
+        self.played_matches.setdefault(start.match, PlayedMatchState()).unanswered_start_count += 1
 
     def _handle_outgoing_end(self, end: End) -> None:
-        seat = self.seats.get(end.match)
-        if seat is not None and seat.ply >= 0 and seat.answer is None:
-            seat.has_match_ended = True
+        played_match = self.played_matches.get(end.match)
+        if played_match is not None and played_match.unanswered_ply >= 0 and played_match.answer is None:
+            played_match.has_match_ended = True
         else:
-            self.seats.pop(end.match, None)
+            self.played_matches.pop(end.match, None)
 
     def _handle_outgoing_error(self, error: Error) -> None:
         self._edge.metrics.rejections.labels(error.code.value).inc()
         if error.match is not None:
-            seat = self.seats.get(error.match)
-            if seat is not None:
-                seat.answer = None
+            played_match = self.played_matches.get(error.match)
+            if played_match is not None:
+                played_match.answer = None
             if self._topics.get(error.match) is None:
                 self._topics.pop(error.match, None)
 
@@ -638,7 +665,7 @@ class Session:
 
     def request_whole_match_again(self, match_id: str) -> None:
         """Ask the core for the match so far (`view` message), because the client has missed messages about it."""
-        self._edge.core.submit(MessageReceived(self.client, Watch(match_id), self._edge.now()))
+        self._edge.core.submit(MessageReceived(self.client_number, Watch(match_id), self._edge.now_ns()))
 
     # resync
 
@@ -648,7 +675,7 @@ class Session:
             return None
         address = self._connection.address
         return ClientAdmitted(
-            self.client, self.hello, address, owner=address, secret="", role=self.hello.role
+            self.client_number, self.hello, address, owner=address, secret="", role=self.hello.role
         )
 
     def resubscribe_to_core(self) -> None:
@@ -659,11 +686,11 @@ class Session:
         if self.state == AWAITING_ADMISSION:
             self.send_hello_to_core()
             return
-        now = self._edge.now()
+        now = self._edge.now_ns()
         for name, topic in self._topics.items():
             if topic is None or not topic.is_over:
                 message = Browse() if name == LOBBY_LISTING_TOPIC else Watch(name)
-                self._edge.core.submit(MessageReceived(self.client, message, now))
+                self._edge.core.submit(MessageReceived(self.client_number, message, now))
 
     _OUTGOING_HANDLERS: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
         Accepted: _handle_outgoing_accepted,

@@ -35,9 +35,9 @@ WHOLE_MATCH_COST_US = 100
 FOLLOWERS_PER_BATCH = 4
 """Number of followers to which messages are sent without a pause. Moves of players can be handled in each pause."""
 CURSOR_AFTER_MISSED_MESSAGE = -1
-"""Value in `Topic._followers` for a follower that has missed a message, and must get the whole match again."""
+"""Value in `Topic._cursors_by_follower` for a follower that has missed a message, and must get the whole match again."""
 CURSOR_AWAITING_VIEW = -2
-"""Value in `Topic._followers` for a follower that has missed a message, while the core is asked for the whole match.
+"""Value in `Topic._cursors_by_follower` for a follower that has missed a message, while the core is asked for the whole match.
 
 The core answers with a `view` message.
 """
@@ -54,14 +54,14 @@ class Topic:
     def __init__(self, name: str, clock: TimeSource) -> None:
         self.name = name
         self._clock = clock
-        self._followers: dict[Session, int] = {}
+        self._cursors_by_follower: dict[Session, int] = {}
         """Number of the next message to send to each follower.
 
         For a follower that has missed a message, the value is CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW.
         """
         self._frames: list[bytes] = []
         """Frames of the latest messages. Older ones are dropped once they were sent to all followers that keep up."""
-        self._frame_count = 0
+        self._next_message_number = 0
         """Number of the next message to be published; the first message has number 0."""
         self._is_delivering = False
         """True while a delivery of messages to the followers is in progress or scheduled."""
@@ -69,7 +69,7 @@ class Topic:
         """Frame of the match's `end` message; None while the match goes on."""
 
     def __len__(self) -> int:
-        return len(self._followers)
+        return len(self._cursors_by_follower)
 
     @property
     def is_over(self) -> bool:
@@ -78,11 +78,11 @@ class Topic:
 
     def add_follower(self, follower: Session) -> None:
         """Add a client that has just received the match so far, or the listing. The client gets all messages from now on."""
-        self._followers[follower] = self._frame_count
+        self._cursors_by_follower[follower] = self._next_message_number
 
     def remove_follower(self, follower: Session) -> None:
         """Stop sending messages to a follower. Do nothing if the client does not follow this topic."""
-        self._followers.pop(follower, None)
+        self._cursors_by_follower.pop(follower, None)
 
     def publish_to_followers(self, message: ServerMessage) -> None:
         """Send a message to all followers after a short delay. Followers that read too slowly may miss it."""
@@ -93,7 +93,7 @@ class Topic:
             self._end_frame = frame
         else:
             self._frames.append(frame)
-            self._frame_count += 1
+            self._next_message_number += 1
         if not self._is_delivering:
             self._schedule_delivery()
 
@@ -107,43 +107,49 @@ class Topic:
 
     def _start_delivery(self) -> None:
         self._is_delivering = True
-        self._send_to_next_followers(list(self._followers), self._frame_count, self.is_over)
+        self._send_to_next_followers(list(self._cursors_by_follower), self._next_message_number, self.is_over)
 
-    def _send_to_next_followers(self, followers: list[Session], end_number: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
+    def _send_to_next_followers(
+        self,
+        followers: list[Session],
+        end_message_number: int,
+        is_last: bool,  # noqa: FBT001  a timer calls it
+    ) -> None:
         """Send the first `FOLLOWERS_PER_BATCH` of `followers` the messages that they lack. After a pause, go on with the rest.
 
-        end_number  number of messages that were published before this round of sending began; later ones wait for the
-                    next round
-        is_last     True if the match was over when the round began, so that the round also sends the `end` message
+        end_message_number  number of messages that were published before this round of sending began; later ones wait
+                            for the next round
+        is_last             True if the match was over when the round began, so that the round also sends the `end`
+                            message
         """
         for follower in followers[:FOLLOWERS_PER_BATCH]:
-            number = self._followers.get(follower)
+            number = self._cursors_by_follower.get(follower)
             if number is None:
                 continue
             if is_last:
                 self._send_end_message(follower, number)
-            elif number != self._frame_count:
+            elif number != self._next_message_number:
                 self._send_latest_messages(follower, number)
         followers = followers[FOLLOWERS_PER_BATCH:]
         if followers:
-            follower_count = max(FOLLOWERS_PER_BATCH, len(self._followers))
+            follower_count = max(FOLLOWERS_PER_BATCH, len(self._cursors_by_follower))
             pause_seconds = PUBLISHING_DELAY_SECONDS * FOLLOWERS_PER_BATCH / follower_count
             self._clock.call_later(
-                pause_seconds, self._send_to_next_followers, followers, end_number, is_last
+                pause_seconds, self._send_to_next_followers, followers, end_message_number, is_last
             )
             return
         # Messages published during this round go to all followers in the next round.
-        self._frames = self._list_frames_from(end_number)
+        self._frames = self._list_frames_from(end_message_number)
         self._is_delivering = False
         if self._frames or (self.is_over and not is_last):
             self._schedule_delivery()
-        elif CURSOR_AFTER_MISSED_MESSAGE in self._followers.values() and not self.is_over:
+        elif CURSOR_AFTER_MISSED_MESSAGE in self._cursors_by_follower.values() and not self.is_over:
             self._clock.call_later(SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS, self._start_delivery_if_idle)
 
     def _send_latest_messages(self, follower: Session, first_number: int) -> None:
         """Send a follower the messages from number `first_number` on. If the topic is the listing, send only the latest one.
 
-        first_number  number of a message; or CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW, as in `_followers`
+        first_number  number of a message; or CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW, as in `_cursors_by_follower`
 
         A follower that reads slowly, or whose address has used up its work budget (CPU time), gets nothing now. Once
         the follower can receive again, the core is asked for the whole match, which is sent instead of the missed
@@ -152,25 +158,25 @@ class Topic:
         is_slow = follower.unsent_bytes > MAX_UNSENT_BYTES_PER_FOLLOWER
         if self.name == LOBBY_LISTING_TOPIC:
             if not is_slow:
-                self._followers[follower] = self._frame_count
+                self._cursors_by_follower[follower] = self._next_message_number
                 follower.write_frames(self._frames[-1])
         elif first_number >= 0 and not is_slow and follower.try_spend_work_budget(MATCH_UPDATE_COST_US):
-            self._followers[follower] = self._frame_count
+            self._cursors_by_follower[follower] = self._next_message_number
             follower.write_frames(b"".join(self._list_frames_from(first_number)))
         elif (
             first_number == CURSOR_AFTER_MISSED_MESSAGE
             and not is_slow
             and follower.try_spend_work_budget(WHOLE_MATCH_COST_US)
         ):
-            self._followers[follower] = CURSOR_AWAITING_VIEW
+            self._cursors_by_follower[follower] = CURSOR_AWAITING_VIEW
             follower.request_whole_match_again(self.name)
         elif first_number >= 0:
-            self._followers[follower] = CURSOR_AFTER_MISSED_MESSAGE
+            self._cursors_by_follower[follower] = CURSOR_AFTER_MISSED_MESSAGE
 
     def _send_end_message(self, follower: Session, first_number: int) -> None:
         """Send a follower the messages from number `first_number` on, and the `end`. Then remove the follower.
 
-        If `first_number` is CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW, as in `_followers`, send the `end`
+        If `first_number` is CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW, as in `_cursors_by_follower`, send the `end`
         alone. Even a slow follower gets it.
         """
         self.remove_follower(follower)
@@ -182,4 +188,4 @@ class Topic:
 
     def _list_frames_from(self, first_number: int) -> list[bytes]:
         """Return the frames of the messages from number `first_number` on that are still kept."""
-        return self._frames[max(0, first_number - self._frame_count + len(self._frames)) :]
+        return self._frames[max(0, first_number - self._next_message_number + len(self._frames)) :]

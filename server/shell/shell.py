@@ -107,7 +107,7 @@ class Shell:
         authenticator: Authenticator,
         *,
         clock: TimeSource,
-        lag: EventLoopLag,
+        loop_lag: EventLoopLag,
         make_seed: Callable[[], bytes],
         max_store_outage_s: float,
         event_name: str | None,
@@ -117,7 +117,7 @@ class Shell:
         journal             journal that stores the effects
         find_record_line    function that returns a stored record, by the id of its match
         authenticator       check of clients' names and tokens
-        lag                 meter of the event loop's lag, shared with the edge
+        loop_lag            meter of the event loop's lag, shared with the edge
         make_seed           function that returns random bytes, for each new core
         max_store_outage_s  time to wait for an unavailable store before the core is dropped
         event_name          event whose unfinished matches continue; None if no matches continue
@@ -147,8 +147,8 @@ class Shell:
         """Timer that wakes the shell at the core's next deadline; None if none is set."""
         self._deadline_timer_ns = NEVER_TIME_NS
         """Time (monotonic ns) for which `_timer` is set; NEVER_TIME_NS if none is set."""
-        self._lag = lag
-        self._lag.add_measurement_condition(lambda: self._deadline_timer is not None)
+        self._loop_lag = loop_lag
+        self._loop_lag.add_measurement_condition(lambda: self._deadline_timer is not None)
         self._is_serving = False
         """True while the core is in use; False before it is built from the store, and after a long outage of the store."""
         self.is_draining = False
@@ -350,7 +350,7 @@ class Shell:
                         await self._clock.sleep(STORE_RETRY_INTERVAL_SECONDS)
             if self._deadline_timer is not None:
                 self._deadline_timer.cancel()
-            self._lag.stop_measuring()
+            self._loop_lag.stop_measuring()
 
     async def _watch_lease(self) -> None:
         """Wake `run` when the lease is lost, so that it stops. Otherwise only the next commit would show the loss."""
@@ -419,7 +419,7 @@ class Shell:
             for message in inputs:
                 effects += core.handle_input(message, now)  # type: ignore[arg-type]
             if deadline is not None and deadline <= now and not self._inputs:
-                effects += core.handle_input(Tick(self._lag.pop_longest_lag_ns()), now)
+                effects += core.handle_input(Tick(self._loop_lag.pop_longest_lag_ns()), now)
             durable: list[DurableEffect] = []
             for effect in effects:
                 if type(effect) in DURABLE_EFFECTS:
@@ -451,7 +451,7 @@ class Shell:
         self._deadline_timer_ns = deadline_ns
         delay_seconds = (deadline_ns - self._now_ns()) / 1e9
         self._deadline_timer = self._clock.call_later(delay_seconds, self._wake_at_deadline)
-        self._lag.start_measuring()
+        self._loop_lag.start_measuring()
 
     def _wake_at_deadline(self) -> None:
         self._deadline_timer, self._deadline_timer_ns = None, NEVER_TIME_NS

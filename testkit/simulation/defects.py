@@ -77,7 +77,9 @@ def ignore_lost_frames() -> AbstractContextManager[Any]:
     receive = FrameReceiver.receive_frame
 
     def accept_any_frame(incoming: FrameReceiver[Any], frame: Any) -> Any:
-        incoming.next_number = max(incoming.next_number, frame.number) if frame.body else incoming.next_number
+        incoming.next_frame_number = (
+            max(incoming.next_frame_number, frame.frame_number) if frame.body else incoming.next_frame_number
+        )
         try:
             return receive(incoming, frame)
         except BadBusFrame:
@@ -111,8 +113,8 @@ def omit_resent_answers() -> AbstractContextManager[Any]:
     send_turn = Session._send_turn
 
     def send_only_unanswered_turn(session: Session, turn: Any, clock_ran_ns: int) -> None:
-        seat = session.seats.get(turn.match)
-        if seat is None or seat.answer is None or seat.ply != turn.ply:
+        seat = session.played_matches.get(turn.match)
+        if seat is None or seat.answer is None or seat.unanswered_ply != turn.ply:
             send_turn(session, turn, clock_ran_ns)
 
     return patch(Session, "_send_turn", send_only_unanswered_turn)

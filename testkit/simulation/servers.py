@@ -28,7 +28,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
 from arena.server.cluster.core_link import LeadershipLost
 from arena.server.core.limits import HostLimits
-from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool, PoolGame
+from arena.server.core.settings import DEFAULT_EVENT_NAME, OfferedGame, Pool
 from arena.server.edge import pings
 from arena.server.loop_lag import LAG_MEASUREMENT_INTERVAL_NS, EventLoopLag
 from arena.server.settings import (
@@ -78,7 +78,7 @@ def make_settings(role: str, time_control: str) -> tuple[ArenaSettings, Pool]:
         store=StoreSettings(url="sqlite:///simulation.db"),
         limits=HostLimits(cut_offs=100_000),
     )
-    game = PoolGame(make_game("tictactoe", {}), TimeControl.parse(time_control))
+    game = OfferedGame(make_game("tictactoe", {}), TimeControl.parse(time_control))
     return settings, Pool(games=(game,), margin_ms=100, ready_ms=20_000, pause_ms=0)
 
 
@@ -174,7 +174,7 @@ class SimulatedServer:
                     await self._drain_when_upgraded(core)
             case _:
                 async with host.open_host(
-                    settings["all"], pool=pool, resumed_event=DEFAULT_EVENT_NAME, clock=clock
+                    settings["all"], pool=pool, resumed_event_name=DEFAULT_EVENT_NAME, clock=clock
                 ) as single_process:
                     await self._drain_when_upgraded(single_process)
 
@@ -198,7 +198,7 @@ class SimulatedLoopLag(EventLoopLag):
         A real server measures with a timer. So the lag counts from half an interval later, when its timer would be due on
         average.
         """
-        self.due_ns = start_ns + LAG_MEASUREMENT_INTERVAL_NS // 2
+        self.next_measurement_ns = start_ns + LAG_MEASUREMENT_INTERVAL_NS // 2
 
     def record_stall_end(self) -> None:
         """Measure the lag that the freeze has caused, now that the process runs again."""

@@ -16,8 +16,10 @@ TOLD, ASKED = bytes([ANSWER]) + b"told", bytes([TURN]) + b"asked for a move"
 
 async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_next() -> None:
     metrics = Metrics()
-    lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)
-    async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, server_program="relay", lag=lag) as edge:
+    loop_lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_lag_seconds.observe)
+    async with Edge(
+        1, NullCore(), RELAY_LIMITS, metrics=metrics, server_program="relay", loop_lag=loop_lag
+    ) as edge:
         edge.make_session = RelayPairs(TOLD, ASKED).make_session
         _, port = await edge.start_listening(RELAY_HOST, 0)
         url = f"ws://{RELAY_HOST}:{port}"

@@ -59,9 +59,9 @@ def test_the_forfeits_are_those_that_the_server_counts_as_such() -> None:
 
 def test_labels_are_those_that_the_server_sets() -> None:
     metrics = Metrics()
-    metrics.finished.labels(EndReason.LINE.value).inc()
+    metrics.finished_matches.labels(EndReason.LINE.value).inc()
     metrics.rejections.labels(ErrorCode.STALE_PLY.value).inc()
-    metrics.messages[Metrics] += 1
+    metrics.message_counts[Metrics] += 1
     results = {
         family.name.removeprefix("arena_"): set(sample.labels)
         for family in metrics.registry.collect()

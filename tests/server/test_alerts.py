@@ -167,7 +167,9 @@ async def test_alert_on_a_slow_journal(tmp_path: Path) -> None:
     clock = TimeSource(lambda: next(ticks) * pace[0] * 1_000_000)
     async with (
         open_store(f"sqlite:///{tmp_path}/arena.db") as engine,
-        open_journal(engine, clock=clock, observe_commit_seconds=metrics.journal_seconds.observe) as journal,
+        open_journal(
+            engine, clock=clock, observe_commit_seconds=metrics.journal_commit_seconds.observe
+        ) as journal,
     ):
         watch = Watch(metrics)
         await journal.commit([make_open_match("fast" * 8)])
@@ -181,9 +183,9 @@ async def test_alert_on_a_slow_journal(tmp_path: Path) -> None:
 @virtual
 async def test_alert_on_event_loop_lag() -> None:
     metrics = Metrics()
-    lag = EventLoopLag(VIRTUAL_CLOCK, metrics.loop_seconds.observe)
-    lag.add_measurement_condition(lambda: True)
-    lag.start_measuring()
+    loop_lag = EventLoopLag(VIRTUAL_CLOCK, metrics.loop_lag_seconds.observe)
+    loop_lag.add_measurement_condition(lambda: True)
+    loop_lag.start_measuring()
     watch = Watch(metrics)
     await asyncio.sleep(1)
     assert not watch.fires("ArenaLoopLag")
@@ -193,7 +195,7 @@ async def test_alert_on_event_loop_lag() -> None:
         loop.advance(0.2)
         await asyncio.sleep(0.02)
     assert watch.fires("ArenaLoopLag")
-    lag.stop_measuring()
+    loop_lag.stop_measuring()
 
 
 async def test_alert_on_a_nearly_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +221,7 @@ async def test_alert_on_a_match_voided_by_a_server_fault() -> None:
 
 def test_alert_on_suspended_bots() -> None:
     arena, metrics = Arena(pool=replace(POOL, ready_ms=200)), Metrics()
-    metrics.suspended.set_function(lambda: arena.core.count_suspended_bots(arena.now))
+    metrics.suspended_bots.set_function(lambda: arena.core.count_suspended_bots(arena.now))
     watch = Watch(metrics)
     arena.connect("anna")
     arena.connect("bert")

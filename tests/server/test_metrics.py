@@ -19,6 +19,6 @@ def samples(page: bytes) -> dict[tuple[str, tuple[str, ...]], float]:
 
 def test_two_servers_in_one_process_have_separate_counts() -> None:
     one, other = Metrics(), Metrics()
-    one.messages[Ready] += 1
+    one.message_counts[Ready] += 1
     assert samples(one.render_prometheus_text())["arena_messages_total", ("ready",)] == 1
     assert ("arena_messages_total", ("ready",)) not in samples(other.render_prometheus_text())

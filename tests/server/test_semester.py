@@ -27,7 +27,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.event_state import EventPlan
 from arena.server.core.inputs import AnnounceTournament, ChangeTournament
-from arena.server.core.settings import DEFAULT_EVENT_NAME, PoolGame
+from arena.server.core.settings import DEFAULT_EVENT_NAME, OfferedGame
 from arena.server.store import migrations
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.invitations import (
@@ -176,7 +176,7 @@ class Semester(SimulatedArena):
             closing_time=begins,
             format=format,
             rounds=rounds,
-            games=(PoolGame(game_of(), TimeControl.parse("15/move")),),
+            games=(OfferedGame(game_of(), TimeControl.parse("15/move")),),
             **changes,
         )
         self.send_host_request(AnnounceTournament(plan))

@@ -49,7 +49,7 @@ class RecordingEdge:
         self.link = EdgeLink(
             self.bus, "serve", number, clock=self.process.clock, call_soon=self.process.schedule
         )
-        self.link.port = self
+        self.link.edge_port = self
         self.process.start(self.link.run())
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:

@@ -19,7 +19,7 @@ from arena.server.cluster.bus import BusError
         ("nats://here", NatsOptions(("nats://here:4222",))),
         ("nats://here:5", NatsOptions(("nats://here:5",))),
         ("nats://[::1]:5/", NatsOptions(("nats://[::1]:5",))),
-        ("tls://here", NatsOptions(("tls://here:4222",), tls=True)),
+        ("tls://here", NatsOptions(("tls://here:4222",), requires_tls=True)),
         ("nats://me:it@here", NatsOptions(("nats://here:4222",), "me", "it")),
         ("nats://word@here", NatsOptions(("nats://here:4222",), token="word")),
         ("nats://me:it@a, nats://me:it@b:1", NatsOptions(("nats://a:4222", "nats://b:1"), "me", "it")),

@@ -105,7 +105,7 @@ def lose_repeat_and_delay(broker: SimulatedBroker) -> None:
     for edge in edges:
         assert not edge.pending, "each hello is answered in the end"
     assert core.clients == {client for edge in edges for client in edge.connected}
-    assert not core.link.loss_reason
+    assert not core.link.leadership_loss_reason
     counts = [edge.resync_count for edge in edges]
     broker.world.run_for(10 * SECOND)
     assert counts == [edge.resync_count for edge in edges], "a quiet link stays in sync"
@@ -135,7 +135,7 @@ def test_a_core_without_the_bus_stops_leading_and_detaches_no_edge(
     edge, core, client = synced_pair(broker)
     broker.cut.add("core 1")
     broker.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
-    assert core.link.loss_reason == "the bus is unavailable"
+    assert core.link.leadership_loss_reason == "the bus is unavailable"
     assert not core.detached_edges
     new = RecordingCore(broker, fencing_token=2)
     broker.world.run_for(SECOND)

@@ -167,7 +167,9 @@ async def test_a_bot_entered_in_a_series_is_renamed_and_forgotten_before_the_eve
     async def entries() -> str:
         return " ".join(json.loads((await command("event", "show", "weekly", "--json", "-")).stdout)["bots"])
 
-    async with open_host(make_private_host_settings(database=database), resumed_event=DEFAULT_EVENT_NAME):
+    async with open_host(
+        make_private_host_settings(database=database), resumed_event_name=DEFAULT_EVENT_NAME
+    ):
         in_days = f"{datetime.now(UTC) + timedelta(days=3):%a} 20:00"  # it does not begin during the test
         words = ("--at", in_days, "--every", "week", "--invite", "anna,bert")
         await command("event", "new", "weekly", *words)

@@ -16,7 +16,7 @@ from arena.server.core.calendar import (
     plan_next_event,
 )
 from arena.server.core.event_state import EventPlan, Recurrence
-from arena.server.core.settings import PoolGame
+from arena.server.core.settings import OfferedGame
 from tests.server.matches import game_of
 
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu")
@@ -58,7 +58,7 @@ def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> E
         start_time=begins,
         closing_time=closes,
         format="swiss",
-        games=(PoolGame(game_of(), TimeControl.parse("1+0")),),
+        games=(OfferedGame(game_of(), TimeControl.parse("1+0")),),
         recurrence=again,
     )
 

@@ -17,13 +17,13 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pairing
 from arena.rating.rater import FinishedMatch
-from arena.server.core.event import Event, EventRequestRefused
+from arena.server.core.event import EventRequestRefused, TournamentEvent
 from arena.server.core.event_state import EventPlan, EventState, StoredEvent
-from arena.server.core.settings import PoolGame
+from arena.server.core.settings import OfferedGame
 from tests.properties import examples
 from tests.server.matches import game_of
 
-START = PoolGame(game_of(), TimeControl.parse("1+0"))
+START = OfferedGame(game_of(), TimeControl.parse("1+0"))
 Done = dict[str, FinishedMatch]
 
 
@@ -52,7 +52,7 @@ def outcome(match: str, pairing: Pairing, lost: set[str]) -> Result:
     return Result(None, EndReason.SERVER_FAULT) if dice < 20 else Result(seats[dice % 3], EndReason.LINE)
 
 
-def finish_match(event: Event, done: Done, lost: set[str]) -> None:
+def finish_match(event: TournamentEvent, done: Done, lost: set[str]) -> None:
     """End the match in progress that has the lowest id, and add it to `done`."""
     match = min(event.matches_in_progress)
     pairing = event.matches_in_progress[match]
@@ -62,9 +62,9 @@ def finish_match(event: Event, done: Done, lost: set[str]) -> None:
     event.record_result(match, result)
 
 
-def restore_event(event: Event, done: Done) -> Event:
+def restore_event(event: TournamentEvent, done: Done) -> TournamentEvent:
     """Return the event as a restarted server restores it."""
-    again = Event(StoredEvent(event.state, dict(done)))
+    again = TournamentEvent(StoredEvent(event.state, dict(done)))
     again.restore_matches_in_progress(
         {match: Players(each.maxie, each.minnie) for match, each in event.matches_in_progress.items()}
     )
@@ -74,7 +74,9 @@ def restore_event(event: Event, done: Done) -> Event:
     return again
 
 
-def play(event: Event, dice: Random, *, kills: float, lost: set[str], leave: dict[int, str]) -> Done:
+def play(
+    event: TournamentEvent, dice: Random, *, kills: float, lost: set[str], leave: dict[int, str]
+) -> Done:
     """Play an event to its end, with a restart before each step by the probability `kills`, and return the finished matches.
 
     leave  bot that leaves the event, by the number of matches finished before
@@ -95,8 +97,8 @@ def play(event: Event, dice: Random, *, kills: float, lost: set[str], leave: dic
     return done
 
 
-def begin_event(format: str, bots: int, **changes: object) -> Event:
-    event = Event(StoredEvent(EventState(plan(format, **changes)), {}))
+def begin_event(format: str, bots: int, **changes: object) -> TournamentEvent:
+    event = TournamentEvent(StoredEvent(EventState(plan(format, **changes)), {}))
     names = [f"b{number}" for number in range(bots)]
     for name in names:
         event.enter_bot(name, 1500)
@@ -183,7 +185,7 @@ def test_the_current_round_of_a_knockout_is_the_last_with_all_pairs_known() -> N
 
 def test_only_the_host_can_enter_a_bot_again_that_the_host_withdrew() -> None:
     for running in (False, True):
-        event = Event(StoredEvent(EventState(plan("swiss")), {}))
+        event = TournamentEvent(StoredEvent(EventState(plan("swiss")), {}))
         for name in ("anna", "bert", "carl"):
             event.enter_bot(name, 1500)
         if running:
@@ -216,7 +218,7 @@ def test_a_bot_that_plays_one_match_of_an_encounter_is_not_withdrawn() -> None:
 
 def test_an_event_refuses_entries_and_actions_with_the_reason() -> None:
     def refusal(bot: str, rating: float, **changes: object) -> str:
-        event = Event(StoredEvent(EventState(plan("swiss", **changes)), {}))
+        event = TournamentEvent(StoredEvent(EventState(plan("swiss", **changes)), {}))
         with pytest.raises(EventRequestRefused) as refused:
             event.enter_bot(bot, rating)
         return str(refused.value)

@@ -47,13 +47,13 @@ from arena.server.core.inputs import (
     RenameTournamentEntry,
     RestoredState,
 )
-from arena.server.core.settings import DEFAULT_EVENT_NAME, HouseEngine, PoolGame
+from arena.server.core.settings import DEFAULT_EVENT_NAME, HouseEngine, OfferedGame
 from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_until_quiet
 from tests.server.matches import game_of
 
 PATIENCE_MS = MAX_WAIT_FOR_ABSENT_BOT_NS // MS
 ONE_OWNER = (Players("anna", "bert"), Players("bert", "anna"))
-START = PoolGame(game_of(), FAST)
+START = OfferedGame(game_of(), FAST)
 WEEKLY = Recurrence("Fri 20:00", "", "UTC", 7)
 
 

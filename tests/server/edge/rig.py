@@ -440,11 +440,11 @@ async def open_rig(limits: HostLimits | None = None, **options: Any) -> AsyncIte
         limits or HostLimits(),
         metrics=metrics,
         server_program=PROGRAM,
-        lag=EventLoopLag(VIRTUAL_CLOCK, metrics.loop_seconds.observe),
+        loop_lag=EventLoopLag(VIRTUAL_CLOCK, metrics.loop_lag_seconds.observe),
         clock=VIRTUAL_CLOCK,
         **options,
     )
-    edge.pages = pages
+    edge.page_handler = pages
     core.edge = edge
     async with edge:
         yield Rig(core, edge)

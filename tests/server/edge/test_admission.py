@@ -68,14 +68,14 @@ def test_all_connections_of_an_address_share_a_token_bucket() -> None:
     guard = admission(moves_per_second=1)
     for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2"):
         assert guard.try_admit_connection(address)
-    assert guard.find_read_token_bucket("10.0.0.1") is guard.find_read_token_bucket("10.0.0.1")
-    assert guard.find_read_token_bucket("10.0.0.1") is not guard.find_read_token_bucket("10.0.0.2")
-    before = guard.find_read_token_bucket("10.0.0.1")
+    assert guard.find_or_add_read_bucket("10.0.0.1") is guard.find_or_add_read_bucket("10.0.0.1")
+    assert guard.find_or_add_read_bucket("10.0.0.1") is not guard.find_or_add_read_bucket("10.0.0.2")
+    before = guard.find_or_add_read_bucket("10.0.0.1")
     guard.stop_counting_connection("10.0.0.1")
-    assert guard.find_read_token_bucket("10.0.0.1") is before
+    assert guard.find_or_add_read_bucket("10.0.0.1") is before
     guard.stop_counting_connection("10.0.0.1")
     assert guard.try_admit_connection("10.0.0.1")
-    assert guard.find_read_token_bucket("10.0.0.1") is not before
+    assert guard.find_or_add_read_bucket("10.0.0.1") is not before
 
 
 def test_only_the_total_limit_applies_to_a_proxy() -> None:

@@ -93,7 +93,7 @@ async def test_messages_of_spectators_wait_in_the_fair_queue_but_moves_do_not() 
         anna.send(Move("m", 0, 1))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        count = arena.edge.metrics.messages
+        count = arena.edge.metrics.message_counts
         assert (count[Move], count[Watch]) == (1, 0)
         await asyncio.sleep(1)
         assert count[Watch] == 20
@@ -104,7 +104,7 @@ async def test_a_slice_parses_only_a_few_messages() -> None:
     async with open_rig_with_client() as (arena, anna, _):
         await asyncio.sleep(1)  # the pause after the slice of the hello
         anna.send(*[Watch("m") for _ in range(30)])
-        count = arena.edge.metrics.messages
+        count = arena.edge.metrics.message_counts
         while not count[Watch]:
             await asyncio.sleep(0)
         assert count[Watch] == BYTES_PARSED_PER_SLICE // len(encode_client_frame(Watch("m"))) < 30

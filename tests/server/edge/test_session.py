@@ -509,7 +509,9 @@ async def test_unparsed_messages_of_a_disconnected_client_are_dropped_unless_a_m
         assert len(arena.core.list_received(ClientDisconnected)) == 3
         assert Move("m", 1, 4) in messages(arena)
         assert len(messages(arena)) < 100
-        assert sum(arena.edge.metrics.messages.values()) < 1200, "only the player's messages were parsed"
+        assert sum(arena.edge.metrics.message_counts.values()) < 1200, (
+            "only the player's messages were parsed"
+        )
 
 
 def test_the_message_log_contains_no_secrets(caplog: pytest.LogCaptureFixture) -> None:

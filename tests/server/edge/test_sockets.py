@@ -69,9 +69,9 @@ async def open_edge(
 ) -> AsyncIterator[Any]:
     core = PlayingCore()
     metrics = Metrics()
-    lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)
-    edge = Edge(1, core, limits or HostLimits(), metrics=metrics, server_program="test", lag=lag)
-    edge.pages = echo_page_path
+    loop_lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_lag_seconds.observe)
+    edge = Edge(1, core, limits or HostLimits(), metrics=metrics, server_program="test", loop_lag=loop_lag)
+    edge.page_handler = echo_page_path
     core.edge = edge
     async with edge:
         port = (await edge.start_listening(HOST, 0, tls))[1]

@@ -221,7 +221,7 @@ async def running(
         store.record,
         authenticator or admit_all,  # type: ignore[arg-type]
         clock=VIRTUAL_CLOCK,
-        lag=EventLoopLag(VIRTUAL_CLOCK, lambda _seconds: None),
+        loop_lag=EventLoopLag(VIRTUAL_CLOCK, lambda _seconds: None),
         make_seed=lambda: b"seed",
         max_store_outage_s=20.0,
         event_name=event,

@@ -147,7 +147,7 @@ async def test_an_engine_continues_its_matches_after_a_restart_of_the_server(tmp
         session = (await guest.hello("guest-1")).session
         turn = await begin_house_match(guest)
     async with (
-        host_with_house(RANDOM, resumed_event=DEFAULT_EVENT_NAME, settings=settings) as host,
+        host_with_house(RANDOM, resumed_event_name=DEFAULT_EVENT_NAME, settings=settings) as host,
         dial(host.url) as guest,
     ):
         assert host.shell.resumed_match_count == 1

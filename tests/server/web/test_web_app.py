@@ -59,7 +59,7 @@ async def get(
 
 
 def get_pages(host: Host) -> WebApp:
-    pages = host.edge.pages
+    pages = host.edge.page_handler
     assert isinstance(pages, WebApp)
     return pages
 
