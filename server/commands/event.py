@@ -204,7 +204,7 @@ def new(
         return await send_host_request(engine, server, AnnounceTournament(plan))
 
     _print_request_answer(
-        run_on_store(db, announce_event, create=True), f"; it {_format_announced_times(plan)}"
+        run_on_store(db, announce_event, create_missing=True), f"; it {_format_announced_times(plan)}"
     )
 
 
@@ -401,9 +401,9 @@ def _parse_event_games(game: str, map: str, tc: str) -> tuple[OfferedGame, ...]:
         games = make_pool(PoolSettings(games=(game,), maps=maps, time_controls=(tc,))).games
     except BadSetting as error:
         option_name = {"games": "--game", "maps": "--map", "time_controls": "--tc"}.get(
-            error.key.rpartition(".")[2], ""
+            error.setting_key.rpartition(".")[2], ""
         )
-        raise UsageError(f"{option_name}: {error.why}") from None
+        raise UsageError(f"{option_name}: {error.reason}") from None
     return tuple(
         OfferedGame(start.game, start.time_control, start.openings[:MAX_OPENINGS_PER_EVENT])
         for start in games

@@ -71,9 +71,9 @@ class ServerConfiguration:
     loaded_settings: LoadedSettings
     pool: Pool | None
     """Games, maps and time controls for which the matchmaker pairs bots; None without a matchmaker."""
-    house: HouseEnginePlan
+    house_engine_plan: HouseEnginePlan
     """Engines (bots) that the server runs itself."""
-    tls: ssl.SSLContext | None
+    tls_context: ssl.SSLContext | None
     """TLS context for clients' connections; None without a certificate."""
 
     @property
@@ -121,13 +121,13 @@ class ReloadableHost:
     ) -> None:
         """Prepare a host with the settings of `configuration`. On SIGHUP, `file` and `options` are read again."""
         self.settings = configuration.settings
-        self._file = file
+        self._settings_file = file
         self._options = options
         self._pool = configuration.pool
-        self._house = configuration.house
-        self._tls = configuration.tls
+        self._house_engine_plan = configuration.house_engine_plan
+        self._tls_context = configuration.tls_context
         self._host: Host | None = None
-        self._failed_outputs: frozenset[str] = frozenset()
+        self._failed_output_names: frozenset[str] = frozenset()
         """Outputs (standard output, or the path of the record file) to which the last match result could not be written."""
 
     async def serve(self) -> None:
@@ -141,8 +141,8 @@ class ReloadableHost:
             open_host(
                 self.settings,
                 pool=self._pool,
-                house=self._house,
-                tls=self._tls,
+                house=self._house_engine_plan,
+                tls=self._tls_context,
                 resumed_event_name=DEFAULT_EVENT_NAME,
                 on_record=self.write_match_result,
             ) as host,
@@ -164,7 +164,10 @@ class ReloadableHost:
 
         Raises CannotListen if an address cannot be used, and BusError or StoreError if NATS or the store is unavailable.
         """
-        async with open_edge(self.settings, house=self._house, tls=self._tls) as (_, address):
+        async with open_edge(self.settings, house=self._house_engine_plan, tls=self._tls_context) as (
+            _,
+            address,
+        ):
             err.print(f"an edge listens on {address}")
             with open_stop_signals() as signals:
                 await anext(signals)
@@ -201,14 +204,14 @@ class ReloadableHost:
 
         Raises HouseEngineError if one of them cannot be started.
         """
-        if self._house.engines and self._house.checks_engines_at_start:
-            async with open_host(house=self._house) as host, host.open_house_engines():
+        if self._house_engine_plan.engines and self._house_engine_plan.checks_engines_at_start:
+            async with open_host(house=self._house_engine_plan) as host, host.open_house_engines():
                 pass
-        self._house = replace(self._house, checks_engines_at_start=False)
+        self._house_engine_plan = replace(self._house_engine_plan, checks_engines_at_start=False)
 
     async def _serve_as_leader(self) -> None:
         async with open_leader(
-            self.settings, pool=self._pool, house=self._house, on_record=self.write_match_result
+            self.settings, pool=self._pool, house=self._house_engine_plan, on_record=self.write_match_result
         ) as host:
             self._host = host
             try:
@@ -222,10 +225,10 @@ class ReloadableHost:
             async for _ in signals:
                 try:
                     configuration = await anyio.to_thread.run_sync(
-                        partial(read_server_configuration, self._file, self._options)
+                        partial(read_server_configuration, self._settings_file, self._options)
                     )
-                    if self._tls is not None and configuration.tls is not None:
-                        load_tls_certificate(self._tls, configuration.settings.tls)
+                    if self._tls_context is not None and configuration.tls_context is not None:
+                        load_tls_certificate(self._tls_context, configuration.settings.tls)
                 except (BadSettingsFile, CommandError) as error:
                     log.error("settings not reloaded: %s", error)  # noqa: TRY400  one line, not a stack
                 else:
@@ -260,7 +263,9 @@ class ReloadableHost:
 
     def _does_setting_switch_tls(self, setting_key: str, configuration: ServerConfiguration) -> bool:
         """Return True if the changed setting `setting_key` turns TLS on or off, which needs a restart."""
-        return setting_key.startswith("tls.") and (self._tls is None or configuration.tls is None)
+        return setting_key.startswith("tls.") and (
+            self._tls_context is None or configuration.tls_context is None
+        )
 
     async def write_match_result(self, record: Record) -> None:
         """Print the result of a match, and append its record to the file named by the setting `store.record`, if any.
@@ -283,12 +288,12 @@ class ReloadableHost:
                 await anyio.to_thread.run_sync(append_line_to_path, Path(path), format_record_line(record))
             except OSError as error:
                 faults[path] = error.strerror
-        if faults.keys() - self._failed_outputs:
+        if faults.keys() - self._failed_output_names:
             log.warning(
                 "finished matches are only in the store, because they cannot be written elsewhere: %s",
                 "; ".join(f"{name}: {reason}" for name, reason in faults.items()),
             )
-        self._failed_outputs = frozenset(faults)
+        self._failed_output_names = frozenset(faults)
 
 
 def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:

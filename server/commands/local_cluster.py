@@ -84,7 +84,7 @@ class ServerProcess:
                 await self.process.aclose()
 
 
-def serve_processes(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
+def serve_local_cluster(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
     """Run the core and the edges as child processes until stopped.
 
     forward_sighup: True to forward SIGHUP to the child processes, which then reload their settings; False to let SIGHUP

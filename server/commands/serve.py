@@ -15,7 +15,7 @@ from arena.server import interpreter
 from arena.server.cluster.bus import BusError
 from arena.server.commands import server_log
 from arena.server.commands.hosting import ReloadableHost, read_server_configuration
-from arena.server.commands.local_cluster import serve_processes
+from arena.server.commands.local_cluster import serve_local_cluster
 from arena.server.commands.settings_file import (
     BadSetting,
     BadSettingsFile,
@@ -141,7 +141,7 @@ def serve(
     settings = configuration.settings
     server_log.configure_logging(settings.log)
     if settings.server.processes > 1:
-        serve_processes(settings, forward_sighup=file is not None)
+        serve_local_cluster(settings, forward_sighup=file is not None)
     hosting = ReloadableHost(file, options, configuration)
 
     async def run_role() -> None:

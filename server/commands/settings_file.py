@@ -28,8 +28,8 @@ class BadSetting(ValueError):
 
     def __init__(self, setting_key: str, reason: str) -> None:
         super().__init__(f"{setting_key}: {reason}")
-        self.key = setting_key
-        self.why = reason
+        self.setting_key = setting_key
+        self.reason = reason
 
 
 class BadSettingsFile(Exception):
@@ -42,8 +42,8 @@ class CommandLineSetting:
 
     option: str
     """Name of the option for error messages, such as `--port` or `--set server.port`."""
-    key: str
-    text: str
+    setting_key: str
+    value_text: str
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,16 @@ class LoadedSettings:
     settings: ArenaSettings
     file: TomlFile | None
     """Settings file; None without one."""
-    options: Mapping[str, str]
+    option_by_setting_key: Mapping[str, str]
     """Option that set each setting of the command line, by the setting's key, such as `--port` for `server.port`."""
 
     def make_located_error(self, bad_setting: BadSetting) -> BadSettingsFile:
         """Return an error with the reason of `bad_setting`, and the place of the setting: file and line, or option."""
-        if bad_setting.key in self.options:
-            return BadSettingsFile(f"{self.options[bad_setting.key]}: {bad_setting.why}")
-        line = self.file.find_line_number(bad_setting.key.split(".")) if self.file else 0
+        if bad_setting.setting_key in self.option_by_setting_key:
+            return BadSettingsFile(
+                f"{self.option_by_setting_key[bad_setting.setting_key]}: {bad_setting.reason}"
+            )
+        line = self.file.find_line_number(bad_setting.setting_key.split(".")) if self.file else 0
         return BadSettingsFile(
             f"{self.file.path}:{line}: {bad_setting}" if self.file and line else str(bad_setting)
         )
@@ -78,9 +80,9 @@ def load_settings(settings_file: Path | None, options: Sequence[CommandLineSetti
     except BadTomlFile as error:
         raise BadSettingsFile(str(error)) from None
     loaded_settings = LoadedSettings(
-        ArenaSettings(), toml_file, {option.key: option.option for option in options}
+        ArenaSettings(), toml_file, {option.setting_key: option.option for option in options}
     )
-    overridden_keys = {option.key for option in options}
+    overridden_keys = {option.setting_key for option in options}
     try:
         for key, value in _read_setting_entries({} if toml_file is None else toml_file.data):
             if key not in overridden_keys:
@@ -88,9 +90,12 @@ def load_settings(settings_file: Path | None, options: Sequence[CommandLineSetti
                     key, _convert_setting_value(key, value, SETTING_TYPES[key])
                 )
         for option in options:
-            _require_known_key(option.key)
+            _require_known_key(option.setting_key)
             loaded_settings.settings.change_setting(
-                option.key, _parse_setting_option(option.key, option.text, SETTING_TYPES[option.key])
+                option.setting_key,
+                _parse_setting_option(
+                    option.setting_key, option.value_text, SETTING_TYPES[option.setting_key]
+                ),
             )
     except BadSetting as bad:
         raise loaded_settings.make_located_error(bad) from None
@@ -171,20 +176,20 @@ def _describe_unknown_key(name: str, known_keys: Sequence[str]) -> str:
     return f"unknown key; {format_name_suggestion(name, known_keys or ArenaSettings.__struct_fields__)}"
 
 
-def _convert_setting_value(setting_key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
+def _convert_setting_value(setting_key: str, value: Any, setting_type: Any, *, strict: bool = True) -> Any:
     """Convert a value of the setting `setting_key` to the setting's type, and check its range.
 
     Raises BadSetting for a value that does not fit.
 
-    type    type of the setting, with its range, from `SETTING_TYPES`
-    strict  True to reject a number that is written as text; False to convert it
+    setting_type  type of the setting, with its range, from `SETTING_TYPES`
+    strict        True to reject a number that is written as text; False to convert it
     """
-    base_type = get_args(type)[0]
+    base_type = get_args(setting_type)[0]
     choices = list(map(str, base_type)) if isinstance(base_type, EnumType) else list(get_args(base_type))
     if (isinstance(base_type, EnumType) or get_origin(base_type) is Literal) and value not in choices:
         raise BadSetting(setting_key, f"expected one of {', '.join(choices)}")
     try:
-        converted = msgspec.convert(value, type, strict=strict)
+        converted = msgspec.convert(value, setting_type, strict=strict)
     except msgspec.ValidationError as error:
         raise BadSetting(setting_key, describe_violated_requirement(error)) from None
     if isinstance(converted, float) and not isfinite(converted):
@@ -192,20 +197,22 @@ def _convert_setting_value(setting_key: str, value: Any, type: Any, *, strict: b
     return converted
 
 
-def _parse_setting_option(setting_key: str, option_text: str, type: Any) -> Any:
+def _parse_setting_option(setting_key: str, option_text: str, setting_type: Any) -> Any:
     """Parse the text of an option that sets `setting_key`. A list is written `a,b` or as in TOML.
 
     Raises BadSetting if the text is not a valid value of the setting.
     """
-    base_type = get_args(type)[0]
+    base_type = get_args(setting_type)[0]
     if get_origin(base_type) is not tuple:
         return _convert_setting_value(
-            setting_key, option_text, type, strict=base_type not in (bool, int, float)
+            setting_key, option_text, setting_type, strict=base_type not in (bool, int, float)
         )
     if not option_text.startswith("["):
-        return _convert_setting_value(setting_key, [item.strip() for item in option_text.split(",")], type)
+        return _convert_setting_value(
+            setting_key, [item.strip() for item in option_text.split(",")], setting_type
+        )
     try:
-        return _convert_setting_value(setting_key, tomllib.loads(f"x = {option_text}")["x"], type)
+        return _convert_setting_value(setting_key, tomllib.loads(f"x = {option_text}")["x"], setting_type)
     except tomllib.TOMLDecodeError:
         raise BadSetting(setting_key, 'expected a list, such as a,b or ["a", "b"]') from None
 

@@ -19,16 +19,18 @@ DEFAULT_DATABASE_URL = "sqlite:///arena.db"
 T = TypeVar("T")
 
 
-def run_on_store(db: str | None, operation: Callable[[Engine], Awaitable[T]], *, create: bool = False) -> T:
+def run_on_store(
+    db: str | None, operation: Callable[[Engine], Awaitable[T]], *, create_missing: bool = False
+) -> T:
     """Open the store, run `operation` on it, and return its result.
 
     Raises CommandError if the store cannot be used, or if `operation` raises OperationRefused.
 
-    db      URL of the database; None or empty for `DEFAULT_DATABASE_URL`
-    create  True to create a missing SQLite file; False to reject it, because its name may be mistyped
+    db              URL of the database; None or empty for `DEFAULT_DATABASE_URL`
+    create_missing  True to create a missing SQLite file; False to reject it, because its name may be mistyped
     """
     url = db or DEFAULT_DATABASE_URL
-    if not create:
+    if not create_missing:
         require_existing_sqlite_file(url)
 
     async def open_store_and_run() -> T:

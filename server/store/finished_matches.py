@@ -189,7 +189,7 @@ async def load_record_line(engine: Engine, match_id: str) -> str | None:
 class FoundRecord(NamedTuple):
     """Record of a match that was looked up by its id, or by the beginning of its id."""
 
-    line: str | None
+    record_line: str | None
     """Record as one line of JSON; None if it is not found."""
     is_full_id: bool
     """False if only the beginning of the id was given. A later match may make this beginning ambiguous."""

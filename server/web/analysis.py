@@ -81,7 +81,13 @@ async def analyse_position(map_name: str, parameters: Mapping[str, str]) -> Resp
     Raises BadRequest if the parameters have no position, and NotFound for an unknown map.
     """
     require_built_in_map(map_name)
-    options = ["--map", map_name, f"--position={parse_position(parameters)}", "--engine", ANALYSIS_ENGINE]
+    options = [
+        "--map",
+        map_name,
+        f"--position={parse_position_parameter(parameters)}",
+        "--engine",
+        ANALYSIS_ENGINE,
+    ]
     options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_BEST_MOVES)]
     exit_code, output = await _run_engine("analyse", *options)
     if exit_code is None:
@@ -95,7 +101,7 @@ async def analyse_position(map_name: str, parameters: Mapping[str, str]) -> Resp
     return responses.make_json_response(fields, {"Cache-Control": CACHE_CONTROL_ONE_DAY})
 
 
-def parse_position(parameters: Mapping[str, str]) -> str:
+def parse_position_parameter(parameters: Mapping[str, str]) -> str:
     """Return the parameter `position`, with single spaces between its words. Raises BadRequest if it is missing."""
     position = " ".join(parameters.get("position", "").split())
     if not position:

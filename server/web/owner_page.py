@@ -39,7 +39,7 @@ class OwnedBotRow(Struct, frozen=True):
     """Time at which the name was retired; None for a name in use."""
 
 
-class OwnerEventEntry(Struct, frozen=True):
+class OwnerEvent(Struct, frozen=True):
     """Unfinished event, as shown to an owner."""
 
     event: str
@@ -59,7 +59,7 @@ class OwnerPageState(Struct, frozen=True):
     """Number of further bot names that the owner may register."""
     until: str
     """End time of the invitation, in ISO 8601; empty if none is open."""
-    events: list[OwnerEventEntry]
+    events: list[OwnerEvent]
 
 
 class NewToken(Struct, frozen=True):
@@ -166,7 +166,7 @@ class OwnerPageHandler:
         bots = [OwnedBotRow(bot.name, bot.created, bot.rotated, bot.revoked) for bot in account.bots]
         names = {bot.name for bot in account.bots}
         owner_events = [
-            OwnerEventEntry(
+            OwnerEvent(
                 event.plan.event,
                 event.phase,
                 format_unix_time_as_utc(event.plan.start_time),

@@ -47,7 +47,7 @@ class RequestQueue:
         self._max_per_address = max_waiting_per_address
         self._free_slots = max_parallel
         self._clock = clock
-        self._queue: OrderedDict[str, deque[anyio.Event]] = OrderedDict()
+        self._turns_by_address: OrderedDict[str, deque[anyio.Event]] = OrderedDict()
         """Events that wake the waiting requests, by client address. The first address has the next turn."""
         self._waiting_count = 0
 
@@ -79,11 +79,11 @@ class RequestQueue:
         if self._free_slots > 0:
             self._free_slots -= 1
             return
-        waiting_turns = self._queue.get(address_key, ())
+        waiting_turns = self._turns_by_address.get(address_key, ())
         if self._waiting_count >= MAX_WAITING_REQUESTS or len(waiting_turns) >= self._max_per_address:
             raise ServerBusy(TOO_MANY_REQUESTS_REASON)
         turn = anyio.Event()
-        self._queue.setdefault(address_key, deque()).append(turn)
+        self._turns_by_address.setdefault(address_key, deque()).append(turn)
         self._waiting_count += 1
         try:
             await turn.wait()
@@ -92,18 +92,18 @@ class RequestQueue:
                 self._pass_slot_to_next_request()
             else:
                 self._waiting_count -= 1
-                self._queue[address_key].remove(turn)
-                if not self._queue[address_key]:
-                    del self._queue[address_key]
+                self._turns_by_address[address_key].remove(turn)
+                if not self._turns_by_address[address_key]:
+                    del self._turns_by_address[address_key]
             raise
 
     def _pass_slot_to_next_request(self) -> None:
         """Let the next waiting request begin its turn, after another turn has ended; if none waits, one more turn is free."""
-        if not self._queue:
+        if not self._turns_by_address:
             self._free_slots += 1
             return
-        key, waiting = self._queue.popitem(last=False)
+        key, waiting = self._turns_by_address.popitem(last=False)
         self._waiting_count -= 1
         waiting.popleft().set()
         if waiting:
-            self._queue[key] = waiting
+            self._turns_by_address[key] = waiting

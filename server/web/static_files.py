@@ -20,7 +20,7 @@ from arena.server.web.bundle import make_bundles
 
 PAGE_FOLDER = Path(__file__).parents[2] / "page"
 
-MEDIA_TYPES = {
+MEDIA_TYPE_BY_EXTENSION = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -88,9 +88,9 @@ class PageTemplates(Struct, frozen=True):
 
     digest: str
     """Digest of all files of the web page, which is a part of their URL paths."""
-    styles: str
+    style_src_directive: str
     """Directive `style-src` of the content security policy, with the digest of the inlined styles."""
-    pages: dict[str, bytes]
+    html_by_file_name: dict[str, bytes]
     """HTML by file name, such as `index.html`."""
 
     def render_page(
@@ -116,13 +116,13 @@ class PageTemplates(Struct, frozen=True):
         template_name = "embed.html" if is_embedded else "index.html"
         # The head is inserted last, because it contains names of bots, which may look like a placeholder.
         html = (
-            self.pages[template_name]
+            self.html_by_file_name[template_name]
             .replace(VIEWS_PRELOAD_PLACEHOLDER, views_preload)
             .replace(INITIAL_HTML_PLACEHOLDER, initial_html)
             .replace(HEAD_PLACEHOLDER, head)
         )
         policy = (EMBEDDED_CONTENT_SECURITY_POLICY if is_embedded else CONTENT_SECURITY_POLICY).replace(
-            "style-src 'self'", self.styles
+            "style-src 'self'", self.style_src_directive
         )
         headers = {
             **SECURITY_HEADERS,
@@ -132,7 +132,7 @@ class PageTemplates(Struct, frozen=True):
             # Lets the browser request the modules before the page itself has arrived.
             "Link": f"</web/{self.digest}/{SCRIPT_PATHS_BY_PAGE[template_name][1]}>; rel=modulepreload",
         }
-        return Response(HTTPStatus.OK, MEDIA_TYPES[".html"], html, headers)
+        return Response(HTTPStatus.OK, MEDIA_TYPE_BY_EXTENSION[".html"], html, headers)
 
 
 class StaticFiles:
@@ -142,7 +142,7 @@ class StaticFiles:
         files = {
             path.relative_to(PAGE_FOLDER).as_posix(): path.read_bytes()
             for path in sorted(PAGE_FOLDER.rglob("*"))
-            if path.is_file() and path.suffix in MEDIA_TYPES
+            if path.is_file() and path.suffix in MEDIA_TYPE_BY_EXTENSION
         }
         for paths in SCRIPT_PATHS_BY_PAGE.values():
             files |= make_bundles(files, *paths)
@@ -164,23 +164,25 @@ class StaticFiles:
             {page: html.replace(DIGEST_PLACEHOLDER, self.digest.encode()) for page, html in pages.items()},
         )
         worker = files.pop("sw.js", b"").replace(DIGEST_PLACEHOLDER, self.digest.encode())
-        self._worker = _make_plain_and_gzip_responses(
-            MEDIA_TYPES[".js"], worker, {**SECURITY_HEADERS, "Cache-Control": "no-cache"}
+        self._service_worker_responses = _make_plain_and_gzip_responses(
+            MEDIA_TYPE_BY_EXTENSION[".js"], worker, {**SECURITY_HEADERS, "Cache-Control": "no-cache"}
         )
-        self._files = {name: _make_file_responses(name, body) for name, body in files.items()}
+        self._responses_by_file_name = {
+            name: _make_file_responses(name, body) for name, body in files.items()
+        }
 
-    def answer_service_worker(self, *, gzip: bool) -> Response:
+    def answer_service_worker(self, *, accepts_gzip: bool) -> Response:
         """Return the script of the service worker. Its path is `/sw.js`, so that it may handle the requests of all pages."""
-        return self._worker[gzip]
+        return self._service_worker_responses[accepts_gzip]
 
-    def answer_file(self, path: str, *, gzip: bool) -> Response | None:
+    def answer_file(self, path: str, *, accepts_gzip: bool) -> Response | None:
         """Return the file at the URL path `/web/` + `path`; None if there is none.
 
         `path` is DIGEST/NAME. Each version of the page has its own digest, so files of another version are not found.
         """
         digest, _, name = path.partition("/")
-        variants = self._files.get(name) if digest == self.digest else None
-        return None if variants is None else variants[gzip]
+        variants = self._responses_by_file_name.get(name) if digest == self.digest else None
+        return None if variants is None else variants[accepts_gzip]
 
 
 @cache
@@ -190,7 +192,7 @@ def load_page_files() -> StaticFiles:
 
 
 def _make_file_responses(file_name: str, body: bytes) -> tuple[Response, Response]:
-    media_type = MEDIA_TYPES[Path(file_name).suffix]
+    media_type = MEDIA_TYPE_BY_EXTENSION[Path(file_name).suffix]
     # Browsers do not display files of other types as documents, so they need no policy.
     is_document = media_type.startswith(MEDIA_TYPES_THAT_MAY_RUN_SCRIPTS)
     security = SECURITY_HEADERS if is_document else {"X-Content-Type-Options": "nosniff"}

@@ -42,7 +42,7 @@ from arena.server.store.queries import (
     load_rating_tables,
     load_startable_pairings,
 )
-from arena.server.web.analysis import parse_position, review_match
+from arena.server.web.analysis import parse_position_parameter, review_match
 from arena.server.web.event_progress import EventProgress, UnplayedMatch
 from arena.server.web.maps import require_built_in_map
 from arena.server.web.page_messages import LiveSnapshot
@@ -206,7 +206,7 @@ class StoreDataHandler:
         require_built_in_map(map_name)
         game = Riskless(load_map(map_name))
         try:
-            position = game.position_from_text(parse_position(parameters))
+            position = game.position_from_text(parse_position_parameter(parameters))
         except BadData as error:
             raise BadRequest(str(error)) from None
         if position.ply > MAX_POSITION_PLY:

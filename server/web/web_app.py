@@ -185,7 +185,7 @@ class WebApp:
         if route.is_post or request.method == "POST":
             return self._admit_post(route_match, request, address)
         accepted_encodings = request.headers.get_all("Accept-Encoding")
-        gzip = accepts_gzip(
+        can_use_gzip = accepts_gzip(
             accepted_encodings[0] if len(accepted_encodings) == 1 else ",".join(accepted_encodings)
         )
         if route.is_from_memory:
@@ -195,11 +195,11 @@ class WebApp:
             return (
                 responses.make_too_many_requests_response(wait_seconds)
                 if wait_seconds > 0
-                else self._answer_from_memory(route_match, gzip=gzip)
+                else self._answer_from_memory(route_match, accepts_gzip=can_use_gzip)
             )
         origin = self._find_origin(request) if route.is_page or route.has_absolute_urls else ""
         authorization = ",".join(request.headers.get_all("Authorization")) if route.is_personal else ""
-        key = route_match.cache_key, gzip, origin, authorization
+        key = route_match.cache_key, can_use_gzip, origin, authorization
         now = self._clock.now()
         if (
             authorization
@@ -217,7 +217,7 @@ class WebApp:
         if response is None:
             pending = self._pending_responses.get(key)
             if pending is None:
-                page_request = PageRequest(route_match, gzip, origin, authorization)
+                page_request = PageRequest(route_match, can_use_gzip, origin, authorization)
                 pending = self._pending_responses[key] = _PendingResponse()
                 pending.task = asyncio.create_task(self._make_response(key, pending, page_request, address))
             pending.abandonment_checks.append(request.is_abandoned)
@@ -337,14 +337,16 @@ class WebApp:
             else responses.PAGE_NOT_FOUND_RESPONSE
         )
 
-    def _answer_from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response:
+    def _answer_from_memory(self, route_match: RouteMatch, *, accepts_gzip: bool) -> Response:
         """Return the response on a route that needs no other process, such as a file."""
         match route_match.route_key:
             case "/web/":
-                file_response = self._files.answer_file(route_match.encoded_path_argument, gzip=gzip)
+                file_response = self._files.answer_file(
+                    route_match.encoded_path_argument, accepts_gzip=accepts_gzip
+                )
                 return file_response or responses.PAGE_NOT_FOUND_RESPONSE
             case "/sw.js":
-                return self._files.answer_service_worker(gzip=gzip)
+                return self._files.answer_service_worker(accepts_gzip=accepts_gzip)
             case "/readyz":
                 why = self._describe_outage()
                 if not why:

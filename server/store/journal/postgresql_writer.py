@@ -66,7 +66,7 @@ class ReconnectingConnection:
         self._connection: AsyncConnection | None = None
         self._driver_connection: Any = None
         """Object of the driver (asyncpg) for the connection in `_connection`; None while the connection is closed."""
-        self._is_abandoned = False
+        self._was_terminated = False
         """True if `fail_pending_calls` was called since the connection was opened."""
 
     @asynccontextmanager
@@ -84,7 +84,7 @@ class ReconnectingConnection:
                         await self._drop_connection()
                         connection = self._connection = await self._engine.connect()
                         self._driver_connection = (await connection.get_raw_connection()).driver_connection
-                        self._is_abandoned = False
+                        self._was_terminated = False
                     abandon_timer = self._clock.call_later(
                         self._answer_timeout_seconds, self.fail_pending_calls
                     )
@@ -96,7 +96,7 @@ class ReconnectingConnection:
                     is_closed = self._driver_connection is None or self._driver_connection.is_closed()
                     if is_closed or self._driver_connection.is_in_transaction():
                         await self._drop_connection()
-                    if self._is_abandoned and isinstance(error, AttributeError):
+                    if self._was_terminated and isinstance(error, AttributeError):
                         # asyncpg uses attributes that `terminate` has set to None
                         raise ConnectionError("the connection to the database was closed") from error
                     raise
@@ -113,7 +113,7 @@ class ReconnectingConnection:
         Pending calls raise an exception, whether or not their transaction was committed.
         """
         if self._driver_connection is not None:
-            self._is_abandoned = True
+            self._was_terminated = True
             self._driver_connection.terminate()
 
     async def close(self) -> None:

@@ -71,7 +71,7 @@ async def test_each_failing_output_is_logged_once(tmp_path: Path, caplog: pytest
 @pytest.mark.parametrize(("engines", "admits_guests"), [("greedy", True), ("none", False)])
 def test_a_server_without_engines_admits_no_guests(engines: str, *, admits_guests: bool) -> None:
     options = list(parse_set_options([f"house.engines={engines}", "house.guests=true"]))
-    assert read_server_configuration(None, options).house.admits_guests is admits_guests
+    assert read_server_configuration(None, options).house_engine_plan.admits_guests is admits_guests
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_each_page_preloads_its_bundles(
     names = re.findall(r'(?:src|href)="/web/([^"]+\.js)"', page)
     assert [each.removeprefix(f"{files.digest}/js/") for each in names] == bundles
     for name in names:
-        assert files.answer_file(name, gzip=False) is not None
+        assert files.answer_file(name, accepts_gzip=False) is not None
 
 
 def test_a_change_of_the_bundling_changes_the_digest(
@@ -75,12 +75,12 @@ def test_only_documents_have_a_content_security_policy(files: StaticFiles) -> No
         ("js/main.js", False),
         ("css/page.css", False),
     ):
-        answer = files.answer_file(f"{files.digest}/{name}", gzip=False)
+        answer = files.answer_file(f"{files.digest}/{name}", accepts_gzip=False)
         assert answer is not None
         assert ("Content-Security-Policy" in answer.headers) is policed
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
     for page in ("index.html", "embed.html"):
-        assert files.answer_file(f"{files.digest}/{page}", gzip=False) is None, (
+        assert files.answer_file(f"{files.digest}/{page}", accepts_gzip=False) is None, (
             "HTML pages are not served as files"
         )
     for embedded in (False, True):
@@ -93,7 +93,10 @@ def test_only_documents_have_a_content_security_policy(files: StaticFiles) -> No
 def test_a_compressed_file_has_the_same_content(files: StaticFiles) -> None:
     for path in (PAGE_FOLDER / "js").rglob("*.js"):
         name = f"{files.digest}/{path.relative_to(PAGE_FOLDER).as_posix()}"
-        plain, packed = files.answer_file(name, gzip=False), files.answer_file(name, gzip=True)
+        plain, packed = (
+            files.answer_file(name, accepts_gzip=False),
+            files.answer_file(name, accepts_gzip=True),
+        )
         assert plain is not None
         assert packed is not None
         assert plain.body == path.read_bytes()
@@ -104,8 +107,8 @@ def test_a_compressed_file_has_the_same_content(files: StaticFiles) -> None:
 @given(st.text(st.sampled_from("./%\\abjsm"), max_size=30))
 def test_no_path_leads_out_of_the_folder(files: StaticFiles, path: str) -> None:
     inside = path in {file.relative_to(PAGE_FOLDER).as_posix() for file in PAGE_FOLDER.rglob("*")}
-    assert (files.answer_file(f"{files.digest}/{path}", gzip=False) is not None) <= inside
-    assert files.answer_file(path, gzip=False) is None, "a path without the digest is not served"
+    assert (files.answer_file(f"{files.digest}/{path}", accepts_gzip=False) is not None) <= inside
+    assert files.answer_file(path, accepts_gzip=False) is None, "a path without the digest is not served"
 
 
 def test_gzip_is_sent_to_clients_that_accept_it() -> None:
@@ -117,7 +120,7 @@ def test_gzip_is_sent_to_clients_that_accept_it() -> None:
 
 
 def test_the_service_worker_has_the_digest_and_is_revalidated(files: StaticFiles) -> None:
-    answer = files.answer_service_worker(gzip=False)
+    answer = files.answer_service_worker(accepts_gzip=False)
     assert f"/web/{files.digest}/".encode() in answer.body
     assert b"{{digest}}" not in answer.body
     assert answer.headers["Cache-Control"] == "no-cache"
