@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any, TypeVar
 
 R = TypeVar("R")
@@ -25,8 +27,9 @@ def map_in_processes(
     """Call `function(*arguments)` for each tuple of arguments, and yield each tuple with the result, in the same order.
 
     If `process_count` is 1, the calls are made in the current process. Otherwise, the generator reads at most two tuples
-    per process ahead of the results, and Ctrl-C ends the worker processes without an error message. Close the generator
-    to cancel the remaining calls. Raises ProcessKilled if one of the processes is killed.
+    per process ahead of the results, and Ctrl-C ends the worker processes without an error message. They also end if the
+    current process is killed. Close the generator to cancel the remaining calls. Raises ProcessKilled if one of the worker
+    processes is killed.
     """
     if process_count == 1:
         for arguments in argument_tuples:
@@ -34,7 +37,7 @@ def map_in_processes(
         return
     tasks = iter(argument_tuples)
     # Spawned, not forked, because the caller has threads, such as that of a progress bar.
-    with ProcessPoolExecutor(process_count, get_context("spawn"), _exit_on_interrupt) as pool:
+    with ProcessPoolExecutor(process_count, get_context("spawn"), _prepare_worker) as pool:
         pending: deque[tuple[Arguments, Future[R]]] = deque()
         try:
             while True:
@@ -54,5 +57,14 @@ def map_in_processes(
             pool.shutdown(cancel_futures=True)
 
 
-def _exit_on_interrupt() -> None:
+def _prepare_worker() -> None:
+    """Let the worker process end on Ctrl-C without an error message, and end it with its parent process."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    Thread(target=_exit_with_parent, daemon=True).start()
+
+
+def _exit_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None, "not called in a worker process"
+    parent.join()
+    os._exit(1)

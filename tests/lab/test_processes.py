@@ -77,6 +77,26 @@ def test_ctrl_c_ends_all_processes_without_an_error_message(tmp_path: Path) -> N
     assert program.communicate(timeout=500) == ("interrupted\n", "")
 
 
+def test_the_processes_end_if_the_program_is_killed(tmp_path: Path) -> None:
+    """The worker processes have the program's output open, so its end is read once they have ended."""
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", INTERRUPTED, tmp_path / "pipe"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as program:
+        assert program.stdout is not None
+        assert [program.stdout.readline() for _ in range(2)] == ["done\n"] * 2
+        program.kill()
+        try:
+            assert program.communicate(timeout=500)[0] == ""
+        except subprocess.TimeoutExpired:
+            os.killpg(program.pid, signal.SIGKILL)
+            raise
+
+
 def test_no_arguments_give_no_results_and_an_error_of_a_call_is_raised() -> None:
     assert list(map_in_processes(pow, (), 1)) == []
     with pytest.raises(ZeroDivisionError):
