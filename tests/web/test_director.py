@@ -885,21 +885,65 @@ def test_a_board_says_final_when_the_last_move_is_told(timed: Page) -> None:
     assert not find_cut_texts(line)
 
 
-def test_names_are_short_and_each_move_has_a_result_in_a_narrow_list_of_moves(
+def test_names_are_codes_and_each_move_has_a_result_in_the_list_of_moves_of_a_phone_alone(
     empty: BrowserArena, page: Page
 ) -> None:
     page.set_viewport_size({"width": 1024, "height": 768})
     page.goto(f"{empty.url}tv")
     expect(page.locator(".tv-aside .moves .battle").first).to_be_visible()
     names = page.locator(".tv-aside .moves .text")
-    assert not find_cut_texts(names)
     place = page.locator(".tv-aside .moves .text > span").first
     expect(place).to_have_attribute("data-short", re.compile("^[A-Z]{3}$"))
-    expect(place).to_have_css("font-size", "0px")
+    expect(place).not_to_have_css("font-size", "0px")
     expect(page.locator(".tv-aside .moves a:not(:has(.battle))")).to_have_count(0)
     page.set_viewport_size({"width": 844, "height": 390})
+    expect(place).to_have_css("font-size", "0px")
     assert not find_cut_texts(names)
     expect(page.locator(".tv-aside .moves [aria-current] .battle")).to_be_visible()
+
+
+def test_the_words_beside_a_small_board_list_its_latest_moves(timed: Page) -> None:
+    timed.evaluate(FINISHED, make_game_on_map("riskless", "italy").setup())
+    timed.evaluate(
+        """() => {
+          const { match } = minor.playback;
+          match.end = null;
+          for (let n = 0; n < 20; n++) match.add({ move: match.game.moves(match.last)[0] });
+          minor.tell(2);
+        }"""
+    )
+    moves = timed.locator(".minor .latest-moves > li")
+    expect(moves).to_have_count(3)
+    expect(moves.first).to_contain_text(re.compile("^2.+ → "))
+    expect(moves.last).to_have_text("First to 220 armies wins")
+    timed.evaluate("minor.tell(20)")
+    for width, height in ((1920, 1080), (1024, 768)):
+        timed.set_viewport_size({"width": width, "height": height})
+        expect(moves.first).to_be_in_viewport(ratio=1)
+        expect(timed.locator(".minor .badge")).to_be_in_viewport(ratio=1)
+
+
+MET = f"""async ([setup, table]) => {{ {FROM}
+  const [{{ Match }}, {{ meeting }}] = [await from('match.js'), await from('parts/meeting.js')];
+  const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
+  document.querySelector('main').replaceChildren(...meeting(match, table));
+}}"""
+"""Shows what is known of the players of a match before its first move."""
+
+
+def test_before_the_moves_the_ratings_of_both_players_and_their_points_against_each_other_are_told(
+    timed: Page,
+) -> None:
+    setup = make_game_on_map("riskless", "italy").setup()
+    timed.evaluate(MET, [setup, None])
+    expect(timed.locator("main tbody th")).to_have_text(["Territories at the start", "Armies at the start"])
+    standing = {"game": "riskless", "bot": "ann", "rating": 1463.7, "won": 3, "matches": 9}
+    score = {"bot": "ann", "opponent": "bob", "won": 2, "drawn": 1, "lost": 0}
+    timed.evaluate(MET, [setup, {"standings": [standing], "crosses": {"riskless": [score]}}])
+    rows = timed.locator("main tbody tr")
+    expect(rows.nth(0)).to_have_text("Rating1464none yet")
+    expect(rows.nth(1)).to_have_text("Matches won3 of 90")
+    expect(rows.nth(2)).to_have_text("Against each other2.50.5")
 
 
 SCORED = f"""async (setup) => {{ {FROM}

@@ -6,7 +6,7 @@ import { Director, requestFinished } from "../director.js";
 import { capitalized, h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { describeMove, sentence, story, summary } from "../story.js";
-import { SEATS, botTitle, ending, gameTitle, watched, when } from "../text.js";
+import { SEATS, SIDES, botTitle, ending, gameTitle, watched, when } from "../text.js";
 import { matchLink } from "../parts/matchlist.js";
 import { LiveBadge } from "../parts/livebadge.js";
 import { Scoreboard } from "../parts/scoreboard.js";
@@ -34,7 +34,8 @@ export class Stage {
     this.words = h("p", { class: "story" });
     this.owner = compact ? h("p", { class: "unseen" }) : null; // whose a small board's words are, which to the eye a shape tells
     this.latest = h("p", { class: "latest" });
-    const told = h("div", { class: "words-of" }, compact ? this.title : null, this.owner, this.words, this.latest);
+    this.moves = compact ? h("ol", { class: "latest-moves", "aria-label": "Latest moves" }) : null; // beside the map of a wide window
+    const told = h("div", { class: "words-of" }, compact ? this.title : null, this.owner, this.words, this.moves, this.latest);
     this.pause = compact && !toggled ? null : h("button", { type: "button", onclick: () => {
       this.toggle();
       toggled?.();
@@ -124,6 +125,8 @@ export class Stage {
     set(this.words, { "data-owner": seat });
     const over = isOver && [capitalized(ending(match)[1]), following && `Next: ${paired(following.players)}`];
     say(this.latest, over ? over.filter(Boolean).join(" · ") : !at ? "" : this.compact ? `Move ${at}` : describeMove(match, at));
+    set(this.latest, { "data-over": isOver });
+    if (this.moves) this.moves.replaceChildren(...this.latestMoves(match, at));
     this.badge.show(this.playback, at);
     const game = gameTitle(match.gameName, match.setup.map);
     const time = match.started && match.event !== "demo" && !this.compact ? when(match.started) : "";
@@ -131,6 +134,19 @@ export class Stage {
     say(this.game, game);
     say(this.more, more && ` · ${more}`);
     this.moved(match.id);
+  }
+
+  // Return the latest moves of a small board, the last one first: each is the event that it was, or the territories.
+  latestMoves(match, at) {
+    const events = new Map(story(match, this.director.continents, at).filter(({ end }) => !end).map((each) => [each.ply, each]));
+    const row = (ply, seat, words, isEvent) => h("li", { "data-owner": seat, "data-event": isEvent },
+      h("span", { class: "number" }, ply), seat ? h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }) : h("span"), h("span", null, words));
+    const moves = Array.from({ length: Math.min(at, LATEST_MOVES) }, (_, n) => at - n).map((ply) => {
+      const event = events.get(ply);
+      return event ? row(ply, event.seat, event.words, true) : row(ply, match.seatOf(ply - 1), match.game.text(match.moves[ply - 1].move), false);
+    });
+    const { armies_to_win: goal } = match.setup;
+    return at < LATEST_MOVES && goal ? [...moves, row("", null, `First to ${goal} armies wins`, false)] : moves;
   }
 
   // The button that pauses the board, or goes on.
@@ -145,6 +161,8 @@ export class Stage {
     this.playback = null;
   }
 }
+
+const LATEST_MOVES = 12; // that a small board lists
 
 const [PLAY, PAUSE, NEXT] = ["M7 4l13 8-13 8Z", "M8 5v14M16 5v14", "M5 5l10 7-10 7ZM19 5v14"];
 const named = (name) => ({ "aria-label": name, title: name });

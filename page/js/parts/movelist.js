@@ -23,7 +23,7 @@ export class MoveList {
 
   abbreviate(short) {
     this.shortNames = new Map(this.match.game.names.map((name, v) => [name, short[v]]));
-    for (const place of this.element.querySelectorAll(".text > span")) set(place, { "data-short": this.shortNames.get(place.textContent) });
+    for (const place of this.element.querySelectorAll(".text > span")) set(place, this.shortOf(place.textContent));
   }
 
   // Scroll until the current move is in sight.
@@ -84,6 +84,12 @@ export class MoveList {
   // Return the text of a move with an element for each of its places, so that each can be shortened.
   parted(/** @type {string} */ text) {
     return text.split(" → ").flatMap((each, n) => (
-      [n ? " → " : null, h("span", { "data-long": each.length > MAX_NAME_LENGTH, "data-short": this.shortNames.get(each) }, each)]));
+      [n ? " → " : null, h("span", { "data-long": each.length > MAX_NAME_LENGTH, ...this.shortOf(each) }, each)]));
+  }
+
+  // Return the attributes of a place with the short form of its name: a few words, as in "West. US", or a code of capital letters.
+  shortOf(name) {
+    const short = this.shortNames.get(name);
+    return { "data-short": short, "data-words": /[a-z]/.test(short ?? "") };
   }
 }

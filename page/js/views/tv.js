@@ -5,6 +5,7 @@ import { LiveCards } from "../home/livecards.js";
 import { Stage } from "../home/stage.js";
 import { LandBars } from "../parts/landbars.js";
 import { matchLink } from "../parts/matchlist.js";
+import { meeting } from "../parts/meeting.js";
 import { MoveList } from "../parts/movelist.js";
 import { Plot } from "../parts/plot.js";
 import { navigate } from "../router.js";
@@ -27,6 +28,8 @@ export class TvView {
     this.land = /** @type {any} */ (null);
     this.plot = /** @type {any} */ (null);
     this.moves = /** @type {any} */ (null);
+    this.soFar = /** @type {any} */ (null); // the moves, and below them the players
+    this.table = /** @type {any} */ (null); // the standings and the scores between bots
     if (this.aside) this.stages[0].element.append(this.aside);
     main.replaceChildren(
       h("div", { class: "tv-head" }, h("h1", null, "Arena TV"), count === 4 ? this.stages[0].pause : null,
@@ -48,8 +51,15 @@ export class TvView {
     this.plot = new Plot(match, { go: open });
     this.moves = new MoveList(match, link, NO_REVIEW);
     this.land = new LandBars();
-    this.aside.replaceChildren(this.land.element, this.plot.element, this.moves.element);
+    this.soFar = h("div", { class: "so-far" });
+    this.aside.replaceChildren(this.land.element, this.plot.element, this.soFar);
+    this.introduce();
     set(this.aside, { inert: match.event === "demo" }); // the page's own example has no address that its moves could lead to
+  }
+
+  // Show what is known of the players below the moves, as long as these leave room for it.
+  introduce() {
+    if (this.moves) this.soFar.replaceChildren(this.moves.element, ...meeting(this.moves.match, this.table));
   }
 
   moved(id) {
@@ -64,8 +74,9 @@ export class TvView {
 
   async rate() {
     try {
-      const { standings } = await fetchJson("table");
-      for (const each of this.stages) each.director.rate(standings);
+      this.table = await fetchJson("table");
+      for (const each of this.stages) each.director.rate(this.table.standings);
+      this.introduce();
     } catch {
       return; // then all bots count as equally strong
     }
