@@ -64,7 +64,6 @@ def _prepare_worker() -> None:
 
 
 def _exit_with_parent() -> None:
-    parent = parent_process()
-    assert parent is not None, "not called in a worker process"
-    parent.join()
-    os._exit(1)
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os._exit(1)
