@@ -60,7 +60,7 @@ def _run_simulations(arguments: argparse.Namespace) -> list[SimulationResult]:
             )
         results.append(result)
         if result.failure:
-            print(f"seed {seed} fails at {result.seconds:.3f} s: {result.failure}", flush=True)
+            print(f"seed {seed} fails at {result.elapsed_seconds:.3f} s: {result.failure}", flush=True)
             if only is None:
                 with plant_defect(arguments.fault):
                     _print_failure(reduce_failure(result), arguments)
@@ -72,7 +72,7 @@ def _run_simulations(arguments: argparse.Namespace) -> list[SimulationResult]:
 
 
 def _print_failure(result: SimulationResult, arguments: argparse.Namespace) -> None:
-    numbers = ",".join(str(fault.number) for fault in result.faults)
+    numbers = ",".join(str(fault.number) for fault in result.injected_faults)
     fault = f" --fault {arguments.fault}" if arguments.fault else ""
     print(
         f"  python -m benchmarks.simulation --seed {result.plan.seed} --hours {arguments.hours!r} --bots {arguments.bots}"
@@ -80,18 +80,18 @@ def _print_failure(result: SimulationResult, arguments: argparse.Namespace) -> N
     )
     for line in result.event_log:
         print(f"  at {line}")
-    print(f"  at {result.seconds:.3f} s: {result.failure}", flush=True)
+    print(f"  at {result.elapsed_seconds:.3f} s: {result.failure}", flush=True)
 
 
 def _format_figures(results: list[SimulationResult], cpu_seconds: float, bot_count: int) -> dict[str, str]:
     faults: Counter[str] = sum((result.fault_counts for result in results), Counter())
-    reasons: Counter[str] = sum((result.reasons for result in results), Counter())
-    hours = sum(result.seconds for result in results) / 3600
+    reasons: Counter[str] = sum((result.end_reasons for result in results), Counter())
+    hours = sum(result.elapsed_seconds for result in results) / 3600
     return {
         "runs.counts": (
             f"once with each of {len(results)} seeds. Together, the runs simulated an arena with {bot_count} bots for {hours:.2f} hours, "
-            f"in {cpu_seconds:.0f} s of CPU time. The bots played {sum(result.matches for result in results):,} matches with "
-            f"{sum(result.moves for result in results):,} acknowledged moves, and {faults.total():,} faults were injected. "
+            f"in {cpu_seconds:.0f} s of CPU time. The bots played {sum(result.match_count for result in results):,} matches with "
+            f"{sum(result.acknowledged_move_count for result in results):,} acknowledged moves, and {faults.total():,} faults were injected. "
             f"The number of seeds with which a run failed is {sum(bool(result.failure) for result in results)}"
         ),
         "runs.faults": _format_counts(faults),
@@ -111,7 +111,7 @@ def _measure_search_for_planted_defects() -> dict[str, str]:
         cpu = time.process_time() - start_time
         slowest = max(slowest, cpu if result.failure else float("inf"))
         failure = (result.failure or "not found").partition("\n")[0]
-        rows.append([name, result.plan.seed, f"{cpu:.1f}", f"{result.seconds:.0f}", failure])
+        rows.append([name, result.plan.seed, f"{cpu:.1f}", f"{result.elapsed_seconds:.0f}", failure])
     headings = ["defect", "seed", "CPU s", "fails after, simulated s", "failure"]
     return {
         "planted.table": format_markdown_table(headings, rows),

@@ -19,16 +19,16 @@ from testkit.simulation.invariants import InvariantMonitor, MonitoredCore
 from testkit.simulation.network import SimulatedNetwork
 from testkit.simulation.servers import SimulatedServer, make_settings, patch_servers_environment
 from testkit.simulation.store import SimulatedStore
-from testkit.simulation.world import SECOND, InvariantViolated, SimulatedProcess, World
+from testkit.simulation.world import NS_PER_SECOND, InvariantViolated, SimulatedProcess, World
 
-INVARIANT_CHECK_INTERVAL_NS = 10 * SECOND
+INVARIANT_CHECK_INTERVAL_NS = 10 * NS_PER_SECOND
 """Virtual time between two checks of the servers, for example that they hold no more objects than they need, in ns."""
 CHECKS_PER_GARBAGE_COLLECTION = 30
 """Number of checks of the servers between two garbage collections.
 
 Python's automatic collection is off during a run: it would run at other moments in each run of the same seed.
 """
-MAX_BOT_LEAVING_NS = 300 * SECOND
+MAX_BOT_LEAVING_NS = 300 * NS_PER_SECOND
 """Virtual time within which all bots must finish their matches and leave after the end of a run, in ns."""
 TIME_CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
 """Time controls, as (time control, seconds per move). Each run uses one of them.
@@ -43,16 +43,16 @@ MAX_HONEST_THINKING_SHARE = 0.15
 class SimulationPlan:
     """Parameters of one simulation run. Runs with the same parameters are equal in every step.
 
-    seconds: virtual time, in seconds, after which the bots accept no new matches
-    bots: number of bots
+    duration_seconds: virtual time, in seconds, after which the bots accept no new matches
+    bot_count: number of bots
     """
 
     seed: int
-    seconds: float
-    bots: int = 24
+    duration_seconds: float
+    bot_count: int = 24
     time_control_index: int | None = None
     """Index of the time control in TIME_CONTROLS; None to draw it from the seed."""
-    cluster: bool | None = None
+    is_cluster: bool | None = None
     """True for a cluster of edges and cores, False for one server that is both; None to draw it from the seed."""
     fault_numbers: Collection[int] | None = None
     """Numbers (`SimulatedFault.number`) of the drawn faults to inject; None for all."""
@@ -65,25 +65,25 @@ class SimulationResult:
     event_log: lines of text about its main events, each with its virtual time
     fault_counts: number of injected faults by kind
     matches, moves: number of finished matches, and of acknowledged moves
-    reasons: number of finished matches by end reason
-    seconds: virtual time at the end of the run
+    end_reasons: number of finished matches by end reason
+    elapsed_seconds: virtual time at the end of the run
     digest: hash of everything that happened, equal for equal runs
-    steps: number of scheduled calls that the simulated processes have executed
+    executed_call_count: number of scheduled calls that the simulated processes have executed
     """
 
     plan: SimulationPlan
     failure: str = ""
     """Description of the violated invariant; empty if none was violated."""
-    faults: list[SimulatedFault] = field(default_factory=list)
+    injected_faults: list[SimulatedFault] = field(default_factory=list)
     """Faults that were injected before the run failed or ended."""
     event_log: list[str] = field(default_factory=list)
     fault_counts: Counter[str] = field(default_factory=Counter)
-    matches: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
-    moves: int = 0
-    seconds: float = 0.0
+    match_count: int = 0
+    end_reasons: Counter[str] = field(default_factory=Counter)
+    acknowledged_move_count: int = 0
+    elapsed_seconds: float = 0.0
     digest: str = ""
-    steps: int = 0
+    executed_call_count: int = 0
 
 
 class SimulatedArena:
@@ -96,7 +96,7 @@ class SimulatedArena:
         cluster, place = rng.random() < 0.75, rng.randrange(len(TIME_CONTROLS))
         self.fast_clock_probability = rng.choice((0.0, 0.3))
         """Probability, 0 or 0.3 in a run, that a newly started server process has a clock that runs too fast."""
-        self.cluster = cluster if plan.cluster is None else plan.cluster
+        self.is_cluster = cluster if plan.is_cluster is None else plan.is_cluster
         control, self.move_seconds = TIME_CONTROLS[
             place if plan.time_control_index is None else plan.time_control_index
         ]
@@ -110,17 +110,17 @@ class SimulatedArena:
             self.monitor.record_commit,
             self.monitor.check_other_transaction,
         )
-        self.journals: dict[SimulatedProcess, Journal] = {}
-        self.cores: dict[SimulatedProcess, MonitoredCore] = {}
-        self.edges: dict[SimulatedProcess, list[Edge]] = {}
+        self.journal_by_process: dict[SimulatedProcess, Journal] = {}
+        self.core_by_process: dict[SimulatedProcess, MonitoredCore] = {}
+        self.edges_by_process: dict[SimulatedProcess, list[Edge]] = {}
         self.fault_counts: Counter[str] = Counter()
-        self.frozen: set[str] = set()
-        self._looks = 0
+        self.frozen_bot_names: set[str] = set()
+        self._check_count = 0
         self.servers = self._make_servers(rng)
-        self.bots = self._make_bots(plan.bots)
+        self.bots = self._make_bots(plan.bot_count)
 
     def _make_servers(self, rng: Random) -> list[SimulatedServer]:
-        if not self.cluster:
+        if not self.is_cluster:
             return [SimulatedServer(self, "host", "host")]
         edges, cores = 1 + rng.randrange(3), 1 + rng.randrange(3)
         return [SimulatedServer(self, f"core{n}", "core") for n in range(1, cores + 1)] + [
@@ -155,19 +155,19 @@ class SimulatedArena:
 
     def list_client_ids(self, process: SimulatedProcess) -> set[int]:
         """Return the ids of the clients whose connections the edges in this process hold."""
-        return {client for edge in self.edges.get(process, ()) for client in edge._clients}
+        return {client for edge in self.edges_by_process.get(process, ()) for client in edge._clients}
 
     def is_leader(self, server: SimulatedServer) -> bool:
         """Return True if this server plays the matches: its process is alive, and its core holds the lease."""
-        return server.process.is_alive and server.process in self.journals
+        return server.process.is_alive and server.process in self.journal_by_process
 
     def forget_process(self, process: SimulatedProcess) -> None:
         """Drop the data about a server process that has ended: its subscriptions on the bus, journal, core and edges."""
         self.broker.drop_subscriptions(process)
-        self.broker.cut.discard(process.name)
-        self.journals.pop(process, None)
-        self.cores.pop(process, None)
-        self.edges.pop(process, None)
+        self.broker.cut_process_names.discard(process.name)
+        self.journal_by_process.pop(process, None)
+        self.core_by_process.pop(process, None)
+        self.edges_by_process.pop(process, None)
 
     # the run
 
@@ -182,28 +182,28 @@ class SimulatedArena:
         for server in self.servers:
             server.start()
         for place, bot in enumerate(self.bots):
-            world.call_after(SECOND + place * SECOND // 20, bot.start)
+            world.call_after(NS_PER_SECOND + place * NS_PER_SECOND // 20, bot.start)
         for fault in faults:
-            world.call_at(fault.at, lambda fault=fault: inject_fault(self, fault))  # type: ignore[misc]
-        self._run_until(round(seconds * SECOND))
+            world.call_at(fault.at_ns, lambda fault=fault: inject_fault(self, fault))  # type: ignore[misc]
+        self._run_until(round(seconds * NS_PER_SECOND))
         world.add_log_line("no more matches are wanted")
         for bot in self.bots:
             bot.leave_arena()
-        self._run_until(world.now + MAX_BOT_LEAVING_NS, stop_when_bots_left=True)
+        self._run_until(world.now_ns + MAX_BOT_LEAVING_NS, stop_when_bots_left=True)
         remaining = [bot.name for bot in self.bots if not bot.has_left]
         self.monitor.require_true(not remaining, f"bots that did not leave the arena: {remaining}")
-        self._run_until(world.now + 60 * SECOND)
+        self._run_until(world.now_ns + 60 * NS_PER_SECOND)
         self.monitor.check_pairing_and_memory()
         self.monitor.check_end_state()
 
     def _run_until(self, end_ns: int, *, stop_when_bots_left: bool = False) -> None:
-        while self.world.now < end_ns and not (
+        while self.world.now_ns < end_ns and not (
             stop_when_bots_left and all(bot.has_left for bot in self.bots)
         ):
-            self.world.run(min(end_ns, self.world.now + INVARIANT_CHECK_INTERVAL_NS))
+            self.world.run(min(end_ns, self.world.now_ns + INVARIANT_CHECK_INTERVAL_NS))
             self.monitor.check_pairing_and_memory()
-            self._looks += 1
-            if self._looks % CHECKS_PER_GARBAGE_COLLECTION == 0:
+            self._check_count += 1
+            if self._check_count % CHECKS_PER_GARBAGE_COLLECTION == 0:
                 gc.collect()
 
     def close(self) -> None:
@@ -226,8 +226,10 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
     """
     result = SimulationResult(plan)
     arena = SimulatedArena(plan)
-    drawn = draw_faults(arena.world.make_random_generator("faults"), round(plan.seconds * SECOND))
-    if not arena.cluster:
+    drawn = draw_faults(
+        arena.world.make_random_generator("faults"), round(plan.duration_seconds * NS_PER_SECOND)
+    )
+    if not arena.is_cluster:
         drawn = [
             fault
             for fault in drawn
@@ -242,17 +244,23 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
     try:
         with patch_servers_environment(arena):
             try:
-                arena.run(plan.seconds, faults)
+                arena.run(plan.duration_seconds, faults)
             except InvariantViolated as failed:
                 result.failure = str(failed)
             finally:
                 arena.close()
     finally:
-        result.faults = [fault for fault in faults if fault.at <= arena.world.now]
+        result.injected_faults = [fault for fault in faults if fault.at_ns <= arena.world.now_ns]
         result.event_log, result.fault_counts = arena.world.event_log, arena.fault_counts
-        result.matches, result.reasons = len(arena.monitor.finished), arena.monitor.reasons
-        result.moves, result.seconds = arena.monitor.acknowledged, arena.world.elapsed_seconds
-        result.digest, result.steps = arena.world.digest, arena.world.steps
+        result.match_count, result.end_reasons = (
+            len(arena.monitor.finished_matches),
+            arena.monitor.end_reasons,
+        )
+        result.acknowledged_move_count, result.elapsed_seconds = (
+            arena.monitor.acknowledged_move_count,
+            arena.world.elapsed_seconds,
+        )
+        result.digest, result.executed_call_count = arena.world.digest, arena.world.executed_call_count
         del arena
         gc.collect()
         gc.enable()

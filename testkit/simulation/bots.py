@@ -50,7 +50,7 @@ from arena.protocol.messages import (
     Welcome,
 )
 from testkit.simulation.network import PUBLIC_PORT
-from testkit.simulation.world import SECOND, SimulatedProcess
+from testkit.simulation.world import NS_PER_SECOND, SimulatedProcess
 
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
@@ -73,9 +73,9 @@ SCRIPTED_HABITS = (
     "resigner",
 )
 """Habits of scripted bots, named after their behaviour. The scripted bots of a run get them in turn, in this order."""
-WELCOME_TIMEOUT_NS = 10 * SECOND
+WELCOME_TIMEOUT_NS = 10 * NS_PER_SECOND
 """Virtual time in ns for which a scripted bot waits for the answer to its hello. Then it drops the connection."""
-MAX_DISCONNECTED_NS = 40 * SECOND
+MAX_DISCONNECTED_NS = 40 * NS_PER_SECOND
 """Longest absence of a bot that disconnects, in virtual ns: longer than a server waits for a disconnected bot."""
 
 
@@ -83,7 +83,7 @@ class SimulatedWorker:
     """Replacement for the thread in which a bot's code chooses a move. It returns a random move after a random time."""
 
     def __init__(self, arena: SimulatedArena, match: Match, report: Callable[[Any], None]) -> None:
-        process = arena.world.process
+        process = arena.world.running_process
         assert process is not None
         self.is_alive = True
         self.current_method = "choose"
@@ -178,7 +178,7 @@ class RealClientBot(SimulatedBot):
         self.has_left = True
 
     def _handle_client_log_line(self, line: str) -> None:
-        self.arena.monitor.check_client_log_line(self.name, line)
+        self.arena.monitor.count_client_problem(line)
 
     def leave_arena(self) -> None:
         super().leave_arena()
@@ -193,12 +193,12 @@ class ScriptedBot(SimulatedBot):
         super().__init__(arena, bot_number)
         self.rng = arena.world.make_random_generator("bot", self.name)
         self.session = ""
-        self.games: dict[str, Any] = {}
-        self.answers: dict[str, Move] = {}
-        self.watching: set[str] = set()
+        self.game_by_match: dict[str, Any] = {}
+        self.last_answer_by_match: dict[str, Move] = {}
+        self.watched_match_ids: set[str] = set()
         self.quota = 2 + self.rng.randrange(4) if habit == "quota" else None
         self.connection: ScriptedConnection | None = None
-        self.is_settled = False
+        self.is_leave_confirmed = False
 
     async def _main(self) -> None:
         loop = asyncio.get_running_loop()
@@ -212,7 +212,7 @@ class ScriptedBot(SimulatedBot):
             else:
                 loop.call_later(WELCOME_TIMEOUT_NS / 1e9, self._abandon_connection, self.connection)
                 connection = self.connection
-                await connection.over
+                await connection.closed
                 # Messages that the connection still held are lost.
                 self.connection = None
             await anyio.sleep(self._draw_reconnect_pause_seconds())
@@ -237,7 +237,7 @@ class ScriptedBot(SimulatedBot):
         quota = 0 if self.is_leaving else self.quota
         session = self.session
         if self.habit == "leaver" and self.rng.random() < 0.3 and not self.is_leaving:
-            session, self.games, self.answers = "", {}, {}
+            session, self.game_by_match, self.last_answer_by_match = "", {}, {}
             self.arena.monitor.record_lost_session(self.name)
         self.send(
             Hello(
@@ -263,18 +263,18 @@ class ScriptedBot(SimulatedBot):
             case Welcome():
                 self._handle_welcome(message)
             case Start(match=match, game=game, setup=setup):
-                self.games.setdefault(match, make_game(game, setup))
+                self.game_by_match.setdefault(match, make_game(game, setup))
                 self.send(Ready(match))
                 if self.quota:
                     self._subtract_match_from_quota(match)
-            case Turn() if message.match in self.games:
+            case Turn() if message.match in self.game_by_match:
                 self._answer_turn(message)
             case End():
                 self._handle_match_end(message.match)
             case Error(match=str(match)) if message.code == "no_such_match" and message.ply is None:
                 self._handle_match_end(match)
             case Standing(quota=0):
-                self.is_settled = self.is_leaving
+                self.is_leave_confirmed = self.is_leaving
                 self._disconnect_if_idle()
             case Listing() if self.habit == "watcher":
                 self._handle_lobby_listing(message)
@@ -288,7 +288,7 @@ class ScriptedBot(SimulatedBot):
         if self.habit == "watcher":
             self.send(Browse())
             return
-        self.send(*(Ready(match) for match in self.games))
+        self.send(*(Ready(match) for match in self.game_by_match))
         if self.is_leaving:
             self.send(Status(quota=0))
         if self.habit == "slow":
@@ -302,9 +302,9 @@ class ScriptedBot(SimulatedBot):
 
         When the quota is used up, request more matches after a while.
         """
-        if match_id in self.arena.monitor.counted.setdefault(self.name, set()):
+        if match_id in self.arena.monitor.quota_counted_matches.setdefault(self.name, set()):
             return
-        self.arena.monitor.counted[self.name].add(match_id)
+        self.arena.monitor.quota_counted_matches[self.name].add(match_id)
         self.quota = (self.quota or 1) - 1
         if not self.quota:
             self._call_later(self.rng.uniform(5, 60), self._request_more_matches)
@@ -324,21 +324,21 @@ class ScriptedBot(SimulatedBot):
         self.arena.world.loop.call_later(seconds, call_if_open)
 
     def _handle_match_end(self, match_id: str) -> None:
-        self.games.pop(match_id, None)
-        self.answers.pop(match_id, None)
+        self.game_by_match.pop(match_id, None)
+        self.last_answer_by_match.pop(match_id, None)
         self._disconnect_if_idle()
 
     def _answer_turn(self, turn: Turn) -> None:
-        last_answer = self.answers.get(turn.match)
+        last_answer = self.last_answer_by_match.get(turn.match)
         if last_answer is not None and last_answer.ply == turn.ply:
             self.send(last_answer)
             return
-        game = self.games[turn.match]
+        game = self.game_by_match[turn.match]
         position = game.start()
         for move in turn.moves:
             position = game.play(position, game.move_from_data(move))
         choice = game.move_to_data(self.rng.choice(game.moves(position)))
-        answer = self.answers[turn.match] = Move(turn.match, turn.ply, choice)
+        answer = self.last_answer_by_match[turn.match] = Move(turn.match, turn.ply, choice)
         seconds = self.arena.draw_think_seconds(self.rng)
         misbehaves = self.rng.random() < 0.08 and not self.is_leaving
         if misbehaves and self.habit == "never":
@@ -350,10 +350,10 @@ class ScriptedBot(SimulatedBot):
         self._call_later(seconds, partial(self._send_answer, answer, misbehaves=misbehaves))
 
     def _send_answer(self, answer: Move, *, misbehaves: bool) -> None:
-        if self.answers.get(answer.match) is not answer:
+        if self.last_answer_by_match.get(answer.match) is not answer:
             return
         if misbehaves and self.habit == "illegal":
-            answer = self.answers[answer.match] = Move(answer.match, answer.ply, 99)
+            answer = self.last_answer_by_match[answer.match] = Move(answer.match, answer.ply, 99)
         if misbehaves and self.habit == "resigner":
             self.send(Resign(answer.match))
         elif misbehaves and self.habit == "leaver" and self.connection is not None:
@@ -382,17 +382,17 @@ class ScriptedBot(SimulatedBot):
 
     def _handle_lobby_listing(self, listing: Listing) -> None:
         matches_in_progress = [entry.match for entry in listing.matches]
-        for match in sorted(self.watching - set(matches_in_progress)):
-            self.watching.discard(match)
+        for match in sorted(self.watched_match_ids - set(matches_in_progress)):
+            self.watched_match_ids.discard(match)
         if self.is_leaving:
             self._disconnect()
-        elif matches_in_progress and len(self.watching) < 4 and self.rng.random() < 0.5:
+        elif matches_in_progress and len(self.watched_match_ids) < 4 and self.rng.random() < 0.5:
             match = self.rng.choice(matches_in_progress)
-            self.watching.add(match)
+            self.watched_match_ids.add(match)
             self.send(Watch(match))
-        elif self.watching and self.rng.random() < 0.1:
-            match = min(self.watching)
-            self.watching.discard(match)
+        elif self.watched_match_ids and self.rng.random() < 0.1:
+            match = min(self.watched_match_ids)
+            self.watched_match_ids.discard(match)
             self.send(Unwatch(match))
 
     # leaving
@@ -410,7 +410,7 @@ class ScriptedBot(SimulatedBot):
 
     def _disconnect_if_idle(self) -> None:
         """Disconnect if no match is in progress, and the server has confirmed that the bot will get no more matches."""
-        if self.is_settled and not self.games:
+        if self.is_leave_confirmed and not self.game_by_match:
             self._disconnect()
 
     def _disconnect(self) -> None:
@@ -424,30 +424,30 @@ class ScriptedConnection(asyncio.Protocol):
 
     def __init__(self, bot: ScriptedBot) -> None:
         self.is_welcomed = False
-        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.transport: Any
         self._bot = bot
-        self._library = ClientProtocol(
+        self._websocket = ClientProtocol(
             parse_uri(SERVER_URL), subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=None
         )
 
     @property
     def is_open(self) -> bool:
         """True from the end of the opening handshake until either side begins to close."""
-        return self._library.state is State.OPEN and not self.transport.is_closing()
+        return self._websocket.state is State.OPEN and not self.transport.is_closing()
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
-        self._library.send_request(self._library.connect())
+        self._websocket.send_request(self._websocket.connect())
         self._flush()
 
     def data_received(self, data: bytes) -> None:
-        before = self._library.state
-        self._library.receive_data(data)
-        if before is State.CONNECTING and self._library.state is State.OPEN:
+        before = self._websocket.state
+        self._websocket.receive_data(data)
+        if before is State.CONNECTING and self._websocket.state is State.OPEN:
             self._bot.connection = self
             self._bot.send_hello()
-        for event in self._library.events_received():
+        for event in self._websocket.events_received():
             if isinstance(event, Frame) and event.opcode is Opcode.BINARY:
                 try:
                     message = decode_server_message(bytes(event.data))
@@ -462,22 +462,22 @@ class ScriptedConnection(asyncio.Protocol):
     def send(self, messages: Any) -> None:
         """Send each message in a frame of its own."""
         for message in messages:
-            self._library.send_binary(encode_message(message))
+            self._websocket.send_binary(encode_message(message))
         self._flush()
 
     def _flush(self) -> None:
-        for data in self._library.data_to_send():
+        for data in self._websocket.data_to_send():
             if data:
                 self.transport.write(data)
             elif self.transport.can_write_eof():
                 self.transport.write_eof()
-        if self._library.close_expected():
+        if self._websocket.close_expected():
             self._bot.arena.world.loop.call_later(1, self.transport.abort)
 
     def eof_received(self) -> None:
-        self._library.receive_eof()
+        self._websocket.receive_eof()
         self._flush()
 
     def connection_lost(self, _error: Exception | None) -> None:
-        if not self.over.done():
-            self.over.set_result(None)
+        if not self.closed.done():
+            self.closed.set_result(None)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from testkit.simulation.world import MS, SimulatedProcess, World
+from testkit.simulation.world import NS_PER_MS, SimulatedProcess, World
 
 Handler = Callable[[bytes], None]
 
-MIN_LATENCY_NS = MS // 10
+MIN_LATENCY_NS = NS_PER_MS // 10
 """Shortest latency of a message on the bus, in virtual ns."""
 
 
@@ -30,17 +30,17 @@ class SimulatedBroker:
         stall_probability: probability that the delivery of a message takes up to 150 ms instead of up to 2 ms
         """
         self.world = world
-        self.is_away = False
+        self.is_unreachable = False
         self.loss_probability = 0.0
         self.repeat_probability = 0.0
         self.reorder_probability = 0.0
         """Probability that a message is delayed by up to 400 ms, so that later messages may overtake it."""
-        self.cut: set[str] = set()
+        self.cut_process_names: set[str] = set()
         """Names of the processes whose connections to the broker are cut."""
-        self.carried = 0
+        self.carried_message_count = 0
         self._stall_probability = stall_probability
         self._subscriptions: dict[str, list[tuple[SimulatedBus, Handler]]] = {}
-        self._last: dict[tuple[str, str], int] = {}
+        self._last_arrival_ns_by_route: dict[tuple[str, str], int] = {}
         self._rng = world.make_random_generator("bus")
 
     @asynccontextmanager
@@ -83,15 +83,19 @@ class SimulatedBroker:
     ) -> None:
         rng, route = self._rng, (sender.process.name, receiver.process.name)
         latency_ns = (
-            rng.randrange(150 * MS) if rng.random() < self._stall_probability else rng.randrange(2 * MS)
+            rng.randrange(150 * NS_PER_MS)
+            if rng.random() < self._stall_probability
+            else rng.randrange(2 * NS_PER_MS)
         )
-        arrival = max(self._last.get(route, 0) + 1, self.world.now + MIN_LATENCY_NS + latency_ns)
+        arrival_ns = max(
+            self._last_arrival_ns_by_route.get(route, 0) + 1, self.world.now_ns + MIN_LATENCY_NS + latency_ns
+        )
         if self.reorder_probability and rng.random() < self.reorder_probability:
-            arrival += rng.randrange(400 * MS)
+            arrival_ns += rng.randrange(400 * NS_PER_MS)
         else:
-            self._last[route] = arrival
-        self.carried += 1
-        receiver.process.schedule(lambda: receiver.deliver(handler, payload), arrival)
+            self._last_arrival_ns_by_route[route] = arrival_ns
+        self.carried_message_count += 1
+        receiver.process.schedule(lambda: receiver.deliver(handler, payload), arrival_ns)
 
 
 class SimulatedBus:
@@ -104,7 +108,9 @@ class SimulatedBus:
     @property
     def is_connected(self) -> bool:
         return (
-            self.process.is_alive and not self._broker.is_away and self.process.name not in self._broker.cut
+            self.process.is_alive
+            and not self._broker.is_unreachable
+            and self.process.name not in self._broker.cut_process_names
         )
 
     def publish(self, subject: str, payload: bytes) -> bool:

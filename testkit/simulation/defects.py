@@ -59,7 +59,7 @@ def renew_lease_by_name() -> AbstractContextManager[Any]:
     return patch(lease, "_update_lease", renew_by_name)
 
 
-def judge_deadlines_first() -> AbstractContextManager[Any]:
+def expire_deadlines_first() -> AbstractContextManager[Any]:
     """Defect: a core handles an expired deadline before an input that arrived in time."""
     handle = MonitoredCore.handle_input
 
@@ -187,7 +187,7 @@ def admit_without_owner() -> AbstractContextManager[Any]:
 DEFECTS = {
     "second-writer": skip_lease_check,
     "lease-renewed-by-name": renew_lease_by_name,
-    "deadline-first": judge_deadlines_first,
+    "deadline-first": expire_deadlines_first,
     "frame-lost": ignore_lost_frames,
     "end-not-told": skip_results_after_reconnect,
     "session-not-kept": omit_session_changes,

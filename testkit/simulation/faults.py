@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from testkit.simulation.world import SECOND
+from testkit.simulation.world import NS_PER_SECOND
 
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
@@ -35,36 +35,44 @@ class SimulatedFault:
     """Fault to inject into a simulated arena.
 
     number: place in the list of the run's faults, from 1 on
-    at: virtual time of the injection, in ns
+    at_ns: virtual time of the injection, in ns
     kind: name in FAULT_KINDS
     """
 
     number: int
-    at: int
+    at_ns: int
     kind: str
-    target: int
+    target_number: int
     """Random number that selects the server or the connections that the fault hits."""
     duration_ns: int
     """Time from the injection to the repair, in virtual ns. Some kinds of fault, such as a stalled store, end earlier."""
 
     def __str__(self) -> str:
-        return f"at {self.at / SECOND:.3f} s {self.kind} for {self.duration_ns / SECOND:.3f} s"
+        return (
+            f"at {self.at_ns / NS_PER_SECOND:.3f} s {self.kind} for {self.duration_ns / NS_PER_SECOND:.3f} s"
+        )
 
 
-def draw_faults(rng: random.Random, end_ns: int, *, first_ns: int = 10 * SECOND) -> list[SimulatedFault]:
+def draw_faults(
+    rng: random.Random, end_ns: int, *, first_ns: int = 10 * NS_PER_SECOND
+) -> list[SimulatedFault]:
     """Draw the faults of a run, in order of time, after time `first_ns` and before time `end_ns`, both in virtual ns."""
     faults: list[SimulatedFault] = []
     at_ns = first_ns
     while True:
         at_ns += round(
-            rng.uniform(*MIN_AND_MAX_FAULT_PAUSE_SECONDS) * SECOND * (0.05 if rng.random() < 0.2 else 1)
+            rng.uniform(*MIN_AND_MAX_FAULT_PAUSE_SECONDS)
+            * NS_PER_SECOND
+            * (0.05 if rng.random() < 0.2 else 1)
         )
         if at_ns >= end_ns:
             return faults
         seconds = rng.uniform(0.05, 1.5) if rng.random() < 0.4 else rng.uniform(0.5, 7.0)
         kind = rng.choice(FAULT_KINDS)
         faults.append(
-            SimulatedFault(len(faults) + 1, at_ns, kind, rng.randrange(1 << 16), round(seconds * SECOND))
+            SimulatedFault(
+                len(faults) + 1, at_ns, kind, rng.randrange(1 << 16), round(seconds * NS_PER_SECOND)
+            )
         )
 
 
@@ -78,11 +86,13 @@ def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
     if target == "server":
         server = _choose_server(arena, fault)
         arena.world.add_log_line(
-            f"{server.process.name}: {kind} for {fault.duration_ns / SECOND:.3f} s [{fault.number}]"
+            f"{server.process.name}: {kind} for {fault.duration_ns / NS_PER_SECOND:.3f} s [{fault.number}]"
         )
         repair = _fail_server(arena, server, kind, fault.duration_ns)
     else:
-        arena.world.add_log_line(f"{fault.kind} for {fault.duration_ns / SECOND:.3f} s [{fault.number}]")
+        arena.world.add_log_line(
+            f"{fault.kind} for {fault.duration_ns / NS_PER_SECOND:.3f} s [{fault.number}]"
+        )
         if target == "store":
             repair = _fail_store(arena, kind, fault.duration_ns)
         elif target == "bus":
@@ -97,15 +107,15 @@ def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
 def _choose_server(arena: SimulatedArena, fault: SimulatedFault) -> SimulatedServer:
     """Return the server that a fault hits: in half of the cases the leader, which plays the matches; otherwise any server."""
     leaders = [server for server in arena.servers if arena.is_leader(server)]
-    if leaders and fault.target % 2:
+    if leaders and fault.target_number % 2:
         return leaders[0]
-    return arena.servers[fault.target // 2 % len(arena.servers)]
+    return arena.servers[fault.target_number // 2 % len(arena.servers)]
 
 
 def _fail_server(
     arena: SimulatedArena, server: SimulatedServer, fault_kind: str, duration_ns: int
 ) -> Callable[[], None] | None:
-    process, cut = server.process, arena.broker.cut
+    process, cut = server.process, arena.broker.cut_process_names
     match fault_kind:
         case "kill":
             server.kill()
@@ -138,16 +148,16 @@ def _fail_server(
             server.stop()
             return server.restart
         case "upgrade":
-            server.upgrade(duration_ns / SECOND)
+            server.upgrade(duration_ns / NS_PER_SECOND)
     return None
 
 
 def _fail_store(arena: SimulatedArena, fault_kind: str, duration_ns: int) -> Callable[[], None] | None:
     store = arena.store
     if fault_kind == "stalled":
-        store.stalled_until = arena.world.now + min(duration_ns, 4 * SECOND)
+        store.stalled_until_ns = arena.world.now_ns + min(duration_ns, 4 * NS_PER_SECOND)
         return None
-    name = {"away": "is_away", "full": "is_full", "in doubt": "is_doubtful"}[fault_kind]
+    name = {"away": "is_unreachable", "full": "is_full", "in doubt": "has_doubtful_commits"}[fault_kind]
     setattr(store, name, True)
     return lambda: setattr(store, name, False)
 
@@ -155,8 +165,8 @@ def _fail_store(arena: SimulatedArena, fault_kind: str, duration_ns: int) -> Cal
 def _fail_bus(arena: SimulatedArena, fault_kind: str) -> Callable[[], None]:
     broker = arena.broker
     if fault_kind == "away":
-        broker.is_away = True
-        return lambda: setattr(broker, "is_away", False)
+        broker.is_unreachable = True
+        return lambda: setattr(broker, "is_unreachable", False)
     broker.loss_probability = 0.0 if fault_kind == "unordered" else MESSAGE_FAULT_PROBABILITY
     broker.repeat_probability = broker.reorder_probability = (
         MESSAGE_FAULT_PROBABILITY if fault_kind == "unordered" else 0.0
@@ -172,29 +182,30 @@ def _fail_connection(
     arena: SimulatedArena, fault: SimulatedFault, fault_kind: str
 ) -> Callable[[], None] | None:
     network = arena.world.network
-    if not network.open:
+    if not network.open_connections:
         return None
-    numbers = sorted(network.open)
+    numbers = sorted(network.open_connections)
     chosen_numbers = {
-        numbers[(fault.target + place * 7) % len(numbers)] for place in range(1 + fault.target % 4)
+        numbers[(fault.target_number + place * 7) % len(numbers)]
+        for place in range(1 + fault.target_number % 4)
     }
     for number in sorted(chosen_numbers):
-        client, _ = network.open[number]
+        client, _ = network.open_connections[number]
         if fault_kind == "reset":
             client.reset()
         elif fault_kind == "held":
-            max_stall_ns = round(arena.move_seconds * SECOND * 0.2)
-            client.stall_until(arena.world.now + min(fault.duration_ns, max_stall_ns))
-        elif client.process.name not in arena.frozen:
+            max_stall_ns = round(arena.move_seconds * NS_PER_SECOND * 0.2)
+            client.stall_until(arena.world.now_ns + min(fault.duration_ns, max_stall_ns))
+        elif client.process.name not in arena.frozen_bot_names:
             process = client.process
             process.freeze()
-            arena.frozen.add(process.name)
+            arena.frozen_bot_names.add(process.name)
 
             def thaw_process(process=process) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
-                arena.frozen.discard(process.name)
+                arena.frozen_bot_names.discard(process.name)
                 process.thaw()
 
             arena.world.call_after(
-                min(fault.duration_ns, round(arena.move_seconds * SECOND * 0.2)), thaw_process
+                min(fault.duration_ns, round(arena.move_seconds * NS_PER_SECOND * 0.2)), thaw_process
             )
     return None

@@ -40,7 +40,7 @@ from arena.server.store.lease import Lease
 from arena.server.store.packing import unpack_record
 from testkit.simulation.bots import HONEST_HABITS
 from testkit.simulation.models import PairingModel, RatingTableModel, SuspensionModel
-from testkit.simulation.world import MS, SECOND, InvariantViolated, OrderedSet, SimulatedProcess
+from testkit.simulation.world import NS_PER_MS, NS_PER_SECOND, InvariantViolated, OrderedSet, SimulatedProcess
 
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
@@ -58,7 +58,7 @@ FORFEIT_REASONS_BY_HABIT: dict[str, frozenset[EndReason]] = {
     "resigner": frozenset(),
 }
 """End reasons by which a bot may forfeit a match, by its habit. A bot whose habit is not listed must never forfeit."""
-MAX_UNDETECTED_STALL_NS = 300 * MS
+MAX_UNDETECTED_STALL_NS = 300 * NS_PER_MS
 """Time, in ns, up to which a freeze of an edge may count as thinking time of a bot. The edge detects only longer ones."""
 EXPECTED_ERROR_CODES = frozenset(
     {
@@ -74,10 +74,10 @@ EXPECTED_ERROR_CODES = frozenset(
 
 @dataclass
 class RecordedMatch:
-    """Facts about one match, as the monitor has recorded them. `opened` and `closed` are its start and end in virtual ns."""
+    """Facts about one match, as the monitor has recorded them. `opened_at_ns` and `closed_at_ns` are its start and end in virtual ns."""
 
     terms: MatchTerms
-    opened: int
+    opened_at_ns: int
     events: dict[int, str] = field(default_factory=dict)
     """Rows of the match's journal, by sequence number."""
     moves: dict[int, Any] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class RecordedMatch:
     It comes from the match's journal.
     """
     record: Record | None = None
-    closed: int = 0
+    closed_at_ns: int = 0
 
 
 class InvariantMonitor:
@@ -99,44 +99,44 @@ class InvariantMonitor:
 
     def __init__(self, arena: SimulatedArena) -> None:
         self.arena = arena
-        self.matches: dict[str, RecordedMatch] = {}
-        self.finished: list[RecordedMatch] = []
+        self.match_by_id: dict[str, RecordedMatch] = {}
+        self.finished_matches: list[RecordedMatch] = []
         """Finished matches, in the order in which their results were committed to the store."""
-        self.reasons: Counter[str] = Counter()
-        self.counted: dict[str, set[str]] = {}
-        self.fault_counts: Counter[str] = Counter()
-        self.acknowledged = 0
+        self.end_reasons: Counter[str] = Counter()
+        self.quota_counted_matches: dict[str, set[str]] = {}
+        self.client_problem_counts: Counter[str] = Counter()
+        self.acknowledged_move_count = 0
         self._remaining_quotas: dict[str, int] = {}
         """Quota of each bot: number of matches that it still accepts. Bots without a limit are absent."""
         self._hello_quotas: dict[str, int | None] = {}
         """Quota in the last hello of each bot; None if the hello set no limit."""
-        self._welcomed: dict[str, int] = {}
+        self._welcome_time_ns: dict[str, int] = {}
         """Virtual time in ns of the last `welcome` (the server's answer to a hello) of each bot.
 
         Matches that were opened before this time do not count against the quota in the bot's last hello.
         """
-        self._answers: dict[tuple[str, str, int], list[Any]] = {}
+        self._sent_moves: dict[tuple[str, str, int], list[Any]] = {}
         """Moves that a bot has sent, by (bot, match, ply). There are several if the bot sent different moves for a ply."""
-        self._accepted: dict[tuple[str, str, int], Any] = {}
-        self._started: dict[str, dict[str, None]] = {}
+        self._accepted_moves: dict[tuple[str, str, int], Any] = {}
+        self._matches_in_progress: dict[str, dict[str, None]] = {}
         """Matches in progress as each bot knows them: ids of those whose start it has received, but not their end.
 
         The ids are in the order of the starts.
         """
-        self._ends: dict[tuple[str, str], tuple[Any, ...]] = {}
-        self._in_time: dict[tuple[str, int], tuple[SimulatedProcess, int, int]] = {}
+        self._received_ends: dict[tuple[str, str], tuple[Any, ...]] = {}
+        self._answers_in_time: dict[tuple[str, int], tuple[SimulatedProcess, int, int]] = {}
         """First answer to each turn that came in time, by (match, ply).
 
         Each value is (process of the edge that received it, client id, virtual time in ns).
         """
-        self._turns: dict[tuple[int, str], tuple[int, int, int, int]] = {}
+        self._sent_turns: dict[tuple[int, str], tuple[int, int, int, int]] = {}
         """Last turn (request for a move) that an edge sent, by (client id, match), to check the thinking time of the answer.
 
         Each value is (ply, virtual time of sending, total time for which the edge's process had been frozen until then,
         thinking time that had passed before the core sent the turn), with times in ns.
         """
-        self._resigned: set[tuple[str, str]] = set()
-        self._tables = RatingTableModel(self, arena.store.raw)
+        self._sent_resignations: set[tuple[str, str]] = set()
+        self._rating_tables = RatingTableModel(self, arena.store.raw_connection)
 
     def raise_failure(self, reason: str) -> None:
         """Raise InvariantViolated with `reason`, which ends the run.
@@ -157,11 +157,13 @@ class InvariantMonitor:
     def record_commit(self, process: SimulatedProcess, changes: JournalChanges, lease: Lease) -> None:
         """Record and check the changes to matches that a server process has committed to the store under `lease`."""
         self._check_fencing_token(
-            process, lease.fencing_token - self.arena.journals[process].lease.fencing_token
+            process, lease.fencing_token - self.arena.journal_by_process[process].lease.fencing_token
         )
         for row in changes.opened_match_rows:
-            if row["match"] not in self.matches:
-                self.matches[row["match"]] = RecordedMatch(decode_terms(row["terms"]), self.arena.world.now)
+            if row["match"] not in self.match_by_id:
+                self.match_by_id[row["match"]] = RecordedMatch(
+                    decode_terms(row["terms"]), self.arena.world.now_ns
+                )
         for match, seq, text in changes.match_event_rows:
             self._check_appended_event(match, seq, text)
         for row in changes.closed_match_rows:
@@ -176,14 +178,14 @@ class InvariantMonitor:
             otherwise 0
         """
         self._check_fencing_token(process, fencing_token_increase)
-        self._tables.compare_new_matches()
+        self._rating_tables.compare_new_matches()
 
     def _check_fencing_token(self, process: SimulatedProcess, fencing_token_increase: int) -> None:
         """Check that a process that writes holds the lease: its fencing token is the one in the store.
 
         fencing_token_increase: 1 if the process has just taken the lease again, but knows only its previous token; otherwise 0
         """
-        journal = self.arena.journals.get(process)
+        journal = self.arena.journal_by_process.get(process)
         if journal is None:
             return  # the process has not acquired the name yet
         current_token = self.arena.store.load_fencing_token(journal.lease.name)
@@ -194,7 +196,7 @@ class InvariantMonitor:
         )
 
     def _check_appended_event(self, match_id: str, event_number: int, event_text: str) -> None:
-        match = self.matches.get(match_id)
+        match = self.match_by_id.get(match_id)
         if match is None:
             self.raise_failure(f"an event of match {match_id:.8} was stored before the match began")
             return
@@ -212,11 +214,11 @@ class InvariantMonitor:
         match.events[event_number] = event_text
         for _, event in decode_journal_row(event_text):
             if isinstance(event, MoveReceived):
-                self._check_move(match_id, match, event)
+                self._record_legal_move(match, event)
             elif isinstance(event, DeadlinePassed):
                 match.stall_ns = event.stalled_ns
 
-    def _check_move(self, bot_name: str, match: RecordedMatch, event: MoveReceived) -> None:
+    def _record_legal_move(self, match: RecordedMatch, event: MoveReceived) -> None:
         if event.ply == len(match.moves) and event.move in range(9):
             position = match.terms.game.start()
             for ply in range(event.ply):
@@ -225,16 +227,16 @@ class InvariantMonitor:
                 match.moves[event.ply] = event.move
 
     def _check_closed_match(self, row: dict[str, Any]) -> None:
-        match = self.matches[row["match"]]
+        match = self.match_by_id[row["match"]]
         record = parse_record_line(unpack_record(row["packed"]))
         if match.record is not None:
             self.require_true(
                 match.record == record, f"match {record.match:.8} ended twice, with different records"
             )
             return
-        match.record, match.closed = record, self.arena.world.now
-        self.finished.append(match)
-        self.reasons[record.result.reason.value] += 1
+        match.record, match.closed_at_ns = record, self.arena.world.now_ns
+        self.finished_matches.append(match)
+        self.end_reasons[record.result.reason.value] += 1
         moves = [move.move for move in record.moves]
         late = record.result.reason is EndReason.TIMEOUT
         self.require_true(
@@ -268,7 +270,7 @@ class InvariantMonitor:
         players = {"maxie": record.players.maxie, "minnie": record.players.minnie}
         losers = [bot for seat, bot in players.items() if seat != record.result.winner]
         if reason is EndReason.RESIGNATION:
-            was_resigned = any((bot, record.match) in self._resigned for bot in losers)
+            was_resigned = any((bot, record.match) in self._sent_resignations for bot in losers)
             self.require_true(was_resigned, f"{label} ended {reason_text}")
             return
         self.require_true(
@@ -283,12 +285,13 @@ class InvariantMonitor:
             self._check_timeout(record, f"{label} was lost by {losers[0]} {reason_text}")
 
     def _check_timeout(self, record: Record, detail: str) -> None:
-        answer_in_time = self._in_time.get((record.match, len(record.moves)))
+        answer_in_time = self._answers_in_time.get((record.match, len(record.moves)))
         if answer_in_time is not None:
             process, client, answered_at = answer_in_time
             has_left = not process.is_alive or client not in self.arena.list_client_ids(process)
             self.require_true(
-                has_left, f"{detail}; but its edge had the answer at {answered_at / SECOND:.3f} s, in time"
+                has_left,
+                f"{detail}; but its edge had the answer at {answered_at / NS_PER_SECOND:.3f} s, in time",
             )
 
     # edges and the core
@@ -298,9 +301,9 @@ class InvariantMonitor:
 
         clock_ran_ns: thinking time that had already passed when the core sent the turn, in ns, as after a reconnection
         """
-        self._turns[turn_sent.client, turn_sent.match] = (
+        self._sent_turns[turn_sent.client, turn_sent.match] = (
             turn_sent.ply,
-            self.arena.world.now,
+            self.arena.world.now_ns,
             process.stalled_ns,
             clock_ran_ns,
         )
@@ -308,24 +311,24 @@ class InvariantMonitor:
     def record_answer(self, process: SimulatedProcess, answer: MessageReceived) -> None:
         """Record a move that an edge passes to the core. Check that the edge has not measured too long a thinking time."""
         assert isinstance(answer.message, Move)
-        match = self.matches.get(answer.message.match)
+        match = self.match_by_id.get(answer.message.match)
         if match is None or answer.elapsed_ns is None:
             return
-        ply, sent_at, stalled_ns, clock_ran_ns = self._turns.get(
+        ply, sent_at, stalled_ns, clock_ran_ns = self._sent_turns.get(
             (answer.client, answer.message.match), (-1, 0, 0, 0)
         )
         if ply == answer.message.ply:
-            elapsed_ns = self.arena.world.now - sent_at - (process.stalled_ns - stalled_ns) + clock_ran_ns
+            elapsed_ns = self.arena.world.now_ns - sent_at - (process.stalled_ns - stalled_ns) + clock_ran_ns
             max_elapsed_ns = elapsed_ns + elapsed_ns // 100 + MAX_UNDETECTED_STALL_NS
             self.require_true(
                 answer.elapsed_ns <= max_elapsed_ns,
-                f"an answer of ply {ply} of match {answer.message.match:.8} took {elapsed_ns / MS:.1f} ms without the"
-                f" stalls of its edge, but the edge counted {answer.elapsed_ns / MS:.1f} ms",
+                f"an answer of ply {ply} of match {answer.message.match:.8} took {elapsed_ns / NS_PER_MS:.1f} ms without the"
+                f" stalls of its edge, but the edge counted {answer.elapsed_ns / NS_PER_MS:.1f} ms",
             )
         allowed_ms = match.terms.get_time_control("maxie").base_ms + match.terms.margin_ms
-        if answer.elapsed_ns <= allowed_ms * MS:
+        if answer.elapsed_ns <= allowed_ms * NS_PER_MS:
             key = answer.message.match, answer.message.ply
-            self._in_time.setdefault(key, (process, answer.client, self.arena.world.now))
+            self._answers_in_time.setdefault(key, (process, answer.client, self.arena.world.now_ns))
 
     def check_effects(self, core: MonitoredCore, now_ns: int, effects: Sequence[Effect]) -> None:
         """Check that the core opens no match for a suspended bot. Record the matches that it opens, and changes of suspensions.
@@ -368,9 +371,9 @@ class InvariantMonitor:
     def record_sent(self, bot_name: str, message: Any) -> None:
         """Record a message that the bot `bot_name` sends."""
         if isinstance(message, Move):
-            self._answers.setdefault((bot_name, message.match, message.ply), []).append(message.move)
+            self._sent_moves.setdefault((bot_name, message.match, message.ply), []).append(message.move)
         elif isinstance(message, Resign):
-            self._resigned.add((bot_name, message.match))
+            self._sent_resignations.add((bot_name, message.match))
         elif isinstance(message, Hello):
             self._hello_quotas[bot_name] = None if message.quota is UNSET else message.quota
         elif (
@@ -388,7 +391,7 @@ class InvariantMonitor:
             case Accepted(match=match, ply=ply):
                 self._check_accepted_move(bot_name, match, ply)
             case Welcome():
-                self._welcomed[bot_name] = self.arena.world.now
+                self._welcome_time_ns[bot_name] = self.arena.world.now_ns
                 self._set_remaining_quota(bot_name, self._hello_quotas.get(bot_name))
             case Start(match=match):
                 self._check_match_start(bot_name, match)
@@ -412,23 +415,26 @@ class InvariantMonitor:
 
     def _check_match_start(self, bot_name: str, match_id: str) -> None:
         self.require_true(
-            match_id in self.matches,
+            match_id in self.match_by_id,
             f"{bot_name} got a message about match {match_id:.8}, which is not stored",
         )
-        started = self._started.setdefault(bot_name, {})
-        if match_id in started or (bot_name, match_id) in self._ends:
+        started = self._matches_in_progress.setdefault(bot_name, {})
+        if match_id in started or (bot_name, match_id) in self._received_ends:
             return
         started[match_id] = None
         remaining_quota = self._remaining_quotas.get(bot_name)
-        if remaining_quota is not None and self.matches[match_id].opened > self._welcomed[bot_name]:
+        if (
+            remaining_quota is not None
+            and self.match_by_id[match_id].opened_at_ns > self._welcome_time_ns[bot_name]
+        ):
             self.require_true(
                 remaining_quota > 0, f"{bot_name} got match {match_id:.8}, although it accepts no more"
             )
             self._remaining_quotas[bot_name] = remaining_quota - 1
 
     def _check_accepted_move(self, bot_name: str, match_id: str, ply: int) -> None:
-        sent_moves = self._answers.get((bot_name, match_id, ply))
-        stored_move = self.matches[match_id].moves.get(ply) if match_id in self.matches else None
+        sent_moves = self._sent_moves.get((bot_name, match_id, ply))
+        stored_move = self.match_by_id[match_id].moves.get(ply) if match_id in self.match_by_id else None
         if sent_moves is None:
             self.raise_failure(
                 f"{bot_name} got `accepted` for ply {ply} of match {match_id:.8}, but never sent this move"
@@ -438,11 +444,11 @@ class InvariantMonitor:
             stored_move in sent_moves,
             f"{bot_name}: ply {ply} of match {match_id:.8} was acknowledged, but is not stored",
         )
-        self._accepted[bot_name, match_id, ply] = stored_move
-        self.acknowledged += 1
+        self._accepted_moves[bot_name, match_id, ply] = stored_move
+        self.acknowledged_move_count += 1
 
     def _check_received_end(self, bot_name: str, end: End) -> None:
-        match = self.matches.get(end.match)
+        match = self.match_by_id.get(end.match)
         record = None if match is None else match.record
         if record is None:
             self.raise_failure(f"{bot_name} got the end of match {end.match:.8}, which is not stored")
@@ -454,26 +460,25 @@ class InvariantMonitor:
             f"{bot_name} got another end of match {end.match:.8} than the stored one",
         )
         for ply, move in enumerate(stored_end[2]):
-            accepted = self._accepted.pop((bot_name, end.match, ply), move)
+            accepted = self._accepted_moves.pop((bot_name, end.match, ply), move)
             self.require_true(
                 accepted == move,
                 f"{bot_name}: ply {ply} of match {end.match:.8} is not the acknowledged move",
             )
-            self._answers.pop((bot_name, end.match, ply), None)
-        self._ends[bot_name, end.match] = received_end
-        self._started.get(bot_name, {}).pop(end.match, None)
+            self._sent_moves.pop((bot_name, end.match, ply), None)
+        self._received_ends[bot_name, end.match] = received_end
+        self._matches_in_progress.get(bot_name, {}).pop(end.match, None)
 
     def record_lost_session(self, bot_name: str) -> None:
         """Record that a bot has given up its session. It need not receive the results of its matches in progress any more."""
-        self._started.pop(bot_name, None)
+        self._matches_in_progress.pop(bot_name, None)
 
-    def check_client_log_line(self, bot_name: str, line: str) -> None:
-        """Count a line in which the real client reports a problem, in `fault_counts`.
+    def count_client_problem(self, line: str) -> None:
+        """Count a line in which the real client reports a problem, in `client_problem_counts`.
 
         The key is the text of the line before its first colon.
         """
-        self.fault_counts[line.partition(":")[0][:60]] += 1
-        del bot_name
+        self.client_problem_counts[line.partition(":")[0][:60]] += 1
 
     # checks at intervals and at the end
 
@@ -486,15 +491,15 @@ class InvariantMonitor:
             process = server.process
             if not process.is_alive:
                 continue
-            for edge in self.arena.edges.get(process, ()):
+            for edge in self.arena.edges_by_process.get(process, ()):
                 self._check_edge_memory(process, edge)
-            core = self.arena.cores.get(process)
+            core = self.arena.core_by_process.get(process)
             if core is not None:
                 self._check_core_memory(process, core)
                 self.check_pairing(core, process.now_ns())
 
     def _check_edge_memory(self, process: SimulatedProcess, edge: Edge) -> None:
-        max_clients = len(self.arena.bots) + 2 * len(process.ends)
+        max_clients = len(self.arena.bots) + 2 * len(process.connection_ends)
         self._require_at_most(process, "connections of its edge", len(edge.connections), max_clients)
         self._require_at_most(process, "clients of its edge", len(edge._clients), len(edge.connections) + 1)
         following = {
@@ -519,38 +524,38 @@ class InvariantMonitor:
 
     def check_closed_season(self) -> None:
         """Check the rating tables of a season that has just been closed."""
-        self._tables.close_season()
+        self._rating_tables.close_season()
 
     def check_end_state(self) -> None:
         """Check that all matches have ended, that the servers have counted them, and that their bots know the results.
 
         Check also that the servers hold no bots, clients or matches any more.
         """
-        unfinished = [name for name, match in self.matches.items() if match.record is None]
+        unfinished = [name for name, match in self.match_by_id.items() if match.record is None]
         self.require_true(not unfinished, f"{len(unfinished)} matches never ended, such as {unfinished[:3]}")
-        for name, matches in self._started.items():
+        for name, matches in self._matches_in_progress.items():
             uninformed = list(matches)
             self.require_true(
                 not uninformed,
                 f"{name} never got the end of {len(uninformed)} matches, such as {uninformed[:1]}",
             )
-        for (name, match, ply), move in self._accepted.items():
-            record = self.matches[match].record
+        for (name, match, ply), move in self._accepted_moves.items():
+            record = self.match_by_id[match].record
             recorded_move = None if record is None or len(record.moves) <= ply else record.moves[ply].move
             self.require_true(
                 recorded_move == move,
                 f"{name}: ply {ply} of match {match:.8} was acknowledged, but is not in the record",
             )
-        self._tables.compare_all_rows()
+        self._rating_tables.compare_all_rows()
         for server in self.arena.servers:
-            core = self.arena.cores.get(server.process)
+            core = self.arena.core_by_process.get(server.process)
             if server.process.is_alive and core is not None:
                 core_counts = len(core._lobby.bots), len(core._lobby.clients), core.match_count
                 self.require_true(
                     core_counts == (0, 0, 0),
                     f"{server.process} holds {core_counts} bots, clients and matches at the end",
                 )
-            for edge in self.arena.edges.get(server.process, ()):
+            for edge in self.arena.edges_by_process.get(server.process, ()):
                 if server.process.is_alive:
                     counts = len(edge.connections), len(edge._clients), len(edge._topics)
                     self.require_true(
@@ -567,7 +572,7 @@ class MonitoredCore(Core):
         self.suspensions = SuspensionModel()
         self.pairing = PairingModel()
         self._monitor = monitor
-        monitor.arena.cores[process] = self
+        monitor.arena.core_by_process[process] = self
 
     def handle_input(self, input: Input, now_ns: int) -> list[Effect]:
         effects = super().handle_input(input, now_ns)
@@ -595,7 +600,7 @@ class MonitoredEdge(Edge):
 
         It is above 0 if, for example, the core sends the turn again after a reconnection, because the player's clock runs on.
         """
-        monitor.arena.edges.setdefault(process, []).append(self)
+        monitor.arena.edges_by_process.setdefault(process, []).append(self)
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         for message in messages:

@@ -104,7 +104,7 @@ class PairingModel:
 class RatingTableRow:
     """Row of a bot in a rating table.
 
-    `mu`, `phi` and `sigma` are rating, rating deviation and volatility on the internal scale of Glicko-2. `last` is the
+    `mu`, `phi` and `sigma` are rating, rating deviation and volatility on the internal scale of Glicko-2. `last_match_time` is the
     time at which the bot's last rated match ended; None if it has none.
     """
 
@@ -112,7 +112,7 @@ class RatingTableRow:
     phi: float = PHI_OF_NEW_BOT
     sigma: float = 0.06
     counts: Counter[str] = field(default_factory=Counter)
-    last: datetime | None = None
+    last_match_time: datetime | None = None
 
 
 class RatingTableModel:
@@ -123,8 +123,8 @@ class RatingTableModel:
         self._connection = connection
         self._rows: dict[str, RatingTableRow] = {}
         self._record_keys: set[tuple[object, ...]] = set()
-        self._counted = 0
-        self._arrival = 0
+        self._counted_match_count = 0
+        self._last_arrival = 0
         self._season = 1
 
     def compare_new_matches(self) -> None:
@@ -133,9 +133,9 @@ class RatingTableModel:
         First rate, in this model, the matches that the store has rated since then. Raises InvariantViolated if a row
         differs.
         """
-        rows = self._connection.execute(NEW_MATCHES_QUERY, (self._arrival,)).fetchall()
-        finished_matches = self._monitor.finished[self._counted :][: len(rows)]
-        for match, (name, finished, self._arrival) in zip(finished_matches, rows, strict=True):
+        rows = self._connection.execute(NEW_MATCHES_QUERY, (self._last_arrival,)).fetchall()
+        finished_matches = self._monitor.finished_matches[self._counted_match_count :][: len(rows)]
+        for match, (name, finished, self._last_arrival) in zip(finished_matches, rows, strict=True):
             record = match.record
             assert record is not None
             self._monitor.require_true(
@@ -144,7 +144,7 @@ class RatingTableModel:
             )
             if match.terms.rated:
                 self._rate_match(record, datetime.fromisoformat(finished))
-        self._counted += len(rows)
+        self._counted_match_count += len(rows)
         for match in finished_matches:
             assert match.record is not None
             for name in (match.record.players.maxie, match.record.players.minnie):
@@ -162,10 +162,10 @@ class RatingTableModel:
     def compare_all_rows(self) -> None:
         """Compare the rows of all bots with the store. Raises InvariantViolated if a row or a counted match differs."""
         self.compare_new_matches()
-        finished_count = len(self._monitor.finished)
+        finished_count = len(self._monitor.finished_matches)
         self._monitor.require_true(
-            self._counted == finished_count,
-            f"only {self._counted} of {finished_count} finished matches were counted",
+            self._counted_match_count == finished_count,
+            f"only {self._counted_match_count} of {finished_count} finished matches were counted",
         )
         [(row_count,)] = self._connection.execute(
             "SELECT COUNT(*) FROM standings WHERE time_control = '' AND season = ?", (self._season,)
@@ -201,7 +201,9 @@ class RatingTableModel:
             return  # a match that repeats another counts for nobody
         self._record_keys.add(key)
         rows = [self._rows.setdefault(name, RatingTableRow()) for name in players]
-        days = [max(0.0, (end_time - (row.last or end_time)).total_seconds() / 86_400) for row in rows]
+        days = [
+            max(0.0, (end_time - (row.last_match_time or end_time)).total_seconds() / 86_400) for row in rows
+        ]
         earlier_ratings = [
             (row.mu, compute_deviation_after_idle_days(row, idle_days))
             for row, idle_days in zip(rows, days, strict=True)
@@ -210,7 +212,7 @@ class RatingTableModel:
         for row, seat, idle_days, own_rating, opponent_rating in zip(
             rows, SEATS, days, earlier_ratings, reversed(earlier_ratings), strict=True
         ):
-            row.last = end_time
+            row.last_match_time = end_time
             if both_absent or result.reason is EndReason.SERVER_FAULT:
                 row.counts["forfeits"] += both_absent
                 row.phi = own_rating[1]

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from testkit.simulation.world import MS, SimulatedProcess, World
+from testkit.simulation.world import NS_PER_MS, SimulatedProcess, World
 
 PUBLIC_PORT = 80
 """Port of a simulated load balancer. Each connection to it leads to a random running edge."""
@@ -25,8 +25,8 @@ class SimulatedNetwork:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.connections = 0
-        self.open: dict[int, tuple[SimulatedTransport, SimulatedTransport]] = {}
+        self.connection_count = 0
+        self.open_connections: dict[int, tuple[SimulatedTransport, SimulatedTransport]] = {}
         """Open connections by number, each as (client's end, server's end)."""
         self._listeners: dict[int, Listener] = {}
         self._rng = world.make_random_generator("network")
@@ -64,10 +64,10 @@ class SimulatedNetwork:
 
         Raises ConnectionRefusedError if no process listens on the port.
         """
-        self.connections += 1
-        number = self.connections
-        rng = self.world.make_random_generator("connection", process.name, self.world.now)
-        latency_ns = rng.randrange(200_000, 20 * MS)
+        self.connection_count += 1
+        number = self.connection_count
+        rng = self.world.make_random_generator("connection", process.name, self.world.now_ns)
+        latency_ns = rng.randrange(200_000, 20 * NS_PER_MS)
         await asyncio.sleep(2 * latency_ns / 1e9)
         listeners = self.list_listeners(port)
         if not listeners:
@@ -83,10 +83,10 @@ class SimulatedNetwork:
             (process.address, FIRST_CLIENT_PORT + number % 20_000),
         )
         client.peer, server.peer = server, client
-        self.open[number] = client, server
+        self.open_connections[number] = client, server
         client.protocol = protocol = protocol_factory()
         listener.process.schedule(
-            lambda: server.accept_connection(listener.protocol_factory), self.world.now + latency_ns
+            lambda: server.accept_connection(listener.protocol_factory), self.world.now_ns + latency_ns
         )
         protocol.connection_made(client)
         return client, protocol
@@ -139,50 +139,50 @@ class SimulatedTransport(asyncio.Transport):
         peername: tuple[str, int],
     ) -> None:
         super().__init__({"peername": peername, "sockname": (process.address, 0)})
-        self.number = connection_number
+        self.connection_number = connection_number
         self.process = process
         self.peer: SimulatedTransport
         self.protocol: Any = None
-        self.held_until = 0
+        self.held_until_ns = 0
         """Virtual time before which data sent from this end does not arrive, in ns."""
-        self.bytes = 0
+        self.sent_byte_count = 0
         self._network = network
         self._world = network.world
         self._rng = rng
         self._latency_ns = latency_ns
-        self._last_arrival = 0
+        self._last_arrival_ns = 0
         """Virtual time at which the latest data from this end arrives at the peer, in ns."""
         self._chunk: bytearray | None = None
-        """Data of the latest send, at virtual time `_chunk_at`. Further data sent at the same time is appended to it."""
-        self._chunk_at = -1
+        """Data of the latest send, at virtual time `_chunk_time_ns`. Further data sent at the same time is appended to it."""
+        self._chunk_time_ns = -1
         self._outgoing = bytearray()
         """Data written at this end that waits until the window (of WINDOW_BYTES) has room for it."""
-        self._under_way = 0
+        self._in_flight_byte_count = 0
         """Number of bytes that this end has sent, but the peer has not yet read."""
         self._unread = bytearray()
         """Data that has arrived from the peer, but that the protocol has not yet received."""
         self._has_unread_eof = False
-        self._is_paused = False
-        self._is_reading = False
-        self._high, self._low = 64 * 1024, 16 * 1024
+        self._is_reading_paused = False
+        self._is_delivering = False
+        self._high_water_bytes, self._low_water_bytes = 64 * 1024, 16 * 1024
         self._is_writing_paused = False
-        self._is_ending = False
+        self._is_eof_requested = False
         """True once nothing more may be written. The end of the stream is sent after the outgoing data."""
         self._has_sent_eof = False
         self._is_closing = False
         self._is_lost = False
-        self._reset_early: Exception | None = None
+        self._early_reset_error: Exception | None = None
         """Error with which the connection was lost before this end had a protocol; None if it was not lost so early."""
-        process.ends[self] = None
+        process.connection_ends[self] = None
 
     # interface of asyncio.Transport
 
     def write(self, data: Any) -> None:
-        if self._is_closing or self._is_ending or not self.process.is_alive or not data:
+        if self._is_closing or self._is_eof_requested or not self.process.is_alive or not data:
             return
         self._outgoing += data
         self._send_window()
-        if len(self._outgoing) > self._high and not self._is_writing_paused:
+        if len(self._outgoing) > self._high_water_bytes and not self._is_writing_paused:
             self._is_writing_paused = True
             self.protocol.pause_writing()
 
@@ -193,30 +193,30 @@ class SimulatedTransport(asyncio.Transport):
         return len(self._outgoing)
 
     def get_write_buffer_limits(self) -> tuple[int, int]:
-        return self._low, self._high
+        return self._low_water_bytes, self._high_water_bytes
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        self._high = 64 * 1024 if high is None else high
-        self._low = self._high // 4 if low is None else low
+        self._high_water_bytes = 64 * 1024 if high is None else high
+        self._low_water_bytes = self._high_water_bytes // 4 if low is None else low
 
     def can_write_eof(self) -> bool:
         return True
 
     def write_eof(self) -> None:
-        if not self._is_ending and not self._is_closing and self.process.is_alive:
-            self._is_ending = True
+        if not self._is_eof_requested and not self._is_closing and self.process.is_alive:
+            self._is_eof_requested = True
             self._send_window()
 
     def is_closing(self) -> bool:
         return self._is_closing
 
     def is_reading(self) -> bool:
-        return not self._is_paused and not self._is_closing
+        return not self._is_reading_paused and not self._is_closing
 
     def close(self) -> None:
         if self._is_closing or not self.process.is_alive:
             return
-        self._is_closing = self._is_ending = True
+        self._is_closing = self._is_eof_requested = True
         self._send_window()
 
     def abort(self) -> None:
@@ -227,11 +227,11 @@ class SimulatedTransport(asyncio.Transport):
             self._handle_loss(None)
 
     def pause_reading(self) -> None:
-        self._is_paused = True
+        self._is_reading_paused = True
 
     def resume_reading(self) -> None:
-        if self._is_paused and not self._is_closing:
-            self._is_paused = False
+        if self._is_reading_paused and not self._is_closing:
+            self._is_reading_paused = False
             self._world.loop.call_soon(self._deliver_received)
 
     def get_protocol(self) -> Any:
@@ -244,19 +244,19 @@ class SimulatedTransport(asyncio.Transport):
 
     def _send_window(self) -> None:
         """Send as much data as the window allows, and the end of the stream once all data was sent."""
-        room = WINDOW_BYTES - self._under_way
+        room = WINDOW_BYTES - self._in_flight_byte_count
         if self._outgoing and room > 0:
             data = self._outgoing[:room]
             del self._outgoing[:room]
-            self._under_way += len(data)
-            self.bytes += len(data)
-            if self._chunk is not None and self._chunk_at == self._world.now:
+            self._in_flight_byte_count += len(data)
+            self.sent_byte_count += len(data)
+            if self._chunk is not None and self._chunk_time_ns == self._world.now_ns:
                 self._chunk += data
             else:
-                self._chunk, self._chunk_at = data, self._world.now
+                self._chunk, self._chunk_time_ns = data, self._world.now_ns
                 chunk = data
                 self.peer.process.schedule(lambda: self.peer.receive(chunk), self._compute_arrival_ns())
-        if self._is_ending and not self._outgoing:
+        if self._is_eof_requested and not self._outgoing:
             if not self._has_sent_eof:
                 self._has_sent_eof = True
                 self.peer.process.schedule(self.peer.receive_eof, self._compute_arrival_ns())
@@ -265,9 +265,15 @@ class SimulatedTransport(asyncio.Transport):
 
     def _compute_arrival_ns(self) -> int:
         """Return the virtual time at which data sent now arrives, in ns: always after the data sent before."""
-        delay_ns = self._rng.randrange(MS) if self._rng.random() > 0.01 else self._rng.randrange(200 * MS)
-        arrival = max(self._world.now + self._latency_ns + delay_ns, self.held_until, self._last_arrival + 1)
-        self._last_arrival = arrival
+        delay_ns = (
+            self._rng.randrange(NS_PER_MS)
+            if self._rng.random() > 0.01
+            else self._rng.randrange(200 * NS_PER_MS)
+        )
+        arrival = max(
+            self._world.now_ns + self._latency_ns + delay_ns, self.held_until_ns, self._last_arrival_ns + 1
+        )
+        self._last_arrival_ns = arrival
         return arrival  # type: ignore[no-any-return]
 
     def accept_connection(self, protocol_factory: Callable[[], Any]) -> None:
@@ -278,8 +284,8 @@ class SimulatedTransport(asyncio.Transport):
         """
         self.protocol = protocol_factory()
         self.protocol.connection_made(self)
-        if self._reset_early is not None:
-            self.report_loss(self._reset_early)
+        if self._early_reset_error is not None:
+            self.report_loss(self._early_reset_error)
 
     def receive(self, data: bytearray) -> None:
         """Receive data from the peer. If this end is closed, drop the data and reset the peer's end."""
@@ -297,18 +303,23 @@ class SimulatedTransport(asyncio.Transport):
             self._deliver_received()
 
     def _deliver_received(self) -> None:
-        if self._is_reading:
+        if self._is_delivering:
             return
-        self._is_reading = True
+        self._is_delivering = True
         try:
-            while self._unread and not self._is_paused and not self._is_closing:
+            while self._unread and not self._is_reading_paused and not self._is_closing:
                 self._deliver_chunk()
-            if self._has_unread_eof and not self._unread and not self._is_paused and not self._is_lost:
+            if (
+                self._has_unread_eof
+                and not self._unread
+                and not self._is_reading_paused
+                and not self._is_lost
+            ):
                 self._has_unread_eof = False
                 if not self._is_closing and not self.protocol.eof_received():
                     self.close()
         finally:
-            self._is_reading = False
+            self._is_delivering = False
 
     def _deliver_chunk(self) -> None:
         if isinstance(self.protocol, asyncio.BufferedProtocol):
@@ -327,19 +338,19 @@ class SimulatedTransport(asyncio.Transport):
 
     def _add_chunk_to_digest(self, chunk: bytes) -> None:
         if not chunk.startswith(b"GET "):  # the headers of a request name the version of Python
-            self._world.add_to_digest(b"%d %d " % (self.number, self.peer.bytes) + chunk)
+            self._world.add_to_digest(b"%d %d " % (self.connection_number, self.peer.sent_byte_count) + chunk)
 
     def _record_bytes_read(self, count: int) -> None:
         """Record that the peer has read `count` bytes, which makes room in the window."""
-        self._under_way -= count
+        self._in_flight_byte_count -= count
         if (self._outgoing or self._is_writing_paused) and not self._is_lost:
-            self.process.schedule(self._resume_writing, self._world.now + self._latency_ns)
+            self.process.schedule(self._resume_writing, self._world.now_ns + self._latency_ns)
 
     def _resume_writing(self) -> None:
         if self._is_lost:
             return
         self._send_window()
-        if self._is_writing_paused and len(self._outgoing) <= self._low:
+        if self._is_writing_paused and len(self._outgoing) <= self._low_water_bytes:
             self._is_writing_paused = False
             self.protocol.resume_writing()
 
@@ -348,8 +359,8 @@ class SimulatedTransport(asyncio.Transport):
     def close_on_process_death(self) -> None:
         """Close this end because its process has died. The peer sees a connection reset, as with a real operating system."""
         self._is_closing = self._is_lost = True
-        self._network.open.pop(self.number, None)
-        self.process.ends.pop(self, None)
+        self._network.open_connections.pop(self.connection_number, None)
+        self.process.connection_ends.pop(self, None)
         self._reset_peer()
 
     def reset(self) -> None:
@@ -361,7 +372,7 @@ class SimulatedTransport(asyncio.Transport):
 
     def stall_until(self, end_ns: int) -> None:
         """Hold back all data sent from now on, in both directions, until virtual time `end_ns` (ns)."""
-        self.held_until = self.peer.held_until = end_ns
+        self.held_until_ns = self.peer.held_until_ns = end_ns
 
     def _reset_peer(self) -> None:
         peer = self.peer
@@ -373,7 +384,7 @@ class SimulatedTransport(asyncio.Transport):
     def report_loss(self, error: Exception | None) -> None:
         """Report the loss of the connection to this end's protocol. None for `error` means a regular end."""
         if self.protocol is None:
-            self._reset_early = error
+            self._early_reset_error = error
             return
         self._is_closing = True
         self._handle_loss(error)
@@ -382,8 +393,8 @@ class SimulatedTransport(asyncio.Transport):
         if self._is_lost:
             return
         self._is_lost = True
-        self._network.open.pop(self.number, None)
-        self.process.ends.pop(self, None)
+        self._network.open_connections.pop(self.connection_number, None)
+        self.process.connection_ends.pop(self, None)
         self._outgoing.clear()
         self._unread.clear()
         self._world.loop.call_soon(self.protocol.connection_lost, error)

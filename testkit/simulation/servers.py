@@ -51,7 +51,7 @@ from testkit.simulation.network import PUBLIC_PORT
 from testkit.simulation.world import (
     EPOCH_NS,
     FAST_CLOCK_DRIFT_PPM,
-    SECOND,
+    NS_PER_SECOND,
     InvariantViolated,
     SimulatedProcess,
 )
@@ -89,26 +89,26 @@ class SimulatedServer:
         """Prepare a server without starting it. `role`: `edge` (holds connections), `core` (plays matches) or `host` (both)."""
         self.arena = arena
         self.name = name
-        self.kind = role
-        self.starts = 0
+        self.role = role
+        self.start_count = 0
         self.process: SimulatedProcess
         self.is_down = False
         """True if a server whose process has ended is not started again by itself, but only by `start` or `restart`."""
         self._rng = arena.world.make_random_generator("server", name)
-        self._upgraded: anyio.Event
-        self._patience_s = 0.0
+        self._upgrade_requested: anyio.Event
+        self._max_drain_seconds = 0.0
 
     def start(self) -> None:
         """Start a new process. Its clock runs too fast with the probability `arena.fast_clock_probability`."""
         self.is_down = False
-        self.starts += 1
+        self.start_count += 1
         clock_drift_ppm = (
             FAST_CLOCK_DRIFT_PPM if self._rng.random() < self.arena.fast_clock_probability else 0
         )
         self.process = SimulatedProcess(
-            self.arena.world, f"{self.name}.{self.starts}", clock_drift_ppm=clock_drift_ppm
+            self.arena.world, f"{self.name}.{self.start_count}", clock_drift_ppm=clock_drift_ppm
         )
-        self._upgraded = anyio.Event()
+        self._upgrade_requested = anyio.Event()
         self.process.start(self._main(self.process))
 
     def kill(self) -> None:
@@ -123,8 +123,8 @@ class SimulatedServer:
 
     def upgrade(self, max_wait_seconds: float) -> None:
         """Let the server wait up to `max_wait_seconds` for its matches to end, and then stop gracefully, as for an upgrade."""
-        self._patience_s = max_wait_seconds
-        self.process.schedule(self._upgraded.set)
+        self._max_drain_seconds = max_wait_seconds
+        self.process.schedule(self._upgrade_requested.set)
 
     def restart(self) -> None:
         """Start the server again, unless its process is alive, and keep it running from now on."""
@@ -137,7 +137,7 @@ class SimulatedServer:
         self.arena.forget_process(process)
         if not self.is_down:
             self.arena.world.call_after(
-                MIN_RESTART_PAUSE_NS + self._rng.randrange(SECOND), self._start_if_down
+                MIN_RESTART_PAUSE_NS + self._rng.randrange(NS_PER_SECOND), self._start_if_down
             )
 
     def _start_if_down(self) -> None:
@@ -161,12 +161,12 @@ class SimulatedServer:
 
     async def _serve(self) -> None:
         settings, pool, clock = self.arena.settings, self.arena.pool, self.process.clock
-        match self.kind:
+        match self.role:
             case "edge":
                 async with roles.open_edge(
                     settings["edge"], house=EMPTY_HOUSE_ENGINE_PLAN, tls=None, clock=clock
                 ):
-                    await self._upgraded.wait()
+                    await self._upgrade_requested.wait()
             case "core":
                 async with roles.open_leader(
                     settings["core"], pool=pool, house=EMPTY_HOUSE_ENGINE_PLAN, clock=clock
@@ -179,8 +179,8 @@ class SimulatedServer:
                     await self._drain_when_upgraded(single_process)
 
     async def _drain_when_upgraded(self, running_host: host.Host) -> None:
-        await self._upgraded.wait()
-        await running_host.drain(self._patience_s)
+        await self._upgrade_requested.wait()
+        await running_host.drain(self._max_drain_seconds)
 
 
 class SimulatedLoopLag(EventLoopLag):
@@ -227,7 +227,7 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
     world, store = arena.world, arena.store
 
     def get_running_process() -> SimulatedProcess:
-        process = world.process
+        process = world.running_process
         assert process is not None, "no process runs"
         return process
 
@@ -238,7 +238,7 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
     @asynccontextmanager
     async def open_simulated_journal(*args: Any, **kwargs: Any) -> AsyncIterator[Journal]:
         async with open_journal(*args, **kwargs) as journal:
-            arena.journals[get_running_process()] = journal
+            arena.journal_by_process[get_running_process()] = journal
             yield journal
 
     async def run_inline(call: Callable[..., Any], *args: Any, **_options: Any) -> Any:
@@ -273,7 +273,7 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
         (host, "Edge", make_edge),
         (host, "EventLoopLag", make_simulated_loop_lag),
         (host, "WebApp", PageProcessStub),
-        (host, "time", SimpleNamespace(time_ns=lambda: EPOCH_NS + world.now)),
+        (host, "time", SimpleNamespace(time_ns=lambda: EPOCH_NS + world.now_ns)),
         (roles, "_open_bus", lambda _settings: arena.broker.open_bus(get_running_process())),
         (shell_module, "Core", make_core),
         (pings, "getrandbits", bytes_rng.getrandbits),

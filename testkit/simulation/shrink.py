@@ -27,26 +27,26 @@ def reduce_failure(
 
     The function leaves out halves of the faults, then quarters and so on, in at most MAX_RUNS_PER_REDUCTION calls of `run`.
     """
-    kind, best, runs = generalize_failure(failed.failure), failed, 0
+    failure_kind, best, run_count = generalize_failure(failed.failure), failed, 0
 
     def still_fails(kept_fault_numbers: Sequence[int]) -> bool:
-        nonlocal best, runs
-        runs += 1
+        nonlocal best, run_count
+        run_count += 1
         result = run(replace(failed.plan, fault_numbers=tuple(kept_fault_numbers)))
-        if generalize_failure(result.failure) != kind:
+        if generalize_failure(result.failure) != failure_kind:
             return False
         best = result
         return True
 
-    numbers = [fault.number for fault in failed.faults]
-    size = len(numbers) // 2
-    while size and runs < MAX_RUNS_PER_REDUCTION:
-        place = 0
-        while place < len(numbers) and runs < MAX_RUNS_PER_REDUCTION:
-            rest = numbers[:place] + numbers[place + size :]
+    numbers = [fault.number for fault in failed.injected_faults]
+    chunk_size = len(numbers) // 2
+    while chunk_size and run_count < MAX_RUNS_PER_REDUCTION:
+        chunk_start = 0
+        while chunk_start < len(numbers) and run_count < MAX_RUNS_PER_REDUCTION:
+            rest = numbers[:chunk_start] + numbers[chunk_start + chunk_size :]
             if still_fails(rest):
                 numbers = rest
             else:
-                place += size
-        size //= 2
+                chunk_start += chunk_size
+        chunk_size //= 2
     return best

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from arena.server.store import database, sqlite
 from arena.server.store.journal.sqlite_writer import SqliteWriter
 from arena.server.store.lease import reacquire_lease
-from testkit.simulation.world import EPOCH_NS, MS, SimulatedProcess, World
+from testkit.simulation.world import EPOCH_NS, NS_PER_MS, SimulatedProcess, World
 
 DAY_NS = 86_400 * 1_000_000_000
 JULIAN_DAY_OF_UNIX_EPOCH = 2440587.5
@@ -29,9 +29,9 @@ JULIAN_DAY_OF_UNIX_EPOCH = 2440587.5
 class SimulatedStore:
     """Database that all processes of a simulated arena share.
 
-    is_away: True while no process can reach the database
+    is_unreachable: True while no process can reach the database
     is_full: True while writes fail
-    stalled_until: virtual time in ns before which the database answers no call
+    stalled_until_ns: virtual time in ns before which the database answers no call
     """
 
     _count = 0
@@ -39,10 +39,10 @@ class SimulatedStore:
     def __init__(self, world: World) -> None:
         SimulatedStore._count += 1
         self.world = world
-        self.is_away = False
+        self.is_unreachable = False
         self.is_full = False
-        self.stalled_until = 0
-        self.is_doubtful = False
+        self.stalled_until_ns = 0
+        self.has_doubtful_commits = False
         """True while writes succeed, but an error is raised as if they might have failed."""
         self.on_commit: Callable[[SimulatedProcess, Any, Any], None] = lambda _process, _changes, _lease: None
         """Function that is called after each commit of events, with the process, its `JournalChanges` and its lease."""
@@ -53,14 +53,14 @@ class SimulatedStore:
         """
         self._name = f"file:/simulation-{SimulatedStore._count}?vfs=memdb"
         self._rng = world.make_random_generator("store")
-        self.raw = self._connect()
+        self.raw_connection = self._connect()
         """Connection for the checks of invariants. It keeps the in-memory database alive."""
         self.engine = self._make_engine()
 
     def _connect(self) -> sqlite3.Connection:
         raw = sqlite3.connect(self._name, uri=True, check_same_thread=False, isolation_level=None)
         raw.create_function(
-            "julianday", 1, lambda _now: JULIAN_DAY_OF_UNIX_EPOCH + (EPOCH_NS + self.world.now) / DAY_NS
+            "julianday", 1, lambda _now: JULIAN_DAY_OF_UNIX_EPOCH + (EPOCH_NS + self.world.now_ns) / DAY_NS
         )
         raw.execute("PRAGMA foreign_keys=ON")
         raw.execute("PRAGMA busy_timeout=0")
@@ -68,9 +68,9 @@ class SimulatedStore:
 
     def _make_engine(self) -> AsyncEngine:
         async def connect(*_given: Any, **_named: Any) -> InlineConnection:
-            process = self.world.process
+            process = self.world.running_process
             if process is not None:
-                stalled = max(0, self.stalled_until - self.world.now)
+                stalled = max(0, self.stalled_until_ns - self.world.now_ns)
                 await asyncio.sleep((stalled + self.draw_latency_ns()) / 1e9)
                 self.require_reachable(process)
             return InlineConnection(self._connect())
@@ -103,11 +103,11 @@ class SimulatedStore:
 
         The time runs as fast as the process's monotonic clock.
         """
-        process = self.world.process
+        process = self.world.running_process
         now = (
-            self.world.now
+            self.world.now_ns
             if process is None
-            else self.world.now + self.world.now * process.clock_drift_ppm // 1_000_000
+            else self.world.now_ns + self.world.now_ns * process.clock_drift_ppm // 1_000_000
         )
         return database.format_store_timestamp(datetime.fromtimestamp((EPOCH_NS + now) / 1e9, UTC) + offset)
 
@@ -115,16 +115,18 @@ class SimulatedStore:
 
     def draw_latency_ns(self) -> int:
         """Return a random duration, in virtual ns, of a call to the database, without any wait for other calls."""
-        return self._rng.randrange(MS // 5, 3 * MS)
+        return self._rng.randrange(NS_PER_MS // 5, 3 * NS_PER_MS)
 
     def require_reachable(self, process: SimulatedProcess) -> None:
         """Raise sqlite3.OperationalError, as the driver would, if a process cannot reach the database."""
-        if self.is_away or process.is_store_cut:
+        if self.is_unreachable or process.is_store_cut:
             raise sqlite3.OperationalError("unable to open database file")
 
     def load_fencing_token(self, server_name: str) -> int:
         """Return the current fencing token of the lease on a server's name; 0 if no server has taken it."""
-        row = self.raw.execute("SELECT number FROM servers WHERE name = ?", (server_name,)).fetchone()
+        row = self.raw_connection.execute(
+            "SELECT number FROM servers WHERE name = ?", (server_name,)
+        ).fetchone()
         return 0 if row is None else int(row[0])
 
     def make_writer_thread(self, _name: str) -> SimulatedWriterThread:
@@ -132,8 +134,8 @@ class SimulatedStore:
         return SimulatedWriterThread(self)
 
     def close(self) -> None:
-        """Close the connection `raw`. The end of the last connection deletes the in-memory database."""
-        self.raw.close()
+        """Close the connection `raw_connection`. The end of the last connection deletes the in-memory database."""
+        self.raw_connection.close()
 
 
 class SimulatedWriterThread:
@@ -143,19 +145,21 @@ class SimulatedWriterThread:
     """
 
     def __init__(self, store: SimulatedStore) -> None:
-        process = store.world.process
+        process = store.world.running_process
         assert process is not None
         self.undelivered_call_count = 0
         self._store = store
         self._process: SimulatedProcess = process
-        self._free_at = 0
+        self._free_at_ns = 0
 
     def run_in_thread(self, operation: Callable[[], Any]) -> Awaitable[Any]:
         future = asyncio.get_running_loop().create_future()
         self.undelivered_call_count += 1
         store = self._store
-        self._free_at = max(store.world.now, store.stalled_until, self._free_at) + store.draw_latency_ns()
-        self._process.schedule(partial(self._run_operation, future, operation), self._free_at)
+        self._free_at_ns = (
+            max(store.world.now_ns, store.stalled_until_ns, self._free_at_ns) + store.draw_latency_ns()
+        )
+        self._process.schedule(partial(self._run_operation, future, operation), self._free_at_ns)
         return future
 
     def _run_operation(self, future: asyncio.Future[Any], operation: Callable[[], Any]) -> None:
@@ -175,10 +179,10 @@ class SimulatedWriterThread:
         else:
             if is_write:
                 self._call_write_callback(kind, inner)
-            if is_write and store.is_doubtful:
+            if is_write and store.has_doubtful_commits:
                 error = sqlite3.OperationalError("disk I/O error")
         deliver = partial(self._deliver_result, future, result, error)
-        self._process.schedule(deliver, store.world.now + store._rng.randrange(MS // 10, MS))
+        self._process.schedule(deliver, store.world.now_ns + store._rng.randrange(NS_PER_MS // 10, NS_PER_MS))
 
     def _call_write_callback(self, writer_method: object, operation: Any) -> None:
         store, process = self._store, self._process

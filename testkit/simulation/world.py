@@ -28,11 +28,11 @@ from arena.clock import TimeSource
 if TYPE_CHECKING:
     from testkit.simulation.network import SimulatedNetwork, SimulatedTransport
 
-MS = 1_000_000
+NS_PER_MS = 1_000_000
 """Nanoseconds in a millisecond."""
-SECOND = 1_000 * MS
+NS_PER_SECOND = 1_000 * NS_PER_MS
 """Nanoseconds in a second."""
-EPOCH_NS = 1_790_000_000 * SECOND
+EPOCH_NS = 1_790_000_000 * NS_PER_SECOND
 """Unix time at which each simulation begins, in ns."""
 FAST_CLOCK_DRIFT_PPM = 10_000
 """Rate at which a fast clock gains on the world's virtual time, in parts per million: 1 %."""
@@ -50,26 +50,26 @@ class World:
     """Simulation: its virtual time, its processes, its random generators, and the log of the run.
 
     event_log: lines of the log
-    steps: number of calls that processes have executed
+    executed_call_count: number of calls that processes have executed
     """
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.now = 0
+        self.now_ns = 0
         """Virtual time since the start of the simulation, in ns."""
         self.network: SimulatedNetwork
-        self.process: SimulatedProcess | None = None
+        self.running_process: SimulatedProcess | None = None
         """Process that is currently running; None outside of all processes."""
-        self.dead: list[tuple[SimulatedProcess, set[asyncio.Task[Any]]]] = []
+        self.dead_processes: list[tuple[SimulatedProcess, set[asyncio.Task[Any]]]] = []
         """Dead processes and their tasks, kept because a garbage collection of the tasks would run their code to close them."""
         self.loop = SimulatedLoop(self)
         self.event_log: list[str] = []
-        self.steps = 0
+        self.executed_call_count = 0
         self.failure = ""
         """Description of the first failure of the run; empty if there was none."""
-        self._heap: list[tuple[int, int, SimulatedProcess | None, Callable[[], object]]] = []
+        self._scheduled_calls: list[tuple[int, int, SimulatedProcess | None, Callable[[], object]]] = []
         """Heap of scheduled calls, as (virtual time in ns, number in the order of scheduling, process or None, call)."""
-        self._count = 0
+        self._scheduled_call_count = 0
         self._digest = hashlib.blake2b(digest_size=16)
 
     def make_random_generator(self, *purpose: object) -> random.Random:
@@ -79,12 +79,12 @@ class World:
     @property
     def elapsed_seconds(self) -> float:
         """Virtual time since the start of the simulation, in seconds."""
-        return self.now / SECOND
+        return self.now_ns / NS_PER_SECOND
 
     def add_to_digest(self, data: str | bytes) -> None:
         """Add `data`, which describes an event, and the current virtual time to the digest of the run."""
         data_bytes = data.encode() if isinstance(data, str) else data
-        self._digest.update(b"%d:%d:" % (self.now, len(data_bytes)))
+        self._digest.update(b"%d:%d:" % (self.now_ns, len(data_bytes)))
         self._digest.update(data_bytes)
 
     def add_log_line(self, line: str) -> None:
@@ -106,12 +106,14 @@ class World:
 
         process: process in which to run the call, if it is alive then; None to run it outside of all processes
         """
-        self._count += 1
-        heapq.heappush(self._heap, (max(at_ns, self.now), self._count, process, call))
+        self._scheduled_call_count += 1
+        heapq.heappush(
+            self._scheduled_calls, (max(at_ns, self.now_ns), self._scheduled_call_count, process, call)
+        )
 
     def call_after(self, delay_ns: int, call: Callable[[], object]) -> None:
         """Schedule a call outside of all processes, `delay_ns` nanoseconds from now."""
-        self.call_at(self.now + delay_ns, call)
+        self.call_at(self.now_ns + delay_ns, call)
 
     def run(self, end_ns: int) -> None:
         """Run until virtual time `end_ns`, in ns. Raises InvariantViolated if the run fails."""
@@ -121,27 +123,27 @@ class World:
 
     def run_for(self, duration_ns: int) -> None:
         """Run for `duration_ns` nanoseconds of virtual time. Raises InvariantViolated if the run fails."""
-        self.run(self.now + duration_ns)
+        self.run(self.now_ns + duration_ns)
 
     def _run_scheduled_calls(self, end_ns: int) -> None:
-        heap = self._heap
+        heap = self._scheduled_calls
         while heap and heap[0][0] <= end_ns:
-            self.now, _, process, call = heapq.heappop(heap)
+            self.now_ns, _, process, call = heapq.heappop(heap)
             if process is None:
                 call()
             else:
                 process.run(call)
             if self.failure:
                 return
-        self.now = end_ns
+        self.now_ns = end_ns
 
     def close(self) -> None:
         """Kill all processes that have scheduled calls, drop all calls, and close the event loop."""
-        for _, _, process, _ in self._heap:
+        for _, _, process, _ in self._scheduled_calls:
             if process is not None:
                 process.kill()
-        self._heap.clear()
-        self.dead.clear()
+        self._scheduled_calls.clear()
+        self.dead_processes.clear()
         self.loop.close()
 
 
@@ -161,21 +163,21 @@ class SimulatedProcess:
         """Total time for which the process was frozen, in ns."""
         self.is_store_cut = False
         """True while the process cannot reach the store."""
-        self.ends: dict[SimulatedTransport, None] = {}
+        self.connection_ends: dict[SimulatedTransport, None] = {}
         """Ends of connections that belong to this process. They are the keys of a dict, because a dict keeps their order."""
-        self.started_at = world.now
+        self.started_at_ns = world.now_ns
         self.clock = TimeSource(self.now_ns, lambda: 0)
-        self.main: asyncio.Task[Any] | None = None
+        self.main_task: asyncio.Task[Any] | None = None
         self.stall_observers: list[StallObserver] = []
         """Observers that are called after each freeze of the process, to measure the lag of its event loop."""
         self.tasks = weakref.WeakSet[asyncio.Task[Any]]()
-        self.ready: deque[Callable[[], object]] = deque()
+        self.ready_calls: deque[Callable[[], object]] = deque()
         """Calls that are due now and wait for their turn."""
-        self._offset = world.make_random_generator("clock", name, world.now).randrange(
-            1_000 * SECOND, 100_000 * SECOND
+        self._clock_offset_ns = world.make_random_generator("clock", name, world.now_ns).randrange(
+            1_000 * NS_PER_SECOND, 100_000 * NS_PER_SECOND
         )
-        self._frozen: list[Callable[[], object]] | None = None
-        self._frozen_at = 0
+        self._calls_while_frozen: list[Callable[[], object]] | None = None
+        self._frozen_at_ns = 0
         self._context = Context()
 
     def __repr__(self) -> str:
@@ -185,12 +187,12 @@ class SimulatedProcess:
 
     def now_ns(self) -> int:
         """Return the monotonic time of the process's own clock, in ns."""
-        now = self.world.now
-        return now + now * self.clock_drift_ppm // 1_000_000 + self._offset
+        now = self.world.now_ns
+        return now + now * self.clock_drift_ppm // 1_000_000 + self._clock_offset_ns
 
-    def to_world_ns(self, local_ns: int) -> int:
+    def convert_to_world_ns(self, local_ns: int) -> int:
         """Return the virtual time, in ns, at which the process's own clock shows `local_ns`."""
-        local = local_ns - self._offset
+        local = local_ns - self._clock_offset_ns
         return (
             local if not self.clock_drift_ppm else -(-local * 1_000_000 // (1_000_000 + self.clock_drift_ppm))
         )
@@ -201,8 +203,8 @@ class SimulatedProcess:
         """Start the main task of the process. An exception of the task fails the run."""
 
         def begin() -> None:
-            self.main = asyncio.get_running_loop().create_task(main)
-            self.main.add_done_callback(self._handle_main_task_end)
+            self.main_task = asyncio.get_running_loop().create_task(main)
+            self.main_task.add_done_callback(self._handle_main_task_end)
 
         self.schedule(begin)
 
@@ -216,27 +218,27 @@ class SimulatedProcess:
 
         The call runs later if the process is frozen then, and never if the process is dead.
         """
-        self.world.call_at(self.world.now if at_ns is None else at_ns, call, self)
+        self.world.call_at(self.world.now_ns if at_ns is None else at_ns, call, self)
 
     def run(self, *calls: Callable[[], object]) -> None:
         """Run calls in this process, and then all calls that they schedule for immediate execution.
 
         If the process is frozen, the calls wait until `thaw`. If it is dead, they are dropped.
         """
-        if self._frozen is not None:
-            self._frozen += calls
+        if self._calls_while_frozen is not None:
+            self._calls_while_frozen += calls
             return
         if not self.is_alive:
             return
-        self.ready.extend(calls)
-        self.world.process = self
+        self.ready_calls.extend(calls)
+        self.world.running_process = self
         self._context.run(self._run_ready_calls)
-        self.world.process = None
+        self.world.running_process = None
 
     def _run_ready_calls(self) -> None:
-        ready, world = self.ready, self.world
+        ready, world = self.ready_calls, self.world
         while ready:
-            world.steps += 1
+            world.executed_call_count += 1
             try:
                 ready.popleft()()
             except Exception as error:  # noqa: BLE001  told as an event loop tells it
@@ -258,18 +260,18 @@ class SimulatedProcess:
 
     def freeze(self) -> None:
         """Freeze the process, as SIGSTOP would. Its calls wait until `thaw`."""
-        if self.is_alive and self._frozen is None:
-            self._frozen, self._frozen_at = [], self.world.now
+        if self.is_alive and self._calls_while_frozen is None:
+            self._calls_while_frozen, self._frozen_at_ns = [], self.world.now_ns
 
     def thaw(self) -> None:
         """Resume the process after `freeze`. First run the calls that have waited, then the timers that have become due."""
-        if self._frozen is None:
+        if self._calls_while_frozen is None:
             return
-        self.stalled_ns += self.world.now - self._frozen_at
-        delayed_calls, self._frozen = self._frozen, None
+        self.stalled_ns += self.world.now_ns - self._frozen_at_ns
+        delayed_calls, self._calls_while_frozen = self._calls_while_frozen, None
         delayed_calls.sort(key=lambda call: isinstance(call, SimulatedTimerHandle))
         for observer in self.stall_observers:
-            observer.record_stall_start(self.now_ns() - (self.world.now - self._frozen_at))
+            observer.record_stall_start(self.now_ns() - (self.world.now_ns - self._frozen_at_ns))
             delayed_calls.append(observer.record_stall_end)
         self.world.call_after(0, lambda: self.run(*delayed_calls))
 
@@ -278,17 +280,17 @@ class SimulatedProcess:
         if not self.is_alive:
             return
         self.is_alive = False
-        self._frozen = None
-        self.ready.clear()
-        self.world.dead.append((self, set(self.tasks)))
-        for end in list(self.ends):
+        self._calls_while_frozen = None
+        self.ready_calls.clear()
+        self.world.dead_processes.append((self, set(self.tasks)))
+        for end in list(self.connection_ends):
             end.close_on_process_death()
         self.world.network.close_listeners_of(self)
 
     def stop(self) -> None:
         """Cancel the main task, so that the process ends gracefully."""
         if self.is_alive:
-            self.schedule(lambda: self.main is not None and self.main.cancel())
+            self.schedule(lambda: self.main_task is not None and self.main_task.cancel())
 
 
 class StallObserver(Protocol):
@@ -368,13 +370,13 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     # calls
 
     def time(self) -> float:
-        process = self._world.process
+        process = self._world.running_process
         return 0.0 if process is None else process.now_ns() / 1e9
 
     def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
-        call, process = SimulatedHandle(callback, args, context), self._world.process
+        call, process = SimulatedHandle(callback, args, context), self._world.running_process
         if process is not None:
-            process.ready.append(call)
+            process.ready_calls.append(call)
         return call
 
     call_soon_threadsafe = call_soon  # type: ignore[assignment]
@@ -387,15 +389,15 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     def call_at(  # type: ignore[override]
         self, when: float, callback: Any, *args: Any, context: Context | None = None
     ) -> Any:
-        timer, process = SimulatedTimerHandle(when, callback, args, context), self._world.process
+        timer, process = SimulatedTimerHandle(when, callback, args, context), self._world.running_process
         if process is not None and when < FOREVER_S:
-            self._world.call_at(process.to_world_ns(round(when * 1e9)) + 1, timer, process)
+            self._world.call_at(process.convert_to_world_ns(round(when * 1e9)) + 1, timer, process)
         return timer
 
     def create_task(self, coro: Any, **kwargs: Any) -> asyncio.Task[Any]:
         task = super().create_task(coro, **kwargs)
-        if self._world.process is not None:
-            self._world.process.tasks.add(task)
+        if self._world.running_process is not None:
+            self._world.running_process.tasks.add(task)
         return task
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
@@ -409,20 +411,20 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         return future
 
     def call_exception_handler(self, context: Any) -> None:
-        if self._world.process is not None:
-            self._world.process.fail_run(context.get("message"), context.get("exception"))
+        if self._world.running_process is not None:
+            self._world.running_process.fail_run(context.get("message"), context.get("exception"))
 
     # connections
 
     async def create_server(self, protocol_factory: Any, host: Any = None, port: Any = None, **_: Any) -> Any:
-        assert self._world.process is not None
-        return self._world.network.listen(self._world.process, protocol_factory, port)
+        assert self._world.running_process is not None
+        return self._world.network.listen(self._world.running_process, protocol_factory, port)
 
     async def create_connection(
         self, protocol_factory: Any, host: Any = None, port: Any = None, **_: Any
     ) -> Any:
-        assert self._world.process is not None
-        return await self._world.network.connect(self._world.process, protocol_factory, port)
+        assert self._world.running_process is not None
+        return await self._world.network.connect(self._world.running_process, protocol_factory, port)
 
 
 class OrderedSet(dict[Any, None]):

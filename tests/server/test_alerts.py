@@ -28,7 +28,7 @@ from arena.server.settings import make_private_host_settings
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
 from testkit.simulation.bus import SimulatedBroker
-from testkit.simulation.world import SECOND
+from testkit.simulation.world import NS_PER_SECOND
 from testkit.virtual_time import VIRTUAL_CLOCK, VirtualLoop
 from tests.docs.pages import ROOT
 from tests.server.cluster.links import RecordingCore, RecordingEdge, open_broker
@@ -136,14 +136,14 @@ def test_alert_on_an_edge_without_a_core(broker: SimulatedBroker) -> None:
     metrics = Metrics()
     core, edge = RecordingCore(broker, fencing_token=1), RecordingEdge(broker, 5)
     add_core_reachable_metric(metrics, edge.link)
-    broker.world.run_for(SECOND)
+    broker.world.run_for(NS_PER_SECOND)
     watch = Watch(metrics)
     assert not watch.fires("ArenaWithoutCore")
     core.process.kill()
-    broker.world.run_for(10 * SECOND)
+    broker.world.run_for(10 * NS_PER_SECOND)
     assert watch.fires("ArenaWithoutCore")
     RecordingCore(broker, fencing_token=2)
-    broker.world.run_for(10 * SECOND)
+    broker.world.run_for(10 * NS_PER_SECOND)
     assert not watch.fires("ArenaWithoutCore")
 
 
@@ -154,11 +154,11 @@ def test_alert_on_a_lost_edge(broker: SimulatedBroker) -> None:
         [RecordingEdge(broker, number) for number in (5, 6)],
     )
     add_edge_count_metric(metrics, core.link)
-    broker.world.run_for(SECOND)
+    broker.world.run_for(NS_PER_SECOND)
     watch = Watch(metrics)
     assert not watch.fires("ArenaEdgesAway")
     edges[0].process.kill()
-    broker.world.run_for(10 * SECOND)
+    broker.world.run_for(10 * NS_PER_SECOND)
     assert watch.fires("ArenaEdgesAway")
 
 

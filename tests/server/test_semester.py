@@ -39,7 +39,7 @@ from testkit.simulation import invariants
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import SERVER_URL, RealClientBot
 from testkit.simulation.servers import SHARD_NAME, patch_servers_environment
-from testkit.simulation.world import EPOCH_NS, SECOND, SimulatedProcess
+from testkit.simulation.world import EPOCH_NS, NS_PER_SECOND, SimulatedProcess
 from tests.bots.command_line import arena
 from tests.server.databases import one_at_a_time
 from tests.server.matches import game_of
@@ -47,7 +47,7 @@ from tests.server.matches import game_of
 pytestmark = pytest.mark.slow
 
 OWNERS = [f"owner {number}" for number in range(12)]
-DAY = 24 * 3600 * SECOND
+DAY = 24 * 3600 * NS_PER_SECOND
 ROUNDS = 4
 FINALISTS = 8
 
@@ -105,7 +105,7 @@ class Semester(SimulatedArena):
     """Simulated arena whose server runs only in the evening."""
 
     def __init__(self) -> None:
-        super().__init__(SimulationPlan(1, 0, bots=0, time_control_index=0, cluster=False))
+        super().__init__(SimulationPlan(1, 0, bot_count=0, time_control_index=0, is_cluster=False))
         self.students = [Student(self, number) for number in range(2 * len(OWNERS))]
         self.bots = [*self.students]
         self.owner_of = {each.name: each.owner for each in self.students}
@@ -118,7 +118,7 @@ class Semester(SimulatedArena):
         with self.store.make_writing_engine(self.store.engine).begin() as connection:
             migrations.create_tables(connection)
         self.servers[0].start()
-        self.world.run_for(2 * SECOND)
+        self.world.run_for(2 * NS_PER_SECOND)
         registrar = SimulatedProcess(self.world, "registrar")
         registrar.start(self._register())
         self.run_until(lambda: all(each.token for each in self.students), 60)
@@ -135,7 +135,7 @@ class Semester(SimulatedArena):
         for _ in range(seconds):
             if condition():
                 return
-            self.world.run_for(SECOND)
+            self.world.run_for(NS_PER_SECOND)
         raise AssertionError(f"the condition is false after {seconds} s")
 
     def begin_evening(self, day: int, students: Iterable[Student], event: str = "") -> None:
@@ -143,7 +143,7 @@ class Semester(SimulatedArena):
         self.world.run(day * DAY)
         if not self.servers[0].process.is_alive:
             self.servers[0].restart()
-        self.world.run_for(3 * SECOND)
+        self.world.run_for(3 * NS_PER_SECOND)
         for each in students:
             each.connect(event)
 
@@ -153,7 +153,7 @@ class Semester(SimulatedArena):
         for each in here:
             each.leave_arena()
         self.run_until(lambda: all(each.has_left for each in here), 120)
-        self.world.run_for(5 * SECOND)  # for the tables to count the last matches
+        self.world.run_for(5 * NS_PER_SECOND)  # for the tables to count the last matches
         server = self.servers[0]
         server.is_down = True
         server.stop()
@@ -164,11 +164,13 @@ class Semester(SimulatedArena):
     def send_host_request(self, request: AnnounceTournament | ChangeTournament) -> None:
         """Send the server a request of the host through the store, as the `arena` commands do."""
         text = msgspec.json.encode(request, enc_hook=encode_game).decode()
-        self.store.raw.execute("INSERT INTO requests (server, request) VALUES (?, ?)", (SHARD_NAME, text))
+        self.store.raw_connection.execute(
+            "INSERT INTO requests (server, request) VALUES (?, ?)", (SHARD_NAME, text)
+        )
 
     def announce(self, event: str, format: str, rounds: int, **changes: Any) -> None:
         """Announce an event that begins in one minute."""
-        begins = (EPOCH_NS + self.world.now) // SECOND + 60
+        begins = (EPOCH_NS + self.world.now_ns) // NS_PER_SECOND + 60
         plan = EventPlan(
             event=event,
             uid=event,
@@ -180,17 +182,17 @@ class Semester(SimulatedArena):
             **changes,
         )
         self.send_host_request(AnnounceTournament(plan))
-        self.world.run_for(3 * SECOND)
+        self.world.run_for(3 * NS_PER_SECOND)
 
     def kill_server(self) -> None:
         """Kill the server as by SIGKILL, and let the next server start."""
         self.servers[0].kill()
-        self.world.run_for(10 * SECOND)
+        self.world.run_for(10 * NS_PER_SECOND)
 
     def load_matches(self, event: str = "", *, finished: bool = True) -> list[StoredMatch]:
         """Return the matches of an event, in the order in which they began. An empty `event` stands for all events."""
         columns = "match, event, maxie, minnie, winner, reason, rated"
-        rows = self.store.raw.execute(
+        rows = self.store.raw_connection.execute(
             f"SELECT {columns} FROM matches WHERE (event = ? OR ? = '') AND (finished IS NOT NULL OR NOT ?)"
             " ORDER BY number",
             (event, event, finished),
@@ -199,14 +201,16 @@ class Semester(SimulatedArena):
 
     def load_plan(self, event: str) -> dict[str, Any]:
         """Return the stored plan of an event."""
-        row = self.store.raw.execute("SELECT plan FROM ladders WHERE event = ?", (event,)).fetchone()
+        row = self.store.raw_connection.execute(
+            "SELECT plan FROM ladders WHERE event = ?", (event,)
+        ).fetchone()
         plan: dict[str, Any] = msgspec.json.decode(row[0])
         return plan
 
     def load_rating_rows(self, season: int) -> list[tuple[Any, ...]]:
         """Return all rows of a season's table."""
         query = "SELECT * FROM standings WHERE season = ? ORDER BY game, map, time_control, bot"
-        return self.store.raw.execute(query, (season,)).fetchall()
+        return self.store.raw_connection.execute(query, (season,)).fetchall()
 
 
 def group_by_round(played: list[StoredMatch]) -> list[dict[frozenset[str], list[StoredMatch]]]:
@@ -264,13 +268,13 @@ def play_semester(arena: Semester) -> list[tuple[Any, ...]]:
     arena.open()
     for day in (0, 1, 2):
         arena.begin_evening(day, arena.students)
-        arena.world.run_for(40 * SECOND)
+        arena.world.run_for(40 * NS_PER_SECOND)
         arena.end_evening()
 
     friday, students = 4, arena.students
     arena.world.run(friday * DAY)
     arena.servers[0].restart()
-    arena.world.run_for(3 * SECOND)
+    arena.world.run_for(3 * NS_PER_SECOND)
     arena.announce("weekly", "swiss", ROUNDS)
     arena.begin_evening(friday, students, "weekly")
 
@@ -306,7 +310,7 @@ def play_semester(arena: Semester) -> list[tuple[Any, ...]]:
     best = sorted(table, key=lambda bot: (*table[bot], bot), reverse=True)[:FINALISTS]
     arena.world.run(5 * DAY)
     arena.servers[0].restart()
-    arena.world.run_for(3 * SECOND)
+    arena.world.run_for(3 * NS_PER_SECOND)
     arena.announce("final", "knockout", 1, invited=tuple(best))
     arena.begin_evening(5, [each for each in students if each.name in best], "final")
     arena.run_until(lambda: len(arena.load_matches("final")) > FINALISTS, 600)
@@ -315,12 +319,12 @@ def play_semester(arena: Semester) -> list[tuple[Any, ...]]:
     arena.end_evening()
 
     arena.begin_evening(6, students[:6])
-    arena.world.run_for(40 * SECOND)
+    arena.world.run_for(40 * NS_PER_SECOND)
     with arena.store.make_writing_engine(arena.store.engine).begin() as connection:
         close_season(connection, "autumn")
     arena.monitor.check_closed_season()
     closed = arena.load_rating_rows(1)
-    arena.world.run_for(40 * SECOND)
+    arena.world.run_for(40 * NS_PER_SECOND)
     arena.end_evening()
     arena.monitor.check_end_state()
     return closed
@@ -354,7 +358,7 @@ def play_week(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
             assert arena.load_rating_rows(1) == closed, "later matches do not change a closed season"
             assert arena.load_rating_rows(2)
             with sqlite3.connect(folder / "arena.db") as copy:
-                arena.store.raw.backup(copy)
+                arena.store.raw_connection.backup(copy)
             weekly, final = arena.load_plan("weekly"), arena.load_plan("final")
             return Week(
                 weekly,
@@ -390,7 +394,7 @@ def check_matches(arena: Semester) -> None:
     """Check that no match is lost, and that bots of one owner play no rated match with each other."""
     played = arena.load_matches()
     assert len(played) == len(arena.load_matches(finished=False)) == len({each.match for each in played})
-    assert len(played) == len(arena.monitor.finished)
+    assert len(played) == len(arena.monitor.finished_matches)
     assert {each.event for each in played} == {DEFAULT_EVENT_NAME, "weekly", "final"}
     family = [each for each in played if arena.owner_of[each.maxie] == arena.owner_of[each.minnie]]
     assert [each for each in family if each.rated or each.event == DEFAULT_EVENT_NAME] == []

@@ -12,11 +12,11 @@ from testkit.simulation.defects import DEFECTS, plant_defect
 from testkit.simulation.models import MAX_UNPAIRED_NS, PairingModel
 from testkit.simulation.network import PUBLIC_PORT, SimulatedNetwork
 from testkit.simulation.servers import patch_servers_environment
-from testkit.simulation.world import SECOND, SimulatedProcess, World
+from testkit.simulation.world import NS_PER_SECOND, SimulatedProcess, World
 
 
 def test_whatever_the_simulation_replaces_is_there() -> None:
-    arena = SimulatedArena(SimulationPlan(1, 0, bots=0))
+    arena = SimulatedArena(SimulationPlan(1, 0, bot_count=0))
     with patch_servers_environment(arena):
         pass
     arena.world.close()
@@ -34,9 +34,9 @@ def test_an_idle_host_has_little_to_do() -> None:
 
     The tasks that read the store once a second take about 30 steps a second.
     """
-    outcome = simulate(SimulationPlan(1, 15, bots=0, cluster=False, fault_numbers=()))
+    outcome = simulate(SimulationPlan(1, 15, bot_count=0, is_cluster=False, fault_numbers=()))
     assert not outcome.failure
-    assert outcome.steps / outcome.seconds < 35
+    assert outcome.executed_call_count / outcome.elapsed_seconds < 35
 
 
 def test_two_free_bots_are_unpaired_once_both_have_waited_for_too_long() -> None:
@@ -57,7 +57,7 @@ def test_bots_that_the_matchmaker_never_pairs_are_found_even_if_nothing_happens_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Matchmaker, "pair_waiting_bots", lambda _matchmaker, _load: [])
-    outcome = simulate(SimulationPlan(1, 20, bots=2, fault_numbers=()))
+    outcome = simulate(SimulationPlan(1, 20, bot_count=2, fault_numbers=()))
     assert outcome.failure == "free bots were not paired: late-1, client-0"
 
 
@@ -82,11 +82,11 @@ def test_a_connection_that_is_reset_before_it_is_accepted_is_made_and_lost() -> 
 
     async def connect() -> None:
         await network.connect(client, NotingProtocol, PUBLIC_PORT)
-        network.open[1][0].reset()
+        network.open_connections[1][0].reset()
 
     client.start(connect())
-    world.run_for(SECOND)
+    world.run_for(NS_PER_SECOND)
     assert accepted.calls == ["made, open", "lost: [Errno 104] Connection reset by peer"]
-    assert not network.open
-    assert not server.ends
+    assert not network.open_connections
+    assert not server.connection_ends
     world.close()

@@ -20,12 +20,12 @@ from arena.protocol.codes import EndReason
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import SERVER_URL, RealClientBot
 from testkit.simulation.servers import patch_servers_environment
-from testkit.simulation.world import SECOND, SimulatedProcess
+from testkit.simulation.world import NS_PER_SECOND, SimulatedProcess
 
 SECONDS = round(3600 * float(os.environ.get("ARENA_DEPLOY_HOURS", "0.125")))
 DEPLOYS = 10
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
-AWAY_NS = 2 * SECOND
+AWAY_NS = 2 * NS_PER_SECOND
 """Time between the end of a bot's process and the start of its next process, in ns."""
 
 
@@ -62,7 +62,7 @@ class DeployedBot(RealClientBot):
         old = self.process
         if number % 2:
             self.process.schedule(self.client.stop)
-            self.arena.world.call_after(SECOND, old.kill)
+            self.arena.world.call_after(NS_PER_SECOND, old.kill)
         else:
             old.kill()
             if self.memory is not None:
@@ -81,13 +81,13 @@ def deployed(folder: Path, seconds: int, *, remembers: bool) -> SimulatedArena:
     remembers  True if the bots keep session files
     """
     arena = SimulatedArena(
-        SimulationPlan(seed=37, seconds=seconds, bots=0, time_control_index=2, cluster=False)
+        SimulationPlan(seed=37, duration_seconds=seconds, bot_count=0, time_control_index=2, is_cluster=False)
     )
     bots = [DeployedBot(arena, number) for number in range(2)]
     for place, bot in enumerate(bots):
         bot.folder, bot.remembers = folder, remembers
         for number in range(DEPLOYS):
-            at = round((number + 0.4 + 0.3 * place) * seconds / DEPLOYS * SECOND)
+            at = round((number + 0.4 + 0.3 * place) * seconds / DEPLOYS * NS_PER_SECOND)
             arena.world.call_at(at, lambda bot=bot, number=number: bot.deploy(number))  # type: ignore[misc]
     arena.bots = list(bots)
     with patch_servers_environment(arena):
@@ -100,8 +100,8 @@ def deployed(folder: Path, seconds: int, *, remembers: bool) -> SimulatedArena:
 
 def test_ten_restarts_lose_no_match(tmp_path: Path) -> None:
     arena = deployed(tmp_path, SECONDS, remembers=True)
-    assert set(arena.monitor.reasons) <= {EndReason.LINE.value, EndReason.BOARD_FULL.value}
-    assert len(arena.monitor.finished) > SECONDS / 100
+    assert set(arena.monitor.end_reasons) <= {EndReason.LINE.value, EndReason.BOARD_FULL.value}
+    assert len(arena.monitor.finished_matches) > SECONDS / 100
     assert list(tmp_path.iterdir()) == []
 
 

@@ -17,11 +17,11 @@ from arena.server.cluster.frames import (
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
 from arena.server.ports import RequestResync
 from testkit.simulation.bus import SimulatedBroker
-from testkit.simulation.world import MS, SECOND
+from testkit.simulation.world import NS_PER_MS, NS_PER_SECOND
 from tests.properties import seeds
 from tests.server.cluster.links import RecordingCore, RecordingEdge, open_broker
 
-SETTLED_NS = 2 * SECOND
+SETTLED_NS = 2 * NS_PER_SECOND
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def broker() -> Iterator[SimulatedBroker]:
 def synced_pair(broker: SimulatedBroker, number: int = 5) -> tuple[RecordingEdge, RecordingCore, int]:
     """Return an edge and a core that are in sync, and the number of a connected client."""
     core, edge = RecordingCore(broker, fencing_token=1), RecordingEdge(broker, number)
-    broker.world.run_for(SECOND)
+    broker.world.run_for(NS_PER_SECOND)
     client = edge.send_hello("anna")
-    broker.world.run_for(SECOND)
+    broker.world.run_for(NS_PER_SECOND)
     assert edge.is_synced()
     assert client in core.clients
     return edge, core, client
@@ -46,7 +46,7 @@ def test_messages_cross_in_order_both_ways_within_milliseconds(broker: Simulated
     for number in range(1, 50):
         edge.send_status(client, number)
         core.send_accepted(client, number)
-    broker.world.run_for(3 * MS)
+    broker.world.run_for(3 * NS_PER_MS)
     assert core.list_received() == list(range(1, 50))
     assert edge.list_received() == list(range(1, 50))
     assert edge.resync_count == 1
@@ -54,11 +54,11 @@ def test_messages_cross_in_order_both_ways_within_milliseconds(broker: Simulated
 
 def test_messages_submitted_together_are_sent_in_one_frame(broker: SimulatedBroker) -> None:
     edge, _, client = synced_pair(broker)
-    carried = broker.carried
+    carried = broker.carried_message_count
     for number in range(50):
         edge.send_status(client, number)
-    broker.world.run_for(3 * MS)
-    assert broker.carried == carried + 1
+    broker.world.run_for(3 * NS_PER_MS)
+    assert broker.carried_message_count == carried + 1
 
 
 def test_arrival_times_are_times_of_the_cores_clock(broker: SimulatedBroker) -> None:
@@ -66,11 +66,11 @@ def test_arrival_times_are_times_of_the_cores_clock(broker: SimulatedBroker) -> 
     edge.link.submit(MessageReceived(client, Move("m", 3, 1), edge.process.now_ns(), elapsed_ns=77))
     edge.link.submit(TurnSent(client, "m", 3, edge.process.now_ns(), lag=9))
     before = core.process.now_ns()
-    broker.world.run_for(3 * MS)
+    broker.world.run_for(3 * NS_PER_MS)
     (said,), (sent,) = core.of(MessageReceived), core.of(TurnSent)
-    assert before <= said.at <= before + 3 * MS
+    assert before <= said.at <= before + 3 * NS_PER_MS
     assert (said.elapsed_ns, sent.lag) == (77, 9)
-    assert before <= sent.at <= before + 3 * MS
+    assert before <= sent.at <= before + 3 * NS_PER_MS
 
 
 @pytest.mark.parametrize("seed", seeds(20))
@@ -85,7 +85,7 @@ def lose_repeat_and_delay(broker: SimulatedBroker) -> None:
         RecordingCore(broker, fencing_token=1),
         [RecordingEdge(broker, number) for number in (3, 4, 5)],
     )
-    broker.world.run_for(SECOND)
+    broker.world.run_for(NS_PER_SECOND)
     broker.loss_probability, broker.repeat_probability, broker.reorder_probability = 0.1, 0.1, 0.1
     for step in range(300):
         edge = dice.choice(edges)
@@ -99,7 +99,7 @@ def lose_repeat_and_delay(broker: SimulatedBroker) -> None:
                 edge.send_status(client, step)
                 if client in core.clients:
                     core.send_accepted(client, step + 1)
-        broker.world.run_for(dice.randrange(30 * MS))
+        broker.world.run_for(dice.randrange(30 * NS_PER_MS))
     broker.loss_probability = broker.repeat_probability = broker.reorder_probability = 0.0
     broker.world.run_for(SETTLED_NS)
     for edge in edges:
@@ -107,23 +107,23 @@ def lose_repeat_and_delay(broker: SimulatedBroker) -> None:
     assert core.clients == {client for edge in edges for client in edge.connected}
     assert not core.link.leadership_loss_reason
     counts = [edge.resync_count for edge in edges]
-    broker.world.run_for(10 * SECOND)
+    broker.world.run_for(10 * NS_PER_SECOND)
     assert counts == [edge.resync_count for edge in edges], "a quiet link stays in sync"
 
 
 def test_a_silent_edge_counts_as_lost_until_it_is_heard_again(broker: SimulatedBroker) -> None:
     edge, core, client = synced_pair(broker)
     other = RecordingEdge(broker, 6)
-    broker.world.run_for(SECOND)
-    broker.cut.add("edge 5")
+    broker.world.run_for(NS_PER_SECOND)
+    broker.cut_process_names.add("edge 5")
     broker.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
     assert core.detached_edges == [5]
     assert client not in core.clients
     assert other.is_synced()
     assert not edge.is_synced()
     edge.send_status(client, 1)
-    broker.cut.clear()
-    broker.world.run_for(SECOND)
+    broker.cut_process_names.clear()
+    broker.world.run_for(NS_PER_SECOND)
     assert client in core.clients
     assert edge.is_synced()
     assert core.list_received() == [1]
@@ -133,12 +133,12 @@ def test_a_core_without_the_bus_stops_leading_and_detaches_no_edge(
     broker: SimulatedBroker,
 ) -> None:
     edge, core, client = synced_pair(broker)
-    broker.cut.add("core 1")
+    broker.cut_process_names.add("core 1")
     broker.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
     assert core.link.leadership_loss_reason == "the bus is unavailable"
     assert not core.detached_edges
     new = RecordingCore(broker, fencing_token=2)
-    broker.world.run_for(SECOND)
+    broker.world.run_for(NS_PER_SECOND)
     assert client in new.clients
     assert edge.is_synced()
 
@@ -152,7 +152,7 @@ def test_messages_held_for_a_core_are_limited_in_number_and_age(broker: Simulate
     for number in range(MAX_KEPT_MESSAGES + 10):
         edge.send_status(client, number)
     new = RecordingCore(broker, fencing_token=2)
-    broker.world.run_for(SECOND)
+    broker.world.run_for(NS_PER_SECOND)
     assert new.list_received() == list(range(10, MAX_KEPT_MESSAGES + 10))
 
 
@@ -160,16 +160,16 @@ def test_a_list_of_messages_larger_than_a_frame_is_split(broker: SimulatedBroker
     edge, core, _ = synced_pair(broker)
     for number in range(12_000):
         edge.send_hello(f"a bot with a long name {number:>40}")
-    broker.world.run_for(SECOND)
+    broker.world.run_for(NS_PER_SECOND)
     assert len(edge.connected) == 12_001
-    carried = broker.carried
+    carried = broker.carried_message_count
     core.process.kill()
     new = RecordingCore(broker, fencing_token=2)
-    broker.world.run_for(HEARTBEAT_INTERVAL_NS + 10 * MS)
+    broker.world.run_for(HEARTBEAT_INTERVAL_NS + 10 * NS_PER_MS)
     (here,) = new.of(EdgeResynced)
     assert len(here.clients) == 12_001
     assert new.clients == core.clients
-    assert broker.carried - carried < 20
+    assert broker.carried_message_count - carried < 20
 
 
 def test_a_rebuilt_core_gets_the_clients_and_recent_messages_of_each_edge_again(
@@ -177,11 +177,11 @@ def test_a_rebuilt_core_gets_the_clients_and_recent_messages_of_each_edge_again(
 ) -> None:
     edge, core, client = synced_pair(broker)
     edge.send_status(client, 1)
-    broker.world.run_for(SECOND)
+    broker.world.run_for(NS_PER_SECOND)
     for port in core.ports.values():
         port.deliver([RequestResync()])
     edge.send_status(client, 2)
-    broker.world.run_for(SECOND)
+    broker.world.run_for(NS_PER_SECOND)
     assert len(core.of(EdgeResynced)) == 2
     assert core.list_received() == [1, 2, 1, 2], (
         "the new core gets again the messages that only the old one had"
@@ -193,7 +193,7 @@ def test_invalid_frames_are_dropped(broker: SimulatedBroker) -> None:
     for noise in (b"", b"\x00", b"\x96\x01\x01\x01\x00\xc2\xc4\x01\xff", bytes(range(256))):
         edge.link.receive_frame(noise)
         core.link.receive_frame(noise)
-    broker.world.run_for(SECOND)
+    broker.world.run_for(NS_PER_SECOND)
     assert edge.is_synced()
     assert client in core.clients
 

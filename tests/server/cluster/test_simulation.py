@@ -26,18 +26,18 @@ def _quiet() -> Iterator[None]:
 def test_without_failures_no_honest_bot_loses_a_connection_or_forfeits() -> None:
     outcome = simulate(SimulationPlan(1, 20, 12, time_control_index=0, fault_numbers=()))
     assert outcome.failure == ""
-    assert outcome.matches > 10
-    assert outcome.moves > 50
+    assert outcome.match_count > 10
+    assert outcome.acknowledged_move_count > 50
 
 
 def require_invariants(outcome: SimulationResult) -> None:
     assert outcome.failure == "", "\n".join(outcome.event_log)
     assert outcome.fault_counts.total() > 2
-    assert outcome.matches > 5
+    assert outcome.match_count > 5
 
 
 def test_invariants_hold_on_a_host_under_all_failures() -> None:
-    require_invariants(simulate(SimulationPlan(24, 40, 8, time_control_index=0, cluster=False)))
+    require_invariants(simulate(SimulationPlan(24, 40, 8, time_control_index=0, is_cluster=False)))
 
 
 def test_a_planted_defect_is_found_and_reduced_to_the_necessary_faults() -> None:
@@ -46,7 +46,7 @@ def test_a_planted_defect_is_found_and_reduced_to_the_necessary_faults() -> None
         assert "got a match while it was suspended" in outcome.failure
         shrunk = reduce_failure(outcome)
     assert generalize_failure(shrunk.failure) == generalize_failure(outcome.failure)
-    assert shrunk.faults == []
+    assert shrunk.injected_faults == []
 
 
 @pytest.mark.slow
@@ -54,7 +54,7 @@ def test_a_freeze_of_the_server_voids_matches() -> None:
     outcome = simulate(SimulationPlan(20, 60, fault_numbers=(6,)))
     assert outcome.failure == "", "\n".join(outcome.event_log)
     assert outcome.fault_counts == {"server freeze": 1}
-    assert outcome.reasons[EndReason.SERVER_FAULT] == 3
+    assert outcome.end_reasons[EndReason.SERVER_FAULT] == 3
 
 
 FIRST_SEED = {
@@ -89,6 +89,6 @@ def test_invariants_hold_on_a_cluster_and_the_same_seed_gives_the_same_run_byte_
         check=True,
         text=True,
     ).stdout
-    outcome = simulate(SimulationPlan(24, 30, 8, time_control_index=0, cluster=True))
+    outcome = simulate(SimulationPlan(24, 30, 8, time_control_index=0, is_cluster=True))
     require_invariants(outcome)
-    assert printed == f"{outcome.digest} {outcome.steps} {outcome.failure}\n"
+    assert printed == f"{outcome.digest} {outcome.executed_call_count} {outcome.failure}\n"
