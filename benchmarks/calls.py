@@ -36,12 +36,12 @@ from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from benchmarks.kit.client import Client, ServerMessage, connect, open_client, open_socket
 from benchmarks.kit.results import make_argument_parser, print_faults
-from benchmarks.kit.script import MAP, make_scripted_moves
+from benchmarks.kit.scripted_match import SCRIPTED_MATCH_MAP, make_scripted_moves
 
 # Work at fixed intervals must not be counted as part of a request.
 loop_lag.LAG_MEASUREMENT_INTERVAL_NS = 10**12
 PACKAGE_FOLDER = str(Path(arena.__file__).parent)
-REPETITIONS, SERIES = 20, 3
+REQUESTS_PER_SERIES, SERIES_COUNT = 20, 3
 """Number of requests in a series, and number of series of each kind of request.
 
 For each function, the median of its calls per request is computed for every series, and the smallest median is shown. On a
@@ -68,20 +68,23 @@ class CallCounter:
             self.counts[frame.f_code] += 1
 
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
-        """Call `action` with each number from 0 to SERIES * REPETITIONS - 1, and count the calls of each function.
+        """Call `action` with each number from 0 to SERIES_COUNT * REQUESTS_PER_SERIES - 1, and count the calls of each function.
 
-        Return, for each function, its calls per action: the median over the REPETITIONS actions of a series, and the smallest
-        of the medians of all SERIES.
+        Return, for each function, its calls per action: the median over the REQUESTS_PER_SERIES actions of a series, and the smallest
+        of the medians of all SERIES_COUNT.
         """
         results: list[Counter[CodeType]] = []
-        for number in range(SERIES * REPETITIONS):
+        for number in range(SERIES_COUNT * REQUESTS_PER_SERIES):
             self.counts = Counter()
             self._is_counting = True
             await action(number)
             await asyncio.sleep(PAUSE_AFTER_ANSWER_SECONDS)
             self._is_counting = False
             results.append(self.counts)
-        all_series = [results[start : start + REPETITIONS] for start in range(0, len(results), REPETITIONS)]
+        all_series = [
+            results[start : start + REQUESTS_PER_SERIES]
+            for start in range(0, len(results), REQUESTS_PER_SERIES)
+        ]
         codes = dict.fromkeys(code for calls in results for code in calls)
         return Counter(
             {
@@ -106,7 +109,9 @@ async def receive_until(client: Client, message_type: str) -> ServerMessage:
 async def count_calls_by_request() -> dict[str, Counter[CodeType]]:
     """Return the number of calls of each function per request, for each kind of request in MAX_FUNCTION_CALLS_BY_REQUEST."""
     call_counter = CallCounter()
-    pool = Pool(games=(OfferedGame(make_game_on_map("riskless", MAP), TimeControl.parse("60+1")),))
+    pool = Pool(
+        games=(OfferedGame(make_game_on_map("riskless", SCRIPTED_MATCH_MAP), TimeControl.parse("60+1")),)
+    )
     results = {}
     try:
         with tempfile.TemporaryDirectory(prefix="arena-calls-") as folder:
@@ -129,13 +134,13 @@ async def count_calls_by_request() -> dict[str, Counter[CodeType]]:
 
 
 async def _count_hello_calls(host: Host, call_counter: CallCounter) -> Counter[CodeType]:
-    clients = [await open_client(host.url) for _ in range(SERIES * REPETITIONS + 1)]
+    clients = [await open_client(host.url) for _ in range(SERIES_COUNT * REQUESTS_PER_SERIES + 1)]
 
     async def send_hello(client_index: int) -> None:
         await clients[client_index].send(type="hello", name=f"watcher {client_index}", pool=False)
         await receive_until(clients[client_index], "welcome")
 
-    await send_hello(SERIES * REPETITIONS)  # the first one finds nothing prepared
+    await send_hello(SERIES_COUNT * REQUESTS_PER_SERIES)  # the first one finds nothing prepared
     # A real matchmaker pairs all bots that arrived within PAIRING_DELAY_AFTER_CHANGE_NS at once, so its work is not part of a hello.
     vars(core)["PAIRING_DELAY_AFTER_CHANGE_NS"] = 10**12
     counts = await call_counter.count_calls(send_hello)

@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.kit.load import LoadCounters, measure_moves_per_second, run_arena_bot, run_bots
 from benchmarks.kit.measure import compute_quantile, format_markdown_table, format_spread
-from benchmarks.kit.results import CLUSTER, format_verdict, start_recording_conditions
+from benchmarks.kit.results import CLUSTER_PAGE, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import SCRIPTED_MATCH_OPTIONS, read_process_cpu_seconds
 from testkit import forked
 from testkit.nats_server import NatsServer, run_nats
@@ -151,9 +151,9 @@ async def measure_round_cost(
                     rate = await measure_moves_per_second(load, measured_seconds)
                     cpu_after = measure_cpu_seconds(members, postgresql, nats)
                     moves, seconds = load.move_count - moves, list(load.latencies_seconds)
-    if load.forfeits:
+    if load.forfeit_reasons:
         raise RuntimeError(
-            f"with {edge_count} edges, {len(load.forfeits)} matches were forfeited, the first for the reason {load.forfeits[0]}; no match may be"
+            f"with {edge_count} edges, {len(load.forfeit_reasons)} matches were forfeited, the first for the reason {load.forfeit_reasons[0]}; no match may be"
         )
     idle_periods = measured_seconds / IDLE_MEASUREMENT_SECONDS
     core_us, edges_us, postgresql_us, nats_us = [
@@ -197,7 +197,7 @@ def format_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
 
 def main() -> None:
     """Measure all configurations, and print the figures. With `--write`, also write them to CLUSTER.md."""
-    parser = CLUSTER.make_parser(__doc__)
+    parser = CLUSTER_PAGE.make_parser(__doc__)
     parser.add_argument(
         "--seconds",
         type=float,
@@ -210,7 +210,7 @@ def main() -> None:
         default=3,
         help="number of measurements of each configuration; default: %(default)s",
     )
-    arguments = CLUSTER.parse_arguments(parser)
+    arguments = CLUSTER_PAGE.parse_arguments(parser)
     binaries = find_postgresql_folder()
     if binaries is None or find_missing_tool_reason("nats"):
         parser.error(str(find_missing_tool_reason("postgresql") or find_missing_tool_reason("nats")))
@@ -224,7 +224,7 @@ def main() -> None:
                 cost = asyncio.run(measure_round_cost(edges, arguments.seconds, url, postgresql, nats))
                 costs[configuration].append(cost)
                 print(f"{number + 1}: {configuration}: {cost}", flush=True)
-    CLUSTER.publish("cost", format_figures(costs), get_conditions, write=arguments.write)
+    CLUSTER_PAGE.publish("cost", format_figures(costs), get_conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

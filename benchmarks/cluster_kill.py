@@ -22,7 +22,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.kit.measure import compute_quantile, format_markdown_table
-from benchmarks.kit.results import CLUSTER, format_verdict, print_faults, start_recording_conditions
+from benchmarks.kit.results import CLUSTER_PAGE, format_verdict, print_faults, start_recording_conditions
 from testkit import forked
 from testkit.cluster import run_cluster
 from testkit.cluster_faults import (
@@ -113,7 +113,7 @@ def main() -> int:
 
     Return the exit code: 1 if anything was lost or a match got stuck.
     """
-    parser = CLUSTER.make_parser(__doc__)
+    parser = CLUSTER_PAGE.make_parser(__doc__)
     parser.add_argument(
         "--rounds",
         type=int,
@@ -132,7 +132,7 @@ def main() -> int:
         default=list(FAULT_KINDS),
         help=f"kinds of failure to choose from, separated by commas; default: {','.join(FAULT_KINDS)}",
     )
-    arguments = CLUSTER.parse_arguments(parser)
+    arguments = CLUSTER_PAGE.parse_arguments(parser)
     if unknown := sorted(set(arguments.kinds) - set(FAULT_KINDS)):
         parser.error(f"there is no failure {unknown[0]!r}; there are {', '.join(FAULT_KINDS)}")
     binaries = find_postgresql_folder()
@@ -147,7 +147,7 @@ def main() -> int:
     ):
         url = postgresql.new_database()
         report = asyncio.run(inject_failures(arguments, Path(folder), url, postgresql, nats))
-    CLUSTER.publish(
+    CLUSTER_PAGE.publish(
         "failures", format_figures(report, arguments.kinds), get_conditions, write=arguments.write
     )
     stuck = [

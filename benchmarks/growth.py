@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from benchmarks.kit.filling import STORE_KIND_TITLES, create_database, create_filled_store
+from benchmarks.kit.filled_store import STORE_KIND_TITLES, create_database, create_filled_store
 from benchmarks.kit.full_speed import RAISED_LIMIT_OPTIONS, WARM_UP_SECONDS, measure_moves_and_cpu
-from benchmarks.kit.load_processes import ARENA, IDLE, LoadProcesses, run_load_processes
+from benchmarks.kit.load_processes import ARENA_CLIENT, IDLE_CLIENT, LoadProcesses, run_load_processes
 from benchmarks.kit.measure import format_markdown_table, format_spread
-from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
+from benchmarks.kit.results import SERVER_PAGE, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import (
     RunningServer,
     get_server_cores,
@@ -36,8 +36,8 @@ STORED_MATCH_COUNTS = (1, 10_000, 1_000_000)
 PLAYING_BOT_COUNT_PER_STORE = 100
 """Number of bots that play on each store."""
 MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST = 100
-"""Number of connections above which further connections must not raise the cost of a move by more than MAX_RATIO."""
-MAX_RATIO, MAX_START_SECONDS = 1.3, 2.0
+"""Number of connections above which further connections must not raise the cost of a move by more than MAX_CPU_RATIO."""
+MAX_CPU_RATIO, MAX_START_SECONDS = 1.3, 2.0
 """Promised upper bounds of two ratios of the server's CPU time per move, and of the start-up time with the largest store.
 
 The first ratio is the time with more than 100 connections, divided by the time with 100. The second ratio is the time with
@@ -47,22 +47,22 @@ the store of any size, divided by the time with the smallest store.
 
 @dataclass(frozen=True)
 class MoveCostWithIdleConnections:
-    """Cost of a move with `connections` connections, of which all but PLAYING_BOT_COUNT_AMONG_IDLE are idle."""
+    """Cost of a move with `connection_count` connections, of which all but PLAYING_BOT_COUNT_AMONG_IDLE are idle."""
 
-    connections: int
-    cpu_us: Sequence[float]
+    connection_count: int
+    cpu_us_by_round: Sequence[float]
     """CPU time of the server per move, in µs, for each round."""
-    moves_per_second: float
+    median_moves_per_second: float
     """Moves per second of all bots, median of the rounds."""
 
 
 @dataclass(frozen=True)
 class MoveCostWithStore:
-    """Cost of a move, and start-up times, on a store with `matches` finished matches."""
+    """Cost of a move, and start-up times, on a store with `match_count` finished matches."""
 
-    store: str
-    matches: int
-    cpu_us: Sequence[float]
+    store_kind: str
+    match_count: int
+    cpu_us_by_round: Sequence[float]
     """CPU time of the server per move, in µs, for each round."""
     start_seconds: float
     """Seconds from the start of the server until it listens."""
@@ -86,10 +86,12 @@ def measure_move_costs_with_idle_connections(
             if missing_count > 0:
                 names = f"idle {size}"
                 stack.enter_context(
-                    run_load_processes(running.url, missing_count, client_kind=IDLE, name_prefix=names)
+                    run_load_processes(running.url, missing_count, client_kind=IDLE_CLIENT, name_prefix=names)
                 ).wait_until_all_connected(missing_count)
                 idle_count += missing_count
-            with run_load_processes(running.url, PLAYING_BOT_COUNT_AMONG_IDLE, client_kind=ARENA) as load:
+            with run_load_processes(
+                running.url, PLAYING_BOT_COUNT_AMONG_IDLE, client_kind=ARENA_CLIENT
+            ) as load:
                 cpu, rates = measure_cpu_and_move_rate_by_round(
                     running, load, PLAYING_BOT_COUNT_AMONG_IDLE, seconds, round_count
                 )
@@ -106,7 +108,7 @@ def measure_cpu_and_move_rate_by_round(
     load.wait_until_all_connected(player_count)
     time.sleep(WARM_UP_SECONDS)
     figures = [measure_moves_and_cpu(server, load, seconds) for _ in range(round_count)]
-    return [figure.cpu_us for figure in figures], [figure.moves_per_second for figure in figures]
+    return [figure.cpu_us_per_move for figure in figures], [figure.moves_per_second for figure in figures]
 
 
 def measure_move_cost_with_store(
@@ -120,7 +122,7 @@ def measure_move_cost_with_store(
         asyncio.run(create_filled_store(database_url, match_count))
         with (
             _run_server_and_time_start(database_url) as (running, start),
-            run_load_processes(running.url, PLAYING_BOT_COUNT_PER_STORE, client_kind=ARENA) as load,
+            run_load_processes(running.url, PLAYING_BOT_COUNT_PER_STORE, client_kind=ARENA_CLIENT) as load,
         ):
             cpu = measure_cpu_and_move_rate_by_round(
                 running, load, PLAYING_BOT_COUNT_PER_STORE, seconds, round_count
@@ -137,7 +139,7 @@ def _run_server_and_time_start(database_url: str) -> Iterator[tuple[RunningServe
     with run_arena_server(
         PLAYING_BOT_COUNT_PER_STORE // 2,
         *RAISED_LIMIT_OPTIONS,
-        database=database_url,
+        database_url=database_url,
         cores=get_server_cores(),
     ) as running:
         yield running, time.perf_counter() - start_time
@@ -148,12 +150,20 @@ def format_figures(
 ) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
     idle_rows = [
-        [f"{cost.connections:,}", format_spread(cost.cpu_us), f"{cost.moves_per_second:,.0f}"]
+        [
+            f"{cost.connection_count:,}",
+            format_spread(cost.cpu_us_by_round),
+            f"{cost.median_moves_per_second:,.0f}",
+        ]
         for cost in idle_costs
     ]
     store_rows = [
         [
-            *(STORE_KIND_TITLES[cost.store], f"{cost.matches:,}", format_spread(cost.cpu_us)),
+            *(
+                STORE_KIND_TITLES[cost.store_kind],
+                f"{cost.match_count:,}",
+                format_spread(cost.cpu_us_by_round),
+            ),
             *(f"{cost.start_seconds:.1f}", f"{cost.recovery_seconds:.1f}"),
         ]
         for cost in store_costs
@@ -163,23 +173,30 @@ def format_figures(
         "growth.connections": format_markdown_table(["connections", "CPU of a move", "moves/s"], idle_rows),
         "growth.stores": format_markdown_table(store_head, store_rows),
     }
-    grown_costs = [cost for cost in idle_costs if cost.connections >= MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST]
+    grown_costs = [
+        cost for cost in idle_costs if cost.connection_count >= MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST
+    ]
     ratios = {
-        cost.connections: statistics.median(cost.cpu_us) / statistics.median(grown_costs[0].cpu_us)
+        cost.connection_count: statistics.median(cost.cpu_us_by_round)
+        / statistics.median(grown_costs[0].cpu_us_by_round)
         for cost in grown_costs
     }
     worst_count = max(ratios, key=lambda count: ratios[count])
     text = f"at most {ratios[worst_count]:.2f} ×, with {worst_count:,} connections"
-    figures["growth.ratio connections"] = format_verdict(text, is_bound_kept=ratios[worst_count] <= MAX_RATIO)
-    for store in dict.fromkeys(cost.store for cost in store_costs):
-        costs = [cost for cost in store_costs if cost.store == store]
-        ratio = max(statistics.median(cost.cpu_us) for cost in costs) / statistics.median(costs[0].cpu_us)
-        figures[f"growth.ratio {store}"] = format_verdict(
-            f"at most {ratio:.2f} ×", is_bound_kept=ratio <= MAX_RATIO
+    figures["growth.ratio connections"] = format_verdict(
+        text, is_bound_kept=ratios[worst_count] <= MAX_CPU_RATIO
+    )
+    for store in dict.fromkeys(cost.store_kind for cost in store_costs):
+        costs = [cost for cost in store_costs if cost.store_kind == store]
+        ratio = max(statistics.median(cost.cpu_us_by_round) for cost in costs) / statistics.median(
+            costs[0].cpu_us_by_round
         )
-    largest = max(cost.matches for cost in store_costs)
+        figures[f"growth.ratio {store}"] = format_verdict(
+            f"at most {ratio:.2f} ×", is_bound_kept=ratio <= MAX_CPU_RATIO
+        )
+    largest = max(cost.match_count for cost in store_costs)
     longest_start_seconds = max(
-        max(cost.start_seconds, cost.recovery_seconds) for cost in store_costs if cost.matches == largest
+        max(cost.start_seconds, cost.recovery_seconds) for cost in store_costs if cost.match_count == largest
     )
     figures["growth.start"] = format_verdict(
         f"at most {longest_start_seconds:.1f} s", is_bound_kept=longest_start_seconds < MAX_START_SECONDS
@@ -189,7 +206,7 @@ def format_figures(
 
 def main() -> None:
     """Measure all costs, and print the figures. With `--write`, also write them to SERVER.md."""
-    parser = SERVER.make_parser(__doc__)
+    parser = SERVER_PAGE.make_parser(__doc__)
     parser.add_argument(
         "--seconds",
         type=float,
@@ -202,7 +219,7 @@ def main() -> None:
         default=3,
         help="number of times to measure the cost of a move in each condition; default: %(default)s",
     )
-    arguments = SERVER.parse_arguments(parser)
+    arguments = SERVER_PAGE.parse_arguments(parser)
     raise_open_file_limit()
     get_conditions, beside = start_recording_conditions(), []
     for cost_beside_idle in measure_move_costs_with_idle_connections(arguments.seconds, arguments.rounds):
@@ -213,7 +230,7 @@ def main() -> None:
         for count in STORED_MATCH_COUNTS:
             stores.append(measure_move_cost_with_store(store, count, arguments.seconds, arguments.rounds))
             print(stores[-1], flush=True)
-    SERVER.publish("growth", format_figures(beside, stores), get_conditions, write=arguments.write)
+    SERVER_PAGE.publish("growth", format_figures(beside, stores), get_conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ LEGAL_MOVE_INDEX_BY_BOT = (0, 1, 2, 3, -1)
 """Move that a bot always plays, for each bot of the event: its index in the list of legal moves, modulo the list's length."""
 
 
-def make_ladder_runner(folder: Path, round_count: int) -> KillableLadder:
+def make_killable_ladder(folder: Path, round_count: int) -> KillableLadder:
     """Write deterministic bots to a folder, and return a runner of a ladder of `round_count` rounds in which they play."""
     for index in LEGAL_MOVE_INDEX_BY_BOT:
         (folder / f"bot{index}.py").write_text(
@@ -57,19 +57,19 @@ def make_ladder_runner(folder: Path, round_count: int) -> KillableLadder:
 def list_faults_after_ladder_kills(arguments: argparse.Namespace, folder: Path) -> list[str]:
     """Kill a ladder repeatedly. Return a line of text for each difference from the same ladder without kills."""
     rng = random.Random(arguments.seed)
-    runner = make_ladder_runner(folder, arguments.rounds)
+    ladder = make_killable_ladder(folder, arguments.rounds)
     start_time = time.monotonic()
-    uninterrupted = runner.play_to_end("unbroken")
+    uninterrupted = ladder.play_to_end("unbroken")
     duration_seconds = time.monotonic() - start_time
     print(f"never killed: {uninterrupted['played']} matches in {duration_seconds:.0f} s", flush=True)
     matches_before: set[str] = set()
     for number in range(1, arguments.kills + 1):
         # Most kills happen during play, some during the start.
         if rng.random() < 0.2:
-            runner.resume_and_kill("killed", rng.uniform(0, 3), is_delay_from_start=True)
+            ladder.resume_and_kill("killed", rng.uniform(0, 3), is_delay_from_start=True)
         else:
-            runner.resume_and_kill("killed", rng.uniform(0, 0.1))
-        matches_after = runner.load_finished_match_ids("killed")
+            ladder.resume_and_kill("killed", rng.uniform(0, 0.1))
+        matches_after = ladder.load_finished_match_ids("killed")
         print(
             f"kill {number}: {len(matches_after)} matches in the store, {len(matches_after - matches_before)} more",
             flush=True,
@@ -78,8 +78,8 @@ def list_faults_after_ladder_kills(arguments: argparse.Namespace, folder: Path) 
             return ["a match is lost"]
         matches_before = matches_after
     in_play = len(matches_before) < uninterrupted["played"]
-    interrupted = runner.play_to_end("killed")
-    ids = {name: sorted(runner.load_finished_match_ids(name)) for name in ("unbroken", "killed")}
+    interrupted = ladder.play_to_end("killed")
+    ids = {name: sorted(ladder.load_finished_match_ids(name)) for name in ("unbroken", "killed")}
     lines = [json.loads(line)["match"] for line in (folder / "killed.jsonl").read_text().splitlines()]
     checks = {
         "the event was in play at every kill": in_play,

@@ -26,7 +26,7 @@ from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import MessageToCore
 
-TURN, ANSWER = 0x81, 0x82
+TURN_FIRST_BYTE, ANSWER_FIRST_BYTE = 0x81, 0x82
 """First byte of the payload of a turn and of an answer, by which bots tell these two messages apart."""
 RELAY_HOST = "127.0.0.1"
 RELAY_LIMITS = replace(PRIVATE_HOST_LIMITS, hello_seconds=60.0)
@@ -122,8 +122,8 @@ async def run_relay(port: int, answer_message: bytes, turn_message: bytes) -> No
 def main() -> None:
     """Run a relay at the address given on the command line, until the process is killed."""
     port, answer_bytes, turn_bytes = map(int, sys.argv[1:4])
-    answer_message = bytes([ANSWER]) + bytes(answer_bytes - 1)
-    turn_message = bytes([TURN]) + bytes(turn_bytes - 1)
+    answer_message = bytes([ANSWER_FIRST_BYTE]) + bytes(answer_bytes - 1)
+    turn_message = bytes([TURN_FIRST_BYTE]) + bytes(turn_bytes - 1)
     uvloop.run(run_relay(port, answer_message, turn_message))
 
 

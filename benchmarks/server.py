@@ -24,7 +24,7 @@ import uvloop
 from benchmarks.kit.full_speed import RAISED_LIMIT_OPTIONS, measure_full_speed_by_bot_count, serve_relay
 from benchmarks.kit.load import LoadCounters, measure_moves_per_second, run_arena_bot, run_bots, run_relay_bot
 from benchmarks.kit.measure import compute_quantile, format_markdown_table
-from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
+from benchmarks.kit.results import SERVER_PAGE, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import (
     fetch_move_time_histogram,
     interpolate_quantile,
@@ -55,16 +55,16 @@ class FiguresAtMoveRate:
     """Measurements of one run at a given rate of moves.
 
     requested_rate, measured_rate: moves per second of all bots together
-    milliseconds: p50, p99 and p99.9 of the time from a move's arrival to the message `accepted`, in ms
+    latency_quantiles_ms: p50, p99 and p99.9 of the time from a move's arrival to the message `accepted`, in ms
     idle_kib: memory of the server per idle connection, in KiB
     playing_kib: additional memory of the server per connection that plays, in KiB
     """
 
-    bots: int
-    requested_rate: float
-    measured_rate: float
-    milliseconds: list[float]
-    forfeits: int
+    bot_count: int
+    requested_moves_per_second: float
+    measured_moves_per_second: float
+    latency_quantiles_ms: list[float]
+    forfeit_count: int
     idle_kib: float
     playing_kib: float
 
@@ -105,7 +105,7 @@ async def _measure_at_move_rate(bot_count: int, moves_per_second: float, seconds
         moves_per_second,
         measured_rate,
         latencies,
-        len(load.forfeits),
+        len(load.forfeit_reasons),
         (idle_bytes - empty_bytes) / bot_count / 1024,
         (playing_bytes - idle_bytes) / bot_count / 1024,
     )
@@ -186,20 +186,26 @@ async def measure_latency_by_bot_count(seconds: float) -> dict[str, str]:
     headings += ["KiB per idle connection", "KiB more per playing connection"]
     rows = [
         [
-            *(figure.bots, f"{figure.requested_rate:,.0f}", f"{figure.measured_rate:,.0f}"),
-            *(f"{milliseconds:.1f}" for milliseconds in figure.milliseconds),
-            *(figure.forfeits, f"{figure.idle_kib:.1f}", f"{figure.playing_kib:.1f}"),
+            *(
+                figure.bot_count,
+                f"{figure.requested_moves_per_second:,.0f}",
+                f"{figure.measured_moves_per_second:,.0f}",
+            ),
+            *(f"{milliseconds:.1f}" for milliseconds in figure.latency_quantiles_ms),
+            *(figure.forfeit_count, f"{figure.idle_kib:.1f}", f"{figure.playing_kib:.1f}"),
         ]
         for figure in figures
     ]
     table_figures = {"paced.table": format_markdown_table(headings, rows)}
     paced = figures[-1]
-    p99 = paced.milliseconds[1]
-    text = f"p99 {p99:.1f} ms, {paced.forfeits} forfeits at {paced.measured_rate:,.0f} moves/s"
+    p99 = paced.latency_quantiles_ms[1]
+    text = (
+        f"p99 {p99:.1f} ms, {paced.forfeit_count} forfeits at {paced.measured_moves_per_second:,.0f} moves/s"
+    )
     idle, playing = f"{paced.idle_kib:.1f} KiB", f"{paced.playing_kib:.1f} KiB"
     return {
         **table_figures,
-        "paced.p99": format_verdict(text, is_bound_kept=p99 <= MAX_P99_MS and not paced.forfeits),
+        "paced.p99": format_verdict(text, is_bound_kept=p99 <= MAX_P99_MS and not paced.forfeit_count),
         "paced.idle": format_verdict(idle, is_bound_kept=paced.idle_kib <= MAX_IDLE_KIB),
         "paced.playing": format_verdict(playing, is_bound_kept=paced.playing_kib <= MAX_PLAYING_KIB),
     }
@@ -207,7 +213,7 @@ async def measure_latency_by_bot_count(seconds: float) -> dict[str, str]:
 
 def main() -> None:
     """Measure the server and the relay, and print the figures. With `--write`, also write them to SERVER.md."""
-    parser = SERVER.make_parser(__doc__)
+    parser = SERVER_PAGE.make_parser(__doc__)
     parser.add_argument(
         "--seconds",
         type=float,
@@ -220,13 +226,13 @@ def main() -> None:
         default=3,
         help="number of times to measure bots that play as fast as they can; default: %(default)s",
     )
-    arguments = SERVER.parse_arguments(parser)
+    arguments = SERVER_PAGE.parse_arguments(parser)
     raise_open_file_limit()
     seconds, get_conditions = arguments.seconds, start_recording_conditions()
     figures = measure_full_speed_by_bot_count(seconds, arguments.rounds)
     figures |= uvloop.run(measure_single_match_latencies(2 * seconds))
     figures |= uvloop.run(measure_latency_by_bot_count(seconds))
-    SERVER.publish("speed", figures, get_conditions, write=arguments.write)
+    SERVER_PAGE.publish("speed", figures, get_conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from itertools import count
 
 from benchmarks.kit.measure import format_markdown_table
-from benchmarks.kit.results import SIMULATION, format_verdict, start_recording_conditions
+from benchmarks.kit.results import SIMULATION_PAGE, format_verdict, start_recording_conditions
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 from testkit.simulation.defects import DEFECTS, find_failing_seed, plant_defect
 from testkit.simulation.shrink import reduce_failure
@@ -42,7 +42,7 @@ def main() -> int:
     else:
         results = _run_simulations(arguments)
         figures = _format_figures(results, time.process_time() - start_time, arguments.bots)
-    SIMULATION.publish(arguments.part, figures, get_conditions, write=arguments.write)
+    SIMULATION_PAGE.publish(arguments.part, figures, get_conditions, write=arguments.write)
     return 1 if any(result.failure for result in results) else 0
 
 
@@ -126,7 +126,7 @@ def _parse_seed_option(text: str) -> int:
 
 
 def _parse_arguments() -> argparse.Namespace:
-    parser = SIMULATION.make_parser(__doc__)
+    parser = SIMULATION_PAGE.make_parser(__doc__)
     parser.add_argument(
         "part",
         nargs="?",

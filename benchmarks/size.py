@@ -28,9 +28,9 @@ from arena.server.web.page_process import MAX_PARALLEL_RESPONSES as ANSWERS_AT_O
 from arena.server.web.request_queue import MAX_PROCESSOR_CORE_SHARE
 from arena.server.web.routes import ROUTES, find_route_key
 from benchmarks.hostile.stranger import TrafficCounts, send_http_request
-from benchmarks.kit.filling import (
+from benchmarks.kit.filled_store import (
     BOT_COUNT,
-    EVENT,
+    EVENT_NAME,
     LADDER_COUNT,
     STORE_KIND_TITLES,
     create_database,
@@ -38,7 +38,7 @@ from benchmarks.kit.filling import (
     replace_shared_records,
 )
 from benchmarks.kit.measure import format_markdown_table
-from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
+from benchmarks.kit.results import SERVER_PAGE, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import run_arena_server
 
 CLIENT_COUNT = 6
@@ -65,14 +65,14 @@ MakeTarget = Callable[[random.Random], str]
 
 @dataclass
 class StoreLatencies:
-    """Size of a store with `count` finished matches, and the latencies measured on it."""
+    """Size of a store with `match_count` finished matches, and the latencies measured on it."""
 
-    store: str
-    count: int
-    stats: StoreStats
+    store_kind: str
+    match_count: int
+    store_stats: StoreStats
     match_bytes: float
     """Average size of a match's compressed record and event log, in bytes."""
-    milliseconds: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    latencies_ms_by_request: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     """Latencies in ms, by kind of request, as (p50, p95, longest of the clients' first answers)."""
 
 
@@ -91,7 +91,7 @@ def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, 
 
     return {
         "table": lambda _: "/api/table",
-        "table of an event": lambda _: f"/api/table?event={EVENT}",
+        "table of an event": lambda _: f"/api/table?event={EVENT_NAME}",
         "table of a ladder": lambda rng: (
             f"/api/table?event={quote(f'ladder {rng.randrange(1, LADDER_COUNT, 5)}')}"
         ),
@@ -110,7 +110,7 @@ def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, 
         "search of a reason": lambda rng: (
             f"/api/search?limit=50&result=elimination&before={draw_cursor(rng)}"
         ),
-        "records of an event": lambda _: f"/api/records?limit=50&event={EVENT}",
+        "records of an event": lambda _: f"/api/records?limit=50&event={EVENT_NAME}",
         "bot": lambda rng: f"/api/bot/{draw_bot(rng)}",
         "guest": lambda rng: f"/api/bot/{quote(rng.choice(matches)[2])}",
         "records": lambda rng: f"/api/records?limit={rng.randrange(1, 51)}",
@@ -191,39 +191,46 @@ async def measure_store_latencies(
             length = sa.func.avg(sa.func.length(records.c.packed))
             match_bytes = float((await connection.execute(sa.select(length))).scalar_one())
         token = await tokens.create_token(engine, "host", "admin")
-    with run_arena_server(1, *UNLIMITED_OPTIONS, database=database_url) as running:
+    with run_arena_server(1, *UNLIMITED_OPTIONS, database_url=database_url) as running:
         latencies = StoreLatencies(store_kind, match_count, stats, match_bytes)
         target_functions = make_target_functions(sample_matches)
         for name, make_target in target_functions.items():
             times = await measure_request_latencies_ms(running.url, make_target, f"host:{token}", seconds)
             percentiles = statistics.quantiles(times, n=20)
-            latencies.milliseconds[name] = percentiles[9], percentiles[18], max(times[:CLIENT_COUNT])
+            latencies.latencies_ms_by_request[name] = (
+                percentiles[9],
+                percentiles[18],
+                max(times[:CLIENT_COUNT]),
+            )
     return latencies
 
 
 def format_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
-    largest_count = max(latency.count for latency in latencies)
-    names = list(latencies[0].milliseconds)
+    largest_count = max(latency.match_count for latency in latencies)
+    names = list(latencies[0].latencies_ms_by_request)
     tables = {}
-    for store in dict.fromkeys(latency.store for latency in latencies):
-        columns = [latency for latency in latencies if latency.store == store]
+    for store in dict.fromkeys(latency.store_kind for latency in latencies):
+        columns = [latency for latency in latencies if latency.store_kind == store]
         rows = [
-            [name, *(_format_latencies_ms(each.milliseconds[name]) for each in columns)] for name in names
+            [name, *(_format_latencies_ms(each.latencies_ms_by_request[name]) for each in columns)]
+            for name in names
         ]
         rows += [
             ["bytes per match, compressed", *(f"{each.match_bytes:,.0f}" for each in columns)],
             [
                 "bytes per match with rows and indices",
-                *(f"{each.stats.bytes_a_match:,.0f}" for each in columns),
+                *(f"{each.store_stats.bytes_a_match:,.0f}" for each in columns),
             ],
-            ["bytes of the store", *(f"{each.stats.bytes / 1e6:,.0f} MB" for each in columns)],
+            ["bytes of the store", *(f"{each.store_stats.bytes / 1e6:,.0f} MB" for each in columns)],
         ]
-        tables[f"size.{store}"] = format_markdown_table(["", *(f"{each.count:,}" for each in columns)], rows)
-    largest = [latency for latency in latencies if latency.count == largest_count]
-    slowest = max(latency.milliseconds[name][1] for latency in largest for name in names)
+        tables[f"size.{store}"] = format_markdown_table(
+            ["", *(f"{each.match_count:,}" for each in columns)], rows
+        )
+    largest = [latency for latency in latencies if latency.match_count == largest_count]
+    slowest = max(latency.latencies_ms_by_request[name][1] for latency in largest for name in names)
     match_bytes = max(latency.match_bytes for latency in largest)
-    match_bytes_with_rows = max(latency.stats.bytes_a_match or 0 for latency in largest)
+    match_bytes_with_rows = max(latency.store_stats.bytes_a_match or 0 for latency in largest)
     size = f"{match_bytes / 1000:.1f} KB; {match_bytes_with_rows / 1000:.1f} KB with its rows and all indices"
     return {
         **tables,
@@ -238,7 +245,7 @@ def _format_latencies_ms(latencies_ms: tuple[float, float, float]) -> str:
 
 def main() -> None:
     """Measure all stores, and print the figures. With `--write`, also write them to SERVER.md."""
-    parser = SERVER.make_parser(__doc__)
+    parser = SERVER_PAGE.make_parser(__doc__)
     parser.add_argument(
         "--most",
         type=int,
@@ -256,7 +263,7 @@ def main() -> None:
         default=5.0,
         help="how long to measure each kind of request, in seconds; default: %(default)s",
     )
-    arguments = SERVER.parse_arguments(parser)
+    arguments = SERVER_PAGE.parse_arguments(parser)
     get_conditions, latencies = start_recording_conditions(), []
     sizes = [10**power for power in range(3, 10) if 10**power <= arguments.most]
     for store, count in product(arguments.stores.split(","), sizes):
@@ -264,7 +271,7 @@ def main() -> None:
         with create_database(store) as database:
             latencies.append(asyncio.run(measure_store_latencies(store, database, count, arguments.seconds)))
         print(f"{store}, {count:,} matches: {time.perf_counter() - start_time:.0f} s", flush=True)
-    SERVER.publish("size", format_figures(latencies), get_conditions, write=arguments.write)
+    SERVER_PAGE.publish("size", format_figures(latencies), get_conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

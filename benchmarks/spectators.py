@@ -17,9 +17,9 @@ from typing import NamedTuple
 import uvloop
 
 from benchmarks.kit.load import LoadCounters, measure_moves_per_second, run_arena_bot, run_bots
-from benchmarks.kit.load_processes import WATCH, run_load_processes
+from benchmarks.kit.load_processes import SPECTATOR_CLIENT, run_load_processes
 from benchmarks.kit.measure import MeasuredRatio, compute_quantile, format_markdown_table
-from benchmarks.kit.results import SERVER, format_verdict, start_recording_conditions
+from benchmarks.kit.results import SERVER_PAGE, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import run_arena_server
 
 SPECTATOR_COUNT = 200
@@ -62,7 +62,7 @@ async def measure_latency_rounds(spectator_count: int, round_count: int) -> Late
             for _ in range(round_count):
                 rounds.without_spectators_ms.append(await measure_p99_latency_ms(load))
                 with run_load_processes(
-                    server.url, spectator_count, client_kind=WATCH, name_prefix="spectator"
+                    server.url, spectator_count, client_kind=SPECTATOR_CLIENT, name_prefix="spectator"
                 ) as spectator_processes:
                     await asyncio.to_thread(spectator_processes.wait_until_all_connected, spectator_count)
                     rounds.with_spectators_ms.append(await measure_p99_latency_ms(load))
@@ -71,7 +71,7 @@ async def measure_latency_rounds(spectator_count: int, round_count: int) -> Late
 
 def main() -> None:
     """Measure and print the p99 of moves with and without spectators. With `--write`, also write it to SERVER.md."""
-    parser = SERVER.make_parser(__doc__)
+    parser = SERVER_PAGE.make_parser(__doc__)
     parser.add_argument(
         "--spectators", type=int, default=SPECTATOR_COUNT, help="number of spectators; default: %(default)s"
     )
@@ -81,7 +81,7 @@ def main() -> None:
         default=7,
         help="number of periods with spectators, and of periods without them; default: %(default)s",
     )
-    arguments = SERVER.parse_arguments(parser)
+    arguments = SERVER_PAGE.parse_arguments(parser)
     get_conditions = start_recording_conditions()
     rounds = uvloop.run(measure_latency_rounds(arguments.spectators, arguments.rounds))
     ratio = MeasuredRatio([with_them / without for without, with_them in zip(*rounds, strict=True)])
@@ -94,7 +94,7 @@ def main() -> None:
         ),
         "spectators.ratio": format_verdict(text, is_bound_kept=ratio.median <= MAX_P99_RATIO),
     }
-    SERVER.publish("spectators", figures, get_conditions, write=arguments.write)
+    SERVER_PAGE.publish("spectators", figures, get_conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -68,19 +68,19 @@ def make_engine_spec_for_checkout(checkout_folder: Path, engine_name: str) -> st
 class MatchPairScore:
     """Score of the first engine in pairs of matches from the same opening, with seats swapped.
 
-    pairs: number of pairs in which the engine got 0, ½, 1, 1½ and 2 points
-    forfeits: number of matches that either engine forfeited
+    pair_score_counts: number of pairs in which the engine got 0, ½, 1, 1½ and 2 points
+    forfeit_count: number of matches that either engine forfeited
     """
 
-    pairs: PairScoreCounts
-    forfeits: int
+    pair_score_counts: PairScoreCounts
+    forfeit_count: int
 
     def __str__(self) -> str:
-        elo = estimate_elo_difference(self.pairs)
+        elo = estimate_elo_difference(self.pair_score_counts)
         if elo is None:
-            return f"0 | | {self.forfeits}"
+            return f"0 | | {self.forfeit_count}"
         interval = f"{elo.elo - elo.error:+.0f} to {elo.elo + elo.error:+.0f}"
-        return f"{sum(self.pairs)} | {elo.elo:+.0f} ({interval}) | {self.forfeits}"
+        return f"{sum(self.pair_score_counts)} | {elo.elo:+.0f} ({interval}) | {self.forfeit_count}"
 
 
 def run_arena_command(*arguments: str) -> None:
@@ -133,8 +133,11 @@ def play_match_pairs(
 
 def sum_match_pair_scores(scores: Sequence[MatchPairScore]) -> MatchPairScore:
     """Return the sum of several scores, such as those on all maps."""
-    pairs = tuple(sum(score.pairs[points] for score in scores) for points in range(POSSIBLE_PAIR_SCORE_COUNT))
-    return MatchPairScore(pairs, sum(score.forfeits for score in scores))
+    pairs = tuple(
+        sum(score.pair_score_counts[points] for score in scores)
+        for points in range(POSSIBLE_PAIR_SCORE_COUNT)
+    )
+    return MatchPairScore(pairs, sum(score.forfeit_count for score in scores))
 
 
 def measure_table_rows(arguments: argparse.Namespace, first_engine: str, second_engine: str) -> Iterator[str]:

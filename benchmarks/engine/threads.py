@@ -50,9 +50,9 @@ course    search the fraction `prune` of a node's moves one after another, then 
 def make_search_settings(thread_counts: Sequence[int]) -> dict[str, dict[str, Any]]:
     """Return the settings of each search, by its name: each variant with each number of threads in `thread_counts`."""
     return {
-        f"{form}, {count}": {**settings, "threads": count}
+        f"{variant}, {count}": {**settings, "threads": count}
         for count in thread_counts
-        for form, settings in VARIANTS.items()
+        for variant, settings in VARIANTS.items()
     }
 
 
@@ -93,14 +93,14 @@ def pin_search_threads(searcher: Searcher[Any, Any], warm_up_position: Any) -> N
 class SearchTimes:
     """Measurements of one position.
 
-    sequential: seconds of the sequential search
-    seconds: seconds of each search, by the search's name
-    work: number of nodes of each finished search, divided by that of the sequential search, by the search's name
+    sequential_seconds: seconds of the sequential search
+    seconds_by_search: seconds of each search, by the search's name
+    node_ratio_by_search: number of nodes of each finished search, divided by that of the sequential search, by the search's name
     """
 
-    sequential: float
-    seconds: Mapping[str, float]
-    work: Mapping[str, float]
+    sequential_seconds: float
+    seconds_by_search: Mapping[str, float]
+    node_ratio_by_search: Mapping[str, float]
 
 
 class ComparedSearchers:
@@ -113,17 +113,17 @@ class ComparedSearchers:
         def make_searcher(settings: Mapping[str, Any]) -> Searcher[Any, Any]:
             return Searcher(board, weights, Settings(**settings))
 
-        self.plain = make_searcher({})
-        self.searchers = {
+        self.sequential_searcher = make_searcher({})
+        self.searcher_by_name = {
             name: make_searcher(settings) for name, settings in make_search_settings(thread_counts).items()
         }
-        for searcher in (self.plain, *self.searchers.values()):
+        for searcher in (self.sequential_searcher, *self.searcher_by_name.values()):
             searcher.warm_up()
             pin_search_threads(searcher, board.start())
 
     def close(self) -> None:
         """Stop the threads of all searchers."""
-        for searcher in (self.plain, *self.searchers.values()):
+        for searcher in (self.sequential_searcher, *self.searcher_by_name.values()):
             searcher.close()
 
     def measure_search_times(self, position: Any) -> SearchTimes:
@@ -131,15 +131,15 @@ class ComparedSearchers:
 
         The depth is the one that the sequential search completes in SEQUENTIAL_SEARCH_SECONDS, but at least 4 plies.
         """
-        _, reached = search_to_depth(self.plain, position, 100, SEQUENTIAL_SEARCH_SECONDS)
+        _, reached = search_to_depth(self.sequential_searcher, position, 100, SEQUENTIAL_SEARCH_SECONDS)
         depth = max(reached.depth if reached.is_depth_finished else reached.depth - 1, 4)
-        first_duration, sequential_report = search_to_depth(self.plain, position, depth, 60)
+        first_duration, sequential_report = search_to_depth(self.sequential_searcher, position, depth, 60)
         sequential = first_duration
-        seconds = dict.fromkeys(self.searchers, MAX_TIME_RATIO_TO_SEQUENTIAL * first_duration)
+        seconds = dict.fromkeys(self.searcher_by_name, MAX_TIME_RATIO_TO_SEQUENTIAL * first_duration)
         work: dict[str, float] = {}
         for _ in range(RUNS_PER_SEARCH):
-            sequential = min(sequential, search_to_depth(self.plain, position, depth, 60)[0])
-            for name, searcher in self.searchers.items():
+            sequential = min(sequential, search_to_depth(self.sequential_searcher, position, depth, 60)[0])
+            for name, searcher in self.searcher_by_name.items():
                 duration, report = search_to_depth(
                     searcher, position, depth, MAX_TIME_RATIO_TO_SEQUENTIAL * first_duration
                 )
@@ -161,11 +161,13 @@ def run_benchmark() -> dict[str, Any]:
     return {
         "cores": cores,
         "faster": {
-            name: [result.sequential / result.seconds[name] for result in results]
+            name: [result.sequential_seconds / result.seconds_by_search[name] for result in results]
             for name in make_search_settings(threads)
         },
         "work": {
-            name: [result.work[name] for result in results if name in result.work]
+            name: [
+                result.node_ratio_by_search[name] for result in results if name in result.node_ratio_by_search
+            ]
             for name in make_search_settings(threads)
         },
     }

@@ -24,14 +24,14 @@ from pathlib import Path
 
 import uvloop
 
-from benchmarks.hostile.kinds import KINDS
+from benchmarks.hostile.kinds import REQUEST_KINDS
 from benchmarks.hostile.rounds import (
     format_figures,
     list_faults,
     run_all_rounds,
     set_real_time_priority,
 )
-from benchmarks.kit.results import SERVER, print_faults, start_recording_conditions
+from benchmarks.kit.results import SERVER_PAGE, print_faults, start_recording_conditions
 
 TMPFS_FOLDER = Path("/dev/shm")  # noqa: S108  a folder in memory
 """Folder in memory. If the machine has it, it holds the server's store."""
@@ -42,18 +42,18 @@ def main() -> int:
 
     Return the exit code: 1 if any kind failed.
     """
-    parser = SERVER.make_parser(__doc__)
+    parser = SERVER_PAGE.make_parser(__doc__)
     parser.add_argument(
         "--kinds",
-        default=";".join(KINDS),
+        default=";".join(REQUEST_KINDS),
         metavar="KIND;KIND",
         help="kinds of hostile requests to send, separated by semicolons; default: all",
     )
-    arguments = SERVER.parse_arguments(parser)
+    arguments = SERVER_PAGE.parse_arguments(parser)
     kinds = arguments.kinds.split(";")
-    unknown = set(kinds) - set(KINDS)
+    unknown = set(kinds) - set(REQUEST_KINDS)
     if unknown:
-        parser.error(f"no kind is called {', '.join(unknown)}: there are {'; '.join(KINDS)}")
+        parser.error(f"no kind is called {', '.join(unknown)}: there are {'; '.join(REQUEST_KINDS)}")
     try:
         set_real_time_priority(os.getpid())
     except PermissionError:
@@ -63,7 +63,7 @@ def main() -> int:
         prefix="arena-hostile-", dir=TMPFS_FOLDER if TMPFS_FOLDER.exists() else None
     ) as folder:
         outcome = uvloop.run(run_all_rounds(folder, kinds))
-    SERVER.publish("hostile", format_figures(outcome), get_conditions, write=arguments.write)
+    SERVER_PAGE.publish("hostile", format_figures(outcome), get_conditions, write=arguments.write)
     return print_faults(list_faults(outcome))
 
 

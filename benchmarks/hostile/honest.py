@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.kit.load import LoadCounters, run_arena_bot
 from benchmarks.kit.measure import compute_quantile
 from benchmarks.kit.running_server import RunningServer
-from benchmarks.kit.script import make_scripted_moves
+from benchmarks.kit.scripted_match import make_scripted_moves
 
 MOVES_PER_SECOND = 300.0
 """Moves per second of all honest bots together."""
@@ -32,14 +32,14 @@ MOVES_PER_BATCH = 100
 class PeriodFigures:
     """Latencies of the honest bots' moves over one quiet or hostile period, from sending a move to its acknowledgement."""
 
-    p99: float
+    median_batch_p99_ms: float
     """Median, in ms, of the 99th percentiles of all batches, where a batch is MOVES_PER_BATCH consecutive moves.
 
     Strangers affect every batch, because the server limits their rate. A pause of the machine affects only one or two.
     """
-    overall_p99: float
+    overall_p99_ms: float
     """99th percentile of the latencies of all moves of the period, in ms. A single pause of the machine can raise it."""
-    cpu: float
+    cpu_share: float
     """CPU usage of the process that serves matches, as a share of one core, 0 to 1."""
 
 

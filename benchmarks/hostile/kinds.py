@@ -1,6 +1,6 @@
 """Kinds of requests that strangers (hostile clients) send within all limits, and attacks that break the limits.
 
-KINDS has an entry for every type of message and every GET route. Some have another entry, for the most expensive request
+REQUEST_KINDS has an entry for every type of message and every GET route. Some have another entry, for the most expensive request
 that is allowed. The attacks are those of `testkit/attackers.py`. In the kind CONTROL_KIND, strangers connect and send nothing.
 """
 
@@ -25,14 +25,14 @@ from benchmarks.hostile.stranger import (
     send_http_request,
 )
 from benchmarks.kit.client import ServerMessage, connect
-from benchmarks.kit.script import make_scripted_moves
+from benchmarks.kit.scripted_match import make_scripted_moves
 from testkit import attackers
 
 REFUSAL_PAUSE_SECONDS = 0.1
 """Pause after a refusal, in seconds, before a client repeats a request that it needs for its next step, such as a challenge."""
 THINKING_BOT_NAMES = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
-HOUSE_BOT = "house-random"
+HOUSE_BOT_NAME = "house-random"
 REVOKED_NAMES = [f"revoked {number}" for number in range(20)]
 """Names of bots whose tokens were revoked before the benchmark."""
 TIME_CONTROL = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
@@ -44,13 +44,13 @@ class RequestKind:
     """Kind of request that strangers (hostile clients, with or without a token) send.
 
     send_requests: sends the requests of one stranger, until cancelled
-    answers: types of the messages that count as answers
+    answer_types: types of the messages that count as answers
     """
 
-    request: str
+    request_name: str
     """Type of the message to send, or method and route of the HTTP request (such as `GET /api/table`); empty for an attack."""
     send_requests: Callable[[Stranger], Awaitable[None]]
-    answers: frozenset[str] = frozenset()
+    answer_types: frozenset[str] = frozenset()
     role: str = "bot"
     """Role that the clients state in their hello; empty if `send_requests` opens all connections itself."""
     server_options: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class RequestKind:
     @property
     def is_attack(self) -> bool:
         """True if the clients break the server's limits."""
-        return not self.request
+        return not self.request_name
 
 
 def make_message_kind(
@@ -106,7 +106,7 @@ def make_http_kind(
             authorization = make_authorization(stranger.parameters, number) if make_authorization else ""
             path = target if isinstance(target, str) else target(stranger.parameters, number)
             await send_http_request(
-                stranger.parameters.url, stranger.source, path, stranger.counts, authorization, method
+                stranger.parameters.url, stranger.source_address, path, stranger.counts, authorization, method
             )
 
         await repeat_until_cancelled(send_next_request, stranger.counts)
@@ -124,7 +124,7 @@ def make_hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> Requ
         async def connect_once() -> None:
             stranger.counts.request_count += 1
             hello = make_hello(stranger)
-            with closing(await connect(stranger.parameters.url, stranger.source, **hello)):
+            with closing(await connect(stranger.parameters.url, stranger.source_address, **hello)):
                 if hello["name"] in REVOKED_NAMES:
                     raise RuntimeError("the server accepted a revoked token")
                 stranger.counts.answer_count += 1
@@ -238,7 +238,7 @@ async def send_resignation(stranger: Stranger, message: ServerMessage) -> None:
 
 
 async def play_move(stranger: Stranger, message: ServerMessage, **extra_content: object) -> None:
-    """Answer a turn at once with the move of the fixed match (`benchmarks.kit.script`) for its ply.
+    """Answer a turn at once with the move of the fixed match (`benchmarks.kit.scripted_match`) for its ply.
 
     extra_content: additional fields of the `move` message
     """
@@ -263,18 +263,22 @@ async def watch_live_matches_repeatedly(stranger: Stranger) -> None:
 
     async def send_until_cancelled() -> None:
         while True:
-            for match in stranger.parameters.live_matches or ["none"]:
+            for match in stranger.parameters.live_match_ids or ["none"]:
                 await stranger.send(type="watch", match=match)
 
     await stranger.send_while_reading(send_until_cancelled)
 
 
 async def play_house_engines(stranger: Stranger) -> None:
-    """Challenge the server's own bot HOUSE_BOT to match after match, and play them."""
+    """Challenge the server's own bot HOUSE_BOT_NAME to match after match, and play them."""
 
     async def send_challenge() -> None:
         await stranger.send(
-            type="challenge", opponent=HOUSE_BOT, game="tictactoe", rated=False, time_control=TIME_CONTROL
+            type="challenge",
+            opponent=HOUSE_BOT_NAME,
+            game="tictactoe",
+            rated=False,
+            time_control=TIME_CONTROL,
         )
 
     await send_challenge()
@@ -319,7 +323,7 @@ def make_attack_kind(*attack_names: str) -> RequestKind:
 
     async def run_attacks(stranger: Stranger) -> None:
         name = attack_names[stranger.number // ATTACKER_COUNT]
-        await attackers.run_attacker(name, stranger.parameters.url, stranger.source, stranger.counts)
+        await attackers.run_attacker(name, stranger.parameters.url, stranger.source_address, stranger.counts)
 
     server_options = ("--anyone", f"--set=limits.hello_seconds={HELLO_TIMEOUT_SECONDS}")
     return RequestKind("", run_attacks, role="", server_options=server_options)
@@ -328,9 +332,9 @@ def make_attack_kind(*attack_names: str) -> RequestKind:
 GET_TARGET_BY_ROUTE: dict[str, str | MakeTarget] = {
     "/": "/",
     "/match/": lambda parameters, number: (
-        f"/match/{_pick_cyclically(parameters.finished_matches, number)}/{number}"
+        f"/match/{_pick_cyclically(parameters.finished_match_ids, number)}/{number}"
     ),
-    "/embed/": lambda parameters, number: f"/embed/{_pick_cyclically(parameters.finished_matches, number)}",
+    "/embed/": lambda parameters, number: f"/embed/{_pick_cyclically(parameters.finished_match_ids, number)}",
     "/bot/": lambda _, number: f"/bot/bot%20{number % 100}",
     "/event/": "/event/serve",
     "/table/": lambda _, number: "/table/serve" if number % 2 else "/table",
@@ -342,28 +346,30 @@ GET_TARGET_BY_ROUTE: dict[str, str | MakeTarget] = {
     "/tv/": "/tv",
     "/sw.js": "/sw.js",
     "/picture/": lambda parameters, number: (
-        f"/picture/match/{_pick_cyclically(parameters.finished_matches, number)}/{number % 40}.png"
+        f"/picture/match/{_pick_cyclically(parameters.finished_match_ids, number)}/{number % 40}.png"
     ),
-    "/film/": lambda parameters, number: f"/film/{_pick_cyclically(parameters.finished_matches, number)}.gif",
+    "/film/": lambda parameters, number: (
+        f"/film/{_pick_cyclically(parameters.finished_match_ids, number)}.gif"
+    ),
     "/web/": lambda parameters, _: parameters.script_path,
     "/healthz": "/healthz",
     "/readyz": "/readyz",
     "/metrics": "/metrics",
     "/api/about": "/api/about",
     "/api/truth/": lambda parameters, number: (
-        f"/api/truth/{_pick_cyclically(parameters.finished_matches, number)}"
+        f"/api/truth/{_pick_cyclically(parameters.finished_match_ids, number)}"
     ),
     "/api/game/": lambda _, number: f"/api/game/connect4?moves=[{number % 7}]",
     "/api/advice/": lambda _, number: f"/api/advice/path4?position={_make_position_parameter(number)}",
     "/api/review/": lambda parameters, number: (
-        f"/api/review/{_pick_cyclically(parameters.finished_matches, number)}"
+        f"/api/review/{_pick_cyclically(parameters.finished_match_ids, number)}"
     ),
     "/api/review": lambda _, number: f"/api/review?game=tictactoe&moves=[{number % 9}]",
     "/api/openings/": lambda _, number: f"/api/openings/path4?position={_make_position_parameter(number)}",
     "/api/map/": "/api/map/world",
     "/api/records": lambda _, number: f"/api/records?limit={1 + number % 50}",
     "/api/record/": lambda parameters, number: (
-        f"/api/record/{_pick_cyclically(parameters.finished_matches, number)}"
+        f"/api/record/{_pick_cyclically(parameters.finished_match_ids, number)}"
     ),
     "/api/table": lambda _, number: "/api/table" if number % 2 else "/api/table?event=serve",
     "/api/maps": "/api/maps",
@@ -398,7 +404,7 @@ async def stay_silent(stranger: Stranger) -> None:
     await stranger.receive_until_closed()
 
 
-KINDS: dict[str, RequestKind] = {
+REQUEST_KINDS: dict[str, RequestKind] = {
     CONTROL_KIND: RequestKind(CONTROL_KIND, stay_silent),
     "hello": make_hello_kind(lambda _: {"name": "visitor", "role": "spectator"}),
     "names": replace(
@@ -438,7 +444,7 @@ KINDS: dict[str, RequestKind] = {
     ),
     "GET /api/record/, thinking at its bound": make_http_kind(
         "/api/record/",
-        lambda parameters, number: f"/api/record/{_pick_cyclically(parameters.long_matches, number)}",
+        lambda parameters, number: f"/api/record/{_pick_cyclically(parameters.long_match_ids, number)}",
     ),
     "GET /api/log/": make_http_kind(
         "/api/log/",

@@ -26,22 +26,22 @@ from benchmarks.hostile.honest import (
     make_honest_bots,
     measure_period,
 )
+from benchmarks.hostile.initial_store import create_initial_store
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS_KIND,
     ATTACKER_COUNT,
     CONTROL_KIND,
-    HOUSE_BOT,
-    KINDS,
+    HOUSE_BOT_NAME,
+    REQUEST_KINDS,
 )
-from benchmarks.hostile.seeds import create_initial_store
 from benchmarks.hostile.stranger import TrafficCounts
-from benchmarks.hostile.strangers import RequestJob, run_strangers
+from benchmarks.hostile.stranger_process import RequestJob, run_strangers
 from benchmarks.kit.load import LoadCounters, run_bots
 from benchmarks.kit.load_processes import SPAWN_CONTEXT
 from benchmarks.kit.measure import MeasuredRatio, format_markdown_table, format_up_to_two_decimals
 from benchmarks.kit.results import format_verdict
 from benchmarks.kit.running_server import RunningServer, run_server
-from benchmarks.kit.script import MAP
+from benchmarks.kit.scripted_match import SCRIPTED_MATCH_MAP
 from testkit import attackers
 
 PERIOD_SECONDS = 2.5
@@ -61,9 +61,9 @@ MAX_P99_RATIO = 2.0
 """Upper bound of a round's ratio of hostile p99 to quiet baseline. A kind of request fails if two rounds reach the bound."""
 MAX_MEDIAN_P99_RATIO = 1.5
 """Upper bound of the median, over all rounds of a kind of request, of the ratio of hostile p99 to quiet baseline."""
-Figure = Literal["p99", "overall_p99"]
+FigureName = Literal["median_batch_p99_ms", "overall_p99_ms"]
 """Name of the field of `PeriodFigures` whose value in a hostile period is divided by its value in quiet periods."""
-ROUNDS, MORE_ROUNDS = 3, 4
+ROUND_COUNT, EXTRA_ROUND_COUNT = 3, 4
 """Number of rounds of every kind, and of further rounds if hostile p99 / quiet p99 reaches MAX_MEDIAN_P99_RATIO in a round."""
 MAX_KINDS_TO_REPEAT = 12
 """Maximum number of kinds that get further rounds. The kinds with the highest ratios come first."""
@@ -106,27 +106,30 @@ class CpuShares(NamedTuple):
 class RequestKindRounds:
     """Measurements of all rounds of one kind of request.
 
-    quiet: honest bots' figures for all quiet periods on the server, also those of other kinds, in order of time
-    hostile: honest bots' figures for each hostile period of this kind
-    quiet_indexes: for each of these hostile periods, the index in `quiet` of the quiet period of the same round
-    tallies: counts of the requests that the strangers sent, by round
+    quiet_periods: honest bots' figures for all quiet periods on the server, also those of other kinds, in order of time
+    hostile_periods: honest bots' figures for each hostile period of this kind
+    quiet_indexes: for each of these hostile periods, the index in `quiet_periods` of the quiet period of the same round
+    traffic_counts: counts of the requests that the strangers sent, by round
     """
 
-    quiet: list[PeriodFigures] = field(default_factory=list)
-    hostile: list[PeriodFigures] = field(default_factory=list)
+    quiet_periods: list[PeriodFigures] = field(default_factory=list)
+    hostile_periods: list[PeriodFigures] = field(default_factory=list)
     quiet_indexes: list[int] = field(default_factory=list)
-    tallies: list[TrafficCounts] = field(default_factory=list)
-    memory: list[tuple[int, int]] = field(default_factory=list)
+    traffic_counts: list[TrafficCounts] = field(default_factory=list)
+    memory_bytes: list[tuple[int, int]] = field(default_factory=list)
     """Memory of the server for each hostile period, as (bytes before the round's requests, bytes after the period)."""
-    sessions: list[int] = field(default_factory=list)
+    session_counts: list[int] = field(default_factory=list)
     """Number of sessions in the store at the end of each hostile period."""
 
-    def compute_hostile_to_quiet_ratio(self, figure: Figure = "p99") -> MeasuredRatio:
-        """Return, for each hostile period, its value of `figure` divided by the median value of the quiet periods around it."""
+    def compute_hostile_to_quiet_ratio(
+        self, figure_name: FigureName = "median_batch_p99_ms"
+    ) -> MeasuredRatio:
+        """Return, for each hostile period, its value of `figure_name` divided by the median value of the quiet periods around it."""
         return MeasuredRatio(
             [
-                getattr(one_round, figure) / compute_quiet_baseline(self.quiet, quiet_index, figure)
-                for one_round, quiet_index in zip(self.hostile, self.quiet_indexes, strict=True)
+                getattr(one_round, figure_name)
+                / compute_quiet_baseline(self.quiet_periods, quiet_index, figure_name)
+                for one_round, quiet_index in zip(self.hostile_periods, self.quiet_indexes, strict=True)
             ]
         )
 
@@ -134,7 +137,7 @@ class RequestKindRounds:
     def median_quiet_p99_ms(self) -> float:
         """Median, over all rounds, of the quiet baseline in ms with which the hostile p99 is compared."""
         return statistics.median(
-            compute_quiet_baseline(self.quiet, quiet_index) for quiet_index in self.quiet_indexes
+            compute_quiet_baseline(self.quiet_periods, quiet_index) for quiet_index in self.quiet_indexes
         )
 
     @property
@@ -148,24 +151,26 @@ class RequestKindRounds:
 
         Pauses of the machine in some of the rounds do not raise this ratio.
         """
-        return min(self.compute_hostile_to_quiet_ratio("overall_p99").values)
+        return min(self.compute_hostile_to_quiet_ratio("overall_p99_ms").values)
 
     @property
     def max_memory_ratio(self) -> float:
         """Largest ratio, over all rounds, of the server's memory at the end of the hostile period to that before the round."""
-        return max(after / before for before, after in self.memory)
+        return max(after / before for before, after in self.memory_bytes)
 
     @property
     def median_cpu_shares(self) -> CpuShares:
         """Medians of the CPU usage over all rounds."""
         return CpuShares(
-            quiet=statistics.median(self.quiet[quiet_index].cpu for quiet_index in self.quiet_indexes),
-            hostile=statistics.median(one_round.cpu for one_round in self.hostile),
+            quiet=statistics.median(
+                self.quiet_periods[quiet_index].cpu_share for quiet_index in self.quiet_indexes
+            ),
+            hostile=statistics.median(one_round.cpu_share for one_round in self.hostile_periods),
         )
 
     def sum_counts(self, field_name: str) -> int:
         """Return the sum over all rounds of the field `field_name` of TrafficCounts."""
-        return sum(getattr(tally, field_name) for tally in self.tallies)
+        return sum(getattr(tally, field_name) for tally in self.traffic_counts)
 
     def list_faults(self, max_connection_seconds: float | None, *, is_control: bool = False) -> list[str]:
         """Return a line of text for each bound that the rounds exceed; none if all is well.
@@ -191,11 +196,11 @@ class RequestKindRounds:
             faults.append(
                 f"memory is {format_up_to_two_decimals(self.max_memory_ratio)} times what it was before"
             )
-        if max(self.sessions) > MAX_SESSIONS:
-            faults.append(f"{max(self.sessions)} sessions are in the store")
+        if max(self.session_counts) > MAX_SESSIONS:
+            faults.append(f"{max(self.session_counts)} sessions are in the store")
         if max_connection_seconds is None:
             return faults
-        for tally in self.tallies:
+        for tally in self.traffic_counts:
             if tally.longest_connection_seconds > max_connection_seconds:
                 faults.append(f"a connection lasted {tally.longest_connection_seconds:.1f} s")
             if tally.lost_connection_count < ATTACKER_COUNT:
@@ -204,22 +209,22 @@ class RequestKindRounds:
 
 
 def compute_quiet_baseline(
-    quiet_periods: Sequence[PeriodFigures], quiet_index: int, figure: Figure = "p99"
+    quiet_periods: Sequence[PeriodFigures], quiet_index: int, figure_name: FigureName = "median_batch_p99_ms"
 ) -> float:
-    """Return the median of `figure` over the quiet period at `quiet_index` and BASELINE_ROUNDS_ON_EACH_SIDE on each side."""
+    """Return the median of `figure_name` over the quiet period at `quiet_index` and BASELINE_ROUNDS_ON_EACH_SIDE on each side."""
     neighbours = quiet_periods[
         max(0, quiet_index - BASELINE_ROUNDS_ON_EACH_SIDE) : quiet_index + BASELINE_ROUNDS_ON_EACH_SIDE + 1
     ]
-    values: list[float] = [getattr(one_round, figure) for one_round in neighbours]
+    values: list[float] = [getattr(one_round, figure_name) for one_round in neighbours]
     return statistics.median(values)
 
 
 @dataclass
 class RoundResults:
-    """Measurements of all rounds, by kind of request, and the counters of the honest bots (`load`)."""
+    """Measurements of all rounds, by kind of request, and the counters of the honest bots (`honest_load`)."""
 
-    rounds: dict[str, RequestKindRounds] = field(default_factory=dict)
-    load: LoadCounters = field(default_factory=LoadCounters)
+    rounds_by_kind: dict[str, RequestKindRounds] = field(default_factory=dict)
+    honest_load: LoadCounters = field(default_factory=LoadCounters)
 
 
 @contextmanager
@@ -251,8 +256,8 @@ async def run_all_rounds(folder: str, kinds: list[str]) -> RoundResults:
         f"stranger {number:03}" for number in range(STRANGER_ADDRESS_COUNT * CLIENTS_PER_ADDRESS)
     ]
     results = RoundResults()
-    for number, server_options in enumerate(sorted({KINDS[kind].server_options for kind in kinds})):
-        kinds_on_server = [kind for kind in kinds if KINDS[kind].server_options == server_options]
+    for number, server_options in enumerate(sorted({REQUEST_KINDS[kind].server_options for kind in kinds})):
+        kinds_on_server = [kind for kind in kinds if REQUEST_KINDS[kind].server_options == server_options]
         database_url = f"sqlite:///{folder}/{number}.db"
         tokens = await create_initial_store(database_url, [*HONEST_NAMES, *stranger_names, VICTIM_NAME])
         await _run_rounds(database_url, results, kinds_on_server, tokens, server_options)
@@ -272,30 +277,30 @@ async def _run_rounds(
     tokens: tokens of honest bots and strangers, by name
     server_options: further options of `arena serve`
     """
-    command = ("arena", "serve", "--port", "PORT", "--map", MAP, *server_options)
-    house = f"--set=house.engines={HOUSE_BOT.removeprefix('house-')}"
+    command = ("arena", "serve", "--port", "PORT", "--map", SCRIPTED_MATCH_MAP, *server_options)
+    house = f"--set=house.engines={HOUSE_BOT_NAME.removeprefix('house-')}"
     pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
     limits = (f"--set=pool.concurrency={MAX_MATCHES}", "--db", database_url)
     stranger_tokens = {name: token for name, token in tokens.items() if name not in HONEST_NAMES}
     with run_server(*command, house, *pool, *limits) as server:
-        server.database = database_url
+        server.database_url = database_url
         set_real_time_priority(server.process.pid)
-        async with run_bots(results.load, make_honest_bots(server.url, results.load, tokens)):
+        async with run_bots(results.honest_load, make_honest_bots(server.url, results.honest_load, tokens)):
             with _run_strangers_process(server.url, stranger_tokens) as strangers_pipe:
                 await asyncio.to_thread(strangers_pipe.recv)
                 await asyncio.sleep(PERIOD_SECONDS)
                 round_runner = RoundRunner(server, strangers_pipe, results)
-                for _ in range(ROUNDS):
+                for _ in range(ROUND_COUNT):
                     for kind in kinds:
                         await round_runner.run_round(kind)
                 repeated = list_kinds_to_repeat(results, kinds)
-                for _ in range(MORE_ROUNDS):
+                for _ in range(EXTRA_ROUND_COUNT):
                     for kind in repeated:
                         await round_runner.run_round(kind)
 
 
 def _count_stored_sessions(server: RunningServer) -> int:
-    with closing(sqlite3.connect(server.database.removeprefix("sqlite:///"))) as store:
+    with closing(sqlite3.connect(server.database_url.removeprefix("sqlite:///"))) as store:
         row: tuple[int] = store.execute("SELECT count(*) FROM sessions").fetchone()
     return row[0]
 
@@ -305,7 +310,9 @@ def list_kinds_to_repeat(results: RoundResults, kinds: Iterable[str]) -> list[st
 
     At most MAX_KINDS_TO_REPEAT kinds are returned, the kind with the highest ratio first.
     """
-    highest = {kind: max(results.rounds[kind].compute_hostile_to_quiet_ratio().values) for kind in kinds}
+    highest = {
+        kind: max(results.rounds_by_kind[kind].compute_hostile_to_quiet_ratio().values) for kind in kinds
+    }
     return sorted(
         (kind for kind in highest if highest[kind] >= MAX_MEDIAN_P99_RATIO),
         key=lambda kind: -highest[kind],
@@ -322,51 +329,55 @@ class RoundRunner:
         self._server = server
         self._strangers_pipe = strangers_pipe
         self._results = results
-        self._number = 0
-        self._quiet: list[PeriodFigures] = []
+        self._round_number = 0
+        self._quiet_periods: list[PeriodFigures] = []
 
     async def run_round(self, kind: str) -> None:
         """Run a round: a quiet period, then a hostile one, in which strangers (hostile clients) send this kind of request."""
-        rounds = self._results.rounds.setdefault(kind, RequestKindRounds(self._quiet))
+        rounds = self._results.rounds_by_kind.setdefault(kind, RequestKindRounds(self._quiet_periods))
         seconds, address_count, clients = PERIOD_SECONDS, STRANGER_ADDRESS_COUNT, CLIENTS_PER_ADDRESS
-        if KINDS[kind].is_attack:
+        if REQUEST_KINDS[kind].is_attack:
             seconds, clients = ATTACK_SECONDS, ATTACKER_COUNT
             address_count = len(attackers.ATTACK_BY_KIND) if kind == ALL_ATTACKS_KIND else 1
-        self._number += 1
-        subnet = f"127.{20 + self._number // 250}.{self._number % 250}"
+        self._round_number += 1
+        subnet = f"127.{20 + self._round_number // 250}.{self._round_number % 250}"
         sources = [f"{subnet}.{address}" for address in range(1, 1 + address_count) for _ in range(clients)]
         self._strangers_pipe.send(RequestJob(kind, sources, seconds))
         await asyncio.to_thread(self._strangers_pipe.recv)
         await asyncio.sleep(SERVER_RECOVERY_PAUSE_SECONDS)
-        self._quiet.append(await measure_period(self._server, self._results.load, PERIOD_SECONDS))
+        self._quiet_periods.append(
+            await measure_period(self._server, self._results.honest_load, PERIOD_SECONDS)
+        )
         before = self._server.memory_bytes
         self._strangers_pipe.send("go")
-        rounds.hostile.append(await measure_period(self._server, self._results.load, PERIOD_SECONDS))
-        rounds.quiet_indexes.append(len(self._quiet) - 1)
-        rounds.memory.append((before, self._server.memory_bytes))
-        rounds.sessions.append(await asyncio.to_thread(_count_stored_sessions, self._server))
+        rounds.hostile_periods.append(
+            await measure_period(self._server, self._results.honest_load, PERIOD_SECONDS)
+        )
+        rounds.quiet_indexes.append(len(self._quiet_periods) - 1)
+        rounds.memory_bytes.append((before, self._server.memory_bytes))
+        rounds.session_counts.append(await asyncio.to_thread(_count_stored_sessions, self._server))
         print(
-            f"{kind}: {self._quiet[-1]} -> {rounds.hostile[-1]}, {rounds.memory[-1][1] / 2**20:.0f} MiB, "
-            f"{rounds.sessions[-1]} sessions in the store",
+            f"{kind}: {self._quiet_periods[-1]} -> {rounds.hostile_periods[-1]}, {rounds.memory_bytes[-1][1] / 2**20:.0f} MiB, "
+            f"{rounds.session_counts[-1]} sessions in the store",
             flush=True,
         )
-        rounds.tallies.append(await asyncio.to_thread(self._strangers_pipe.recv))
+        rounds.traffic_counts.append(await asyncio.to_thread(self._strangers_pipe.recv))
         await asyncio.sleep(SERVER_RECOVERY_PAUSE_SECONDS)
 
 
 def get_max_connection_seconds(kind: str) -> float | None:
     """Return the longest time for which an attacker may stay connected, in seconds; None if the kind is no attack."""
-    if not KINDS[kind].is_attack:
+    if not REQUEST_KINDS[kind].is_attack:
         return None
     return math.inf if kind == ALL_ATTACKS_KIND else MAX_ATTACKER_CONNECTION_SECONDS
 
 
 def list_faults(results: RoundResults) -> list[str]:
     """Return a line of text for each failure in all rounds: errors and forfeits of honest bots, and exceeded bounds."""
-    faults = [f"an honest bot was told {error}" for error in results.load.errors]
-    faults += [f"an honest bot's match ended by {forfeit}" for forfeit in results.load.forfeits]
-    for kind in results.rounds:
-        kind_faults = results.rounds[kind].list_faults(
+    faults = [f"an honest bot was told {error}" for error in results.honest_load.errors]
+    faults += [f"an honest bot's match ended by {forfeit}" for forfeit in results.honest_load.forfeit_reasons]
+    for kind in results.rounds_by_kind:
+        kind_faults = results.rounds_by_kind[kind].list_faults(
             get_max_connection_seconds(kind), is_control=kind == CONTROL_KIND
         )
         faults += [f"{kind}: {fault}" for fault in kind_faults]
@@ -376,17 +387,17 @@ def list_faults(results: RoundResults) -> list[str]:
 def format_figures(results: RoundResults) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
     costliest_kind = max(
-        results.rounds,
-        key=lambda name: results.rounds[name].median_cpu_shares.increase,
+        results.rounds_by_kind,
+        key=lambda name: results.rounds_by_kind[name].median_cpu_shares.increase,
     )
-    cpu_increase = results.rounds[costliest_kind].median_cpu_shares.increase
-    max_memory_ratio = max(rounds.max_memory_ratio for rounds in results.rounds.values())
-    most_sessions = max(max(rounds.sessions) for rounds in results.rounds.values())
+    cpu_increase = results.rounds_by_kind[costliest_kind].median_cpu_shares.increase
+    max_memory_ratio = max(rounds.max_memory_ratio for rounds in results.rounds_by_kind.values())
+    most_sessions = max(max(rounds.session_counts) for rounds in results.rounds_by_kind.values())
     headings = ["request", "p99 ms quiet", "hostile", "ratio", "all moves"]
     headings += ["CPU", "sent", "answered", "refused", "lost", "MiB"]
     return {
         "hostile.table": format_markdown_table(
-            headings, [_make_table_row(kind, rounds) for kind, rounds in results.rounds.items()]
+            headings, [_make_table_row(kind, rounds) for kind, rounds in results.rounds_by_kind.items()]
         ),
         "hostile.sessions": str(most_sessions),
         "hostile.cpu": (
@@ -405,9 +416,13 @@ def _make_verdicts(results: RoundResults) -> dict[str, str]:
 
     There is one text for requests within the limits, and one for attacks.
     """
-    attacks = {kind: rounds for kind, rounds in results.rounds.items() if KINDS[kind].is_attack}
+    attacks = {
+        kind: rounds for kind, rounds in results.rounds_by_kind.items() if REQUEST_KINDS[kind].is_attack
+    }
     requests = {
-        kind: rounds for kind, rounds in results.rounds.items() if kind not in {CONTROL_KIND, *attacks}
+        kind: rounds
+        for kind, rounds in results.rounds_by_kind.items()
+        if kind not in {CONTROL_KIND, *attacks}
     }
     verdicts = {}
     for placeholder, kinds in (("hostile.ratio requests", requests), ("hostile.ratio attacks", attacks)):
@@ -436,7 +451,7 @@ def _make_table_row(kind: str, rounds: RequestKindRounds) -> list[str]:
     return [
         _make_row_title(kind),
         f"{rounds.median_quiet_p99_ms:.1f}",
-        f"{statistics.median(one_round.p99 for one_round in rounds.hostile):.1f}",
+        f"{statistics.median(one_round.median_batch_p99_ms for one_round in rounds.hostile_periods):.1f}",
         str(rounds.compute_hostile_to_quiet_ratio()),
         format_up_to_two_decimals(rounds.lowest_overall_p99_ratio),
         " → ".join(f"{share:.0%}" for share in rounds.median_cpu_shares),
@@ -444,5 +459,5 @@ def _make_table_row(kind: str, rounds: RequestKindRounds) -> list[str]:
             f"{rounds.sum_counts(field_name):,}"
             for field_name in ("request_count", "answer_count", "rate_limited_count", "lost_connection_count")
         ),
-        " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory[-1]),
+        " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory_bytes[-1]),
     ]

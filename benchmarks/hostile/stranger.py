@@ -36,16 +36,16 @@ class RequestParameters:
     """Ids, names and URL paths that requests can refer to.
 
     tokens: token of each client, by the client's name
-    finished_matches: ids of finished matches
+    finished_match_ids: ids of finished matches
     script_path: URL path of the website's script
     """
 
     url: str
     tokens: dict[str, str]
-    live_matches: list[str] = field(default_factory=list)
+    live_match_ids: list[str] = field(default_factory=list)
     """Ids of matches in progress."""
-    finished_matches: list[str] = field(default_factory=list)
-    long_matches: list[str] = field(default_factory=list)
+    finished_match_ids: list[str] = field(default_factory=list)
+    long_match_ids: list[str] = field(default_factory=list)
     """Ids of finished matches with analysis (`thinking`) of maximum size."""
     own_matches: list[tuple[str, str]] = field(default_factory=list)
     """Finished matches of the clients, as (match id, client's name)."""
@@ -59,17 +59,17 @@ class RequestParameters:
 
 @dataclass
 class Stranger:
-    """Client that sends one kind of request from the address `source`, without exceeding the limit on messages.
+    """Client that sends one kind of request from the address `source_address`, without exceeding the limit on messages.
 
-    answers: types of the messages that count as answers
+    answer_types: types of the messages that count as answers
     client: connection; None if the requests open connections of their own, or if the server refused the connection
     """
 
     parameters: RequestParameters
     number: int
-    source: str
+    source_address: str
     counts: TrafficCounts
-    answers: frozenset[str]
+    answer_types: frozenset[str]
     client: Client | None = None
     name: str = ""
     _pace: TokenBucket = field(
@@ -82,7 +82,7 @@ class Stranger:
         Raises OSError if the server cannot be reached, and EOFError if it refuses the connection or the hello.
         """
         self.name = hello["name"]
-        self.client = await connect(self.parameters.url, self.source, **hello)
+        self.client = await connect(self.parameters.url, self.source_address, **hello)
 
     async def send(self, **content: object) -> None:
         """Send a message with these fields as soon as the rate limit allows. Raises OSError if the connection is lost."""
@@ -98,14 +98,14 @@ class Stranger:
     async def receive(self) -> ServerMessage:
         """Return the next message. Count it as refused if it is an error `rate_limited`.
 
-        Count it as answered if it is another error, or of a type in `answers`.
+        Count it as answered if it is another error, or of a type in `answer_types`.
 
         Raises OSError or EOFError if the connection is lost or closed.
         """
         message = await self._connection.receive()
         if message.code == "rate_limited":
             self.counts.rate_limited_count += 1
-        elif message.type in self.answers or message.type == "error":
+        elif message.type in self.answer_types or message.type == "error":
             self.counts.answer_count += 1
         return message
 

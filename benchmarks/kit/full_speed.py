@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from benchmarks.kit.load_processes import ARENA, RELAY, LoadProcesses, run_load_processes
+from benchmarks.kit.load_processes import ARENA_CLIENT, RELAY_CLIENT, LoadProcesses, run_load_processes
 from benchmarks.kit.measure import format_markdown_table, format_spread
 from benchmarks.kit.results import format_verdict
 from benchmarks.kit.running_server import (
@@ -20,7 +20,7 @@ from benchmarks.kit.running_server import (
     run_arena_server,
     run_server,
 )
-from benchmarks.kit.script import measure_message_sizes
+from benchmarks.kit.scripted_match import measure_message_sizes
 
 RAISED_LIMIT_OPTIONS = (
     "--set=limits.connections=10000",
@@ -45,7 +45,7 @@ class FullSpeedFigures:
 
     moves_per_second: float
     """Moves per second of all bots together."""
-    cpu_us: float
+    cpu_us_per_move: float
     """CPU time of the server per move, in µs, user and kernel."""
     load_cpu_share: float
     """CPU usage of the busiest load process, as a share of one core."""
@@ -68,7 +68,7 @@ def serve_relay(_bot_count: int) -> AbstractContextManager[RunningServer]:
 
 def measure_full_speed(run_server_or_relay: RunServer, bot_count: int, seconds: float) -> FullSpeedFigures:
     """Run a server or a relay and `bot_count` bots, and measure both for `seconds`."""
-    client_kind = ARENA if run_server_or_relay is serve_arena else RELAY
+    client_kind = ARENA_CLIENT if run_server_or_relay is serve_arena else RELAY_CLIENT
     with (
         run_server_or_relay(bot_count) as running,
         run_load_processes(running.url, bot_count, client_kind=client_kind) as load,
@@ -83,7 +83,7 @@ def measure_moves_and_cpu(server: RunningServer, load: LoadProcesses, seconds: f
     moves, server_cpu_seconds, load_cpu_seconds, start_time = (
         load.move_count,
         server.cpu_seconds,
-        load.cpu_seconds(),
+        load.list_cpu_seconds(),
         time.perf_counter(),
     )
     time.sleep(seconds)
@@ -91,7 +91,7 @@ def measure_moves_and_cpu(server: RunningServer, load: LoadProcesses, seconds: f
     moves = max(1, load.move_count - moves)
     shares = [
         (after - before) / elapsed_seconds
-        for before, after in zip(load_cpu_seconds, load.cpu_seconds(), strict=True)
+        for before, after in zip(load_cpu_seconds, load.list_cpu_seconds(), strict=True)
     ]
     if load.error_count:
         print(f"  {load.error_count} errors")
@@ -113,12 +113,13 @@ def measure_full_speed_by_bot_count(seconds: float, round_count: int) -> dict[st
             arena.append(measure_full_speed(serve_arena, bots, seconds))
             relay.append(measure_full_speed(serve_relay, bots, seconds))
         ratios = [
-            arena_run.cpu_us / relay_run.cpu_us for arena_run, relay_run in zip(arena, relay, strict=True)
+            arena_run.cpu_us_per_move / relay_run.cpu_us_per_move
+            for arena_run, relay_run in zip(arena, relay, strict=True)
         ]
         rows.append(
             [
                 str(bots),
-                *(f"{statistics.median(run.cpu_us for run in runs):.0f}" for runs in (arena, relay)),
+                *(f"{statistics.median(run.cpu_us_per_move for run in runs):.0f}" for runs in (arena, relay)),
                 format_spread(ratios, 1),
                 *(
                     f"{statistics.median(run.moves_per_second for run in runs):,.0f}"

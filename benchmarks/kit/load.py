@@ -1,6 +1,6 @@
 """Load for the server's benchmarks: many minimal bots in one process.
 
-The bots always play the same match, that of `benchmarks.kit.script`, so they need no time to think.
+The bots always play the same match, that of `benchmarks.kit.scripted_match`, so they need no time to think.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 from arena.protocol.codec import encode_message
 from arena.protocol.messages import Move
 from benchmarks.kit.client import Client, connect, open_client
-from benchmarks.kit.script import SAMPLE_MATCH_ID, make_scripted_moves
-from benchmarks.relay import ANSWER
+from benchmarks.kit.scripted_match import SAMPLE_MATCH_ID, make_scripted_moves
+from benchmarks.relay import ANSWER_FIRST_BYTE
 
 REGULAR_END_REASONS = ("armies", "elimination", "ply_limit")
 """End reasons of matches that ended by the rules. Any other reason counts as a forfeit."""
@@ -37,13 +37,13 @@ class LoadCounters:
     """Counters that the bots of one run share.
 
     move_count: number of acknowledged moves
-    forfeits: end reasons of matches that did not end by the rules
+    forfeit_reasons: end reasons of matches that did not end by the rules
     connected_count: number of bots and spectators that have connected
     errors: codes of `error` messages, and texts of connection errors
     """
 
     move_count: int = 0
-    forfeits: list[str] = field(default_factory=list)
+    forfeit_reasons: list[str] = field(default_factory=list)
     connected_count: int = 0
     errors: list[str] = field(default_factory=list)
     latencies_seconds: list[float] = field(default_factory=list)
@@ -78,7 +78,7 @@ async def run_arena_bot(
     joins_pool: bool = True,
     source_address: str | None = None,
 ) -> None:
-    """Play the moves of the fixed match (`benchmarks.kit.script`) in match after match, until cancelled.
+    """Play the moves of the fixed match (`benchmarks.kit.scripted_match`) in match after match, until cancelled.
 
     Connection errors are added to `load.errors`.
 
@@ -104,7 +104,7 @@ async def run_arena_bot(
                     load.move_count += 1
                     load.latencies_seconds.append(time.perf_counter() - sent_at)
                 case "end" if message.reason not in REGULAR_END_REASONS:
-                    load.forfeits.append(message.reason)
+                    load.forfeit_reasons.append(message.reason)
                 case "error":
                     load.errors.append(message.code)
 
@@ -140,7 +140,7 @@ async def run_relay_bot(url: str, load: LoadCounters, pause_seconds: float = 0.0
         sent_at = 0.0
         while True:
             frame = await client.receive_payload()
-            if frame[0] == ANSWER:
+            if frame[0] == ANSWER_FIRST_BYTE:
                 load.latencies_seconds.append(time.perf_counter() - sent_at)
                 continue
             if wait := load.draw_pause_seconds(pause_seconds):

@@ -18,13 +18,13 @@ from benchmarks.kit.running_server import get_load_generator_cores, pin_to_cores
 
 SPAWN_CONTEXT = multiprocessing.get_context("spawn")
 """Context that starts each process as a fresh program, which shares no threads or memory with this one."""
-ARENA, IDLE, RELAY, WATCH = "arena", "idle", "relay", "watch"
+ARENA_CLIENT, IDLE_CLIENT, RELAY_CLIENT, SPECTATOR_CLIENT = "arena", "idle", "relay", "watch"
 """Kinds of load.
 
-ARENA  bots that play on a server
-IDLE   bots that only connect to a server
-RELAY  bots that play through a relay
-WATCH  spectators
+ARENA_CLIENT  bots that play on a server
+IDLE_CLIENT   bots that only connect to a server
+RELAY_CLIENT  bots that play through a relay
+SPECTATOR_CLIENT  spectators
 """
 COUNTER_UPDATE_INTERVAL_SECONDS = 0.01
 """Interval, in seconds, at which each load process updates its counters in the shared memory."""
@@ -38,26 +38,26 @@ CONNECT_TIMEOUT_SECONDS = 120.0
 class LoadProcesses:
     """Running load processes, and the sums of their counters."""
 
-    counts: Any
+    counters: Any
     """Counters of all processes in shared memory: COUNTERS_PER_PROCESS numbers for each process, one process after another."""
     processes: list[SpawnProcess] = field(default_factory=list)
 
     @property
     def connected_count(self) -> int:
         """Number of bots that have connected, including those whose connections were lost later."""
-        return sum(self.counts[0::COUNTERS_PER_PROCESS])
+        return sum(self.counters[0::COUNTERS_PER_PROCESS])
 
     @property
     def move_count(self) -> int:
         """Number of moves that the bots have played. The moves of the last few milliseconds may be missing."""
-        return sum(self.counts[1::COUNTERS_PER_PROCESS])
+        return sum(self.counters[1::COUNTERS_PER_PROCESS])
 
     @property
     def error_count(self) -> int:
         """Number of `error` messages that the bots have received, plus number of their lost connections."""
-        return sum(self.counts[2::COUNTERS_PER_PROCESS])
+        return sum(self.counters[2::COUNTERS_PER_PROCESS])
 
-    def cpu_seconds(self) -> list[float]:
+    def list_cpu_seconds(self) -> list[float]:
         """Return the CPU time that each load process has used so far, in seconds."""
         return [
             read_process_cpu_seconds(process.pid) for process in self.processes if process.pid is not None
@@ -80,7 +80,7 @@ def run_load_processes(
 ) -> Iterator[LoadProcesses]:
     """Run `bot_count` bots until the end of the block, in at most one process for each core reserved for load.
 
-    client_kind: ARENA, IDLE, RELAY or WATCH
+    client_kind: ARENA_CLIENT, IDLE_CLIENT, RELAY_CLIENT or SPECTATOR_CLIENT
     name_prefix: prefix of the bots' names
     """
     cores = get_load_generator_cores()
@@ -89,7 +89,7 @@ def run_load_processes(
     try:
         with pin_to_cores(cores):
             for slot in range(number):
-                arguments = (url, client_kind, name_prefix, running.counts, slot, number, bot_count)
+                arguments = (url, client_kind, name_prefix, running.counters, slot, number, bot_count)
                 process = SPAWN_CONTEXT.Process(target=_run_load_process, args=arguments, daemon=True)
                 process.start()
                 running.processes.append(process)
@@ -118,7 +118,7 @@ async def _run_bots_of_process(
 
     The process runs the bots with the numbers `process_index`, `process_index + process_count` and so on, below `bot_count`.
 
-    client_kind: ARENA, IDLE, RELAY or WATCH
+    client_kind: ARENA_CLIENT, IDLE_CLIENT, RELAY_CLIENT or SPECTATOR_CLIENT
     name_prefix: prefix of the bots' names
     """
     load = LoadCounters(are_bots_connecting=True)
@@ -128,10 +128,10 @@ async def _run_bots_of_process(
             name = f"{name_prefix} {bot}"
             tasks.create_task(
                 run_relay_bot(url, load)
-                if client_kind == RELAY
+                if client_kind == RELAY_CLIENT
                 else run_spectator(url, name, load)
-                if client_kind == WATCH
-                else run_arena_bot(url, name, load, joins_pool=client_kind == ARENA)
+                if client_kind == SPECTATOR_CLIENT
+                else run_arena_bot(url, name, load, joins_pool=client_kind == ARENA_CLIENT)
             )
         while True:
             counters[first : first + COUNTERS_PER_PROCESS] = (

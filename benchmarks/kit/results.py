@@ -94,7 +94,7 @@ class ResultsPage:
             self.path.write_text(self.fill_placeholders({**figures, **measured}), encoding="utf-8")
 
 
-RESULTS, SERVER, CLUSTER, SIMULATION = (
+RESULTS_PAGE, SERVER_PAGE, CLUSTER_PAGE, SIMULATION_PAGE = (
     ResultsPage(BENCHMARKS_FOLDER / name)
     for name in ("RESULTS.md", "SERVER.md", "CLUSTER.md", "SIMULATION.md")
 )

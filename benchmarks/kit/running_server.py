@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.kit.script import MAP
+from benchmarks.kit.scripted_match import SCRIPTED_MATCH_MAP
 
 REPOSITORY_FOLDER = Path(__file__).parents[2]
 MIN_CORES_TO_SPLIT = 4
@@ -54,11 +54,11 @@ def _split_cores() -> tuple[set[int], set[int]]:
 
 @dataclass
 class RunningServer:
-    """Server that runs in a process of its own. `database`: URL of its database; empty for a relay."""
+    """Server that runs in a process of its own. `database_url`: URL of its database; empty for a relay."""
 
     url: str
     process: subprocess.Popen[bytes]
-    database: str = ""
+    database_url: str = ""
 
     @property
     def memory_bytes(self) -> int:
@@ -120,28 +120,28 @@ def run_server(*command: str, cores: set[int] | None = None) -> Iterator[Running
 
 SCRIPTED_MATCH_OPTIONS = (
     "--map",
-    MAP,
+    SCRIPTED_MATCH_MAP,
     "--tc",
     "60+1",
     "--set=pool.pause_seconds=0",
     "--set=pool.openings=none",
 )
-"""Options of `arena serve` for bots that play the match of `benchmarks.kit.script`."""
+"""Options of `arena serve` for bots that play the match of `benchmarks.kit.scripted_match`."""
 
 
 @contextmanager
 def run_arena_server(
-    max_matches: int, *options: str, database: str = "", cores: set[int] | None = None
+    max_matches: int, *options: str, database_url: str = "", cores: set[int] | None = None
 ) -> Iterator[RunningServer]:
     """Run `arena serve` until the end of the block. Bots may connect under any name, without a token.
 
     max_matches: limit on parallel matches
     options: further options of `arena serve`
-    database: URL of the store; empty for a temporary SQLite file
+    database_url: URL of the store; empty for a temporary SQLite file
     cores: numbers of the cores for the server; None for all
     """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
-        database = database or f"sqlite:///{folder}/arena.db"
+        database_url = database_url or f"sqlite:///{folder}/arena.db"
         serve = (
             "arena",
             "serve",
@@ -149,12 +149,12 @@ def run_arena_server(
             "--set=house.engines=none",
             *SCRIPTED_MATCH_OPTIONS,
             "--db",
-            database,
+            database_url,
         )
         with run_server(
             *serve, "--port", "PORT", f"--set=pool.concurrency={max_matches}", *options, cores=cores
         ) as running:
-            running.database = database
+            running.database_url = database_url
             yield running
 
 

@@ -19,7 +19,7 @@ from benchmarks.hostile.kinds import (
     ATTACKER_COUNT,
     CONTROL_KIND,
     HELLO_TIMEOUT_SECONDS,
-    KINDS,
+    REQUEST_KINDS,
 )
 from benchmarks.hostile.rounds import (
     MAX_ATTACKER_CONNECTION_SECONDS,
@@ -40,7 +40,9 @@ from benchmarks.kit.measure import compute_quantile
 def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
     known = {str(kind.__struct_config__.tag) for kind in MESSAGE_COSTS_US}
     known |= {f"{'POST' if route.is_post else 'GET'} {path}" for path, route in ROUTES.items()}
-    assert {kind.request for kind in KINDS.values() if not kind.is_attack} == known | {CONTROL_KIND}
+    assert {kind.request_name for kind in REQUEST_KINDS.values() if not kind.is_attack} == known | {
+        CONTROL_KIND
+    }
 
 
 def test_strangers_keep_within_the_limit_of_messages() -> None:
@@ -82,7 +84,7 @@ def test_a_round_is_compared_with_the_median_of_the_quiet_periods_around_it() ->
     quiet = [PeriodFigures(p99, 2 * p99, 0.2) for p99 in [*[1.0] * 20, 9.0, *[2.0] * 20]]
     rounds = RequestKindRounds(quiet, [PeriodFigures(2.4, 9.6, 0.4)] * 3, quiet_indexes=[3, 20, 40])
     assert rounds.compute_hostile_to_quiet_ratio().values == pytest.approx([2.4, 1.2, 1.2])
-    assert rounds.compute_hostile_to_quiet_ratio("overall_p99").values == pytest.approx([4.8, 2.4, 2.4])
+    assert rounds.compute_hostile_to_quiet_ratio("overall_p99_ms").values == pytest.approx([4.8, 2.4, 2.4])
     assert rounds.median_quiet_p99_ms == 2.0
 
 
@@ -106,7 +108,7 @@ def test_a_pause_of_the_machine_decides_no_percentile_but_slow_moves_throughout_
 
 def test_pauses_in_every_round_are_a_fault() -> None:
     once = play_rounds(1.0, 1.0)
-    once.hostile[0] = PeriodFigures(2.0, 100.0, 0.4)
+    once.hostile_periods[0] = PeriodFigures(2.0, 100.0, 0.4)
     assert list_kind_faults(once) == []
     assert list_kind_faults(play_rounds(1.0, 1.0, overall_p99=2.1)) == [
         "p99 of all moves is 2.10 times the quiet one or more"
@@ -115,17 +117,17 @@ def test_pauses_in_every_round_are_a_fault() -> None:
 
 def test_names_that_stay_memory_that_grows_and_requests_that_were_not_sent_are_faults() -> None:
     stays = play_rounds(1.0)
-    stays.sessions = [200, 15_020]
+    stays.session_counts = [200, 15_020]
     assert list_kind_faults(stays) == ["15020 sessions are in the store"]
     assert list_kind_faults(play_rounds(1.0, memory=120)) == ["memory is 1.20 times what it was before"]
     assert list_kind_faults(play_rounds(1.0, sent=0)) == ["nothing was sent"]
 
 
-ATTACKS = [kind for kind in KINDS if KINDS[kind].is_attack]
+ATTACKS = [kind for kind in REQUEST_KINDS if REQUEST_KINDS[kind].is_attack]
 
 
 def test_only_attackers_connections_must_end_unless_all_attack_at_once() -> None:
-    most = {kind: get_max_connection_seconds(kind) for kind in KINDS}
+    most = {kind: get_max_connection_seconds(kind) for kind in REQUEST_KINDS}
     assert {kind for kind, seconds in most.items() if seconds is not None} == set(ATTACKS)
     assert most[ALL_ATTACKS_KIND] == math.inf > MAX_ATTACKER_CONNECTION_SECONDS == most["attack: messages"]
     # Who never says hello is told so in time, and has as long again as a closing handshake may take.
@@ -144,9 +146,9 @@ def test_an_attack_that_is_not_cut_off_is_a_fault() -> None:
         longest_connection_seconds=MAX_ATTACKER_CONNECTION_SECONDS + 0.1,
     )
     attacked = play_rounds(1.0)
-    attacked.tallies = [cut]
+    attacked.traffic_counts = [cut]
     assert list_faults(RoundResults({"attack: frames": attacked})) == []
-    attacked.tallies = [cut, late]
+    attacked.traffic_counts = [cut, late]
     assert list_faults(RoundResults({"attack: frames": attacked})) == [
         "attack: frames: a connection lasted 8.1 s",
         "attack: frames: only 15 connections were cut off",

@@ -9,9 +9,16 @@ from arena.server.edge.edge import Edge
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from benchmarks.kit.client import open_client
-from benchmarks.relay import ANSWER, RELAY_HOST, RELAY_LIMITS, TURN, NullCore, RelayPairs
+from benchmarks.relay import (
+    ANSWER_FIRST_BYTE,
+    RELAY_HOST,
+    RELAY_LIMITS,
+    TURN_FIRST_BYTE,
+    NullCore,
+    RelayPairs,
+)
 
-TOLD, ASKED = bytes([ANSWER]) + b"told", bytes([TURN]) + b"asked for a move"
+TOLD, ASKED = bytes([ANSWER_FIRST_BYTE]) + b"told", bytes([TURN_FIRST_BYTE]) + b"asked for a move"
 
 
 async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_next() -> None:

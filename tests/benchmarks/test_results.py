@@ -9,13 +9,20 @@ from pathlib import Path
 import pytest
 
 from benchmarks import cluster, cluster_kill, growth, server, simulation, size, spectators
-from benchmarks.engine import delay, raw, threads
+from benchmarks.engine import delay, saved_results, threads
 from benchmarks.hostile import rounds
 from benchmarks.kit import full_speed
-from benchmarks.kit.results import BENCHMARKS_FOLDER, CLUSTER, RESULTS, SERVER, SIMULATION, ResultsPage
+from benchmarks.kit.results import (
+    BENCHMARKS_FOLDER,
+    CLUSTER_PAGE,
+    RESULTS_PAGE,
+    SERVER_PAGE,
+    SIMULATION_PAGE,
+    ResultsPage,
+)
 from testkit.simulation.defects import DEFECTS
 
-PAGES = {RESULTS, SERVER, CLUSTER, SIMULATION}
+PAGES = {RESULTS_PAGE, SERVER_PAGE, CLUSTER_PAGE, SIMULATION_PAGE}
 PROMISES = {
     "threads.speedup": f"at least {threads.MIN_SPEEDUP:g} ×",
     "delay.loop": f"at most {delay.MAX_P99_DELAY_MS:g} ms",
@@ -29,12 +36,12 @@ PROMISES = {
     "paced.playing": f"at most {server.MAX_PLAYING_KIB:g} KiB",
     "growth.ratio connections": (
         f"with {growth.MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST} to {growth.CONNECTION_COUNTS[-1]:,} connections, "
-        f"compared with {growth.MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST} connections | at most {growth.MAX_RATIO:g} ×"
+        f"compared with {growth.MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST} connections | at most {growth.MAX_CPU_RATIO:g} ×"
     ),
     **{
         f"growth.ratio {store.lower()}": (
             f"with {growth.STORED_MATCH_COUNTS[0]} to {growth.STORED_MATCH_COUNTS[-1]:,} finished matches on {store}, "
-            f"compared with {growth.STORED_MATCH_COUNTS[0]} match | at most {growth.MAX_RATIO:g} ×"
+            f"compared with {growth.STORED_MATCH_COUNTS[0]} match | at most {growth.MAX_CPU_RATIO:g} ×"
         )
         for store in ("SQLite", "PostgreSQL")
     },
@@ -73,11 +80,11 @@ def test_the_pages_promise_the_bounds_of_the_programs() -> None:
 
 
 def test_the_figures_of_results_are_what_the_raw_results_give() -> None:
-    assert RESULTS.path.read_text(encoding="utf-8") == raw.render_results_page()
+    assert RESULTS_PAGE.path.read_text(encoding="utf-8") == saved_results.render_results_page()
 
 
 def test_the_rows_of_results_are_those_of_the_programs() -> None:
-    data = {name: raw.load_results(name).data for name in raw.BENCHMARK_NAMES}
+    data = {name: saved_results.load_results(name).data for name in saved_results.BENCHMARK_NAMES}
     assert tuple(data["delay"]["ms"]) == delay.ROW_TITLES
     assert list(data["threads"]["faster"]) == list(
         threads.make_search_settings((1, 2, data["threads"]["cores"]))
@@ -113,12 +120,12 @@ def test_a_figure_replaces_only_the_text_of_its_place(tmp_path: Path) -> None:
 def test_figures_of_another_size_than_the_promised_one_are_not_written(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    parser = SERVER.make_parser("Program that measures.")
+    parser = SERVER_PAGE.make_parser("Program that measures.")
     parser.add_argument("--most-matches", type=int, default=100)
 
     def parse(*arguments: str) -> dict[str, object]:
         monkeypatch.setattr(sys, "argv", ["program", *arguments])
-        return vars(SERVER.parse_arguments(parser))
+        return vars(SERVER_PAGE.parse_arguments(parser))
 
     assert parse("--most-matches", "10") == {"most_matches": 10, "write": False}
     assert parse("--most-matches", "100", "--write") == {"most_matches": 100, "write": True}

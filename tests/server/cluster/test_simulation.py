@@ -80,7 +80,7 @@ def test_every_planted_defect_is_found(name: str) -> None:
 def test_invariants_hold_on_a_cluster_and_the_same_seed_gives_the_same_run_byte_for_byte() -> None:
     code = (
         "from testkit.simulation.arena import SimulationPlan, simulate; import logging; logging.disable(50);"
-        "outcome = simulate(SimulationPlan(24, 30, 8, time_control_index=0, cluster=True)); print(outcome.digest, outcome.steps, outcome.failure)"
+        "outcome = simulate(SimulationPlan(24, 30, 8, time_control_index=0, is_cluster=True)); print(outcome.digest, outcome.executed_call_count, outcome.failure)"
     )
     printed = subprocess.run(
         [sys.executable, "-c", code],

@@ -30,8 +30,8 @@ BOT_COUNT = 40
 """Number of bots in the generated matches. In one match in ten, a guest plays against a bot."""
 OPENING_COUNT = 200
 """Number of different openings among the generated matches."""
-EVENT, LADDER_COUNT = "serve", 200
-"""Events of the generated matches: four in five matches belong to EVENT.
+EVENT_NAME, LADDER_COUNT = "serve", 200
+"""Events of the generated matches: four in five matches belong to EVENT_NAME.
 
 The others are divided among LADDER_COUNT ladders, with the names `ladder 0`, `ladder 1` ….
 """
@@ -81,20 +81,20 @@ async def fill_store(engine: AsyncEngine, match_count: int) -> None:
     One match in ten is an unrated match of a guest. All matches copy the record and event log of one of a few samples.
     """
     kind = engine.dialect.name
-    pieces = []
+    sample_rows = []
     for seed in range(SAMPLE_RECORD_COUNT):
         match = make_sample_match(PLIES_PER_MATCH, seed)
         match_data = PackableMatch(
             format_record_line(match.record), make_terms_json(match), match.journal_rows
         )
-        pieces.append({"place": seed, "packed": pack_match(match_data)})
+        sample_rows.append({"place": seed, "packed": pack_match(match_data)})
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         if kind == "sqlite":
             # The store need not survive a crash.
             await connection.exec_driver_sql("PRAGMA journal_mode=OFF")
         table = f"CREATE TEMPORARY TABLE samples (place INTEGER PRIMARY KEY, packed {_BLOB_TYPE_SQL[kind]})"
         await connection.execute(sa.text(table))
-        await connection.execute(sa.text("INSERT INTO samples VALUES (:place, :packed)"), pieces)
+        await connection.execute(sa.text("INSERT INTO samples VALUES (:place, :packed)"), sample_rows)
         first = int(time.time()) - MATCH_INTERVAL_SECONDS * match_count
         for low in range(1, match_count + 1, MATCHES_PER_STATEMENT):
             variables = {"low": low, "high": min(low + MATCHES_PER_STATEMENT - 1, match_count)}
@@ -143,7 +143,7 @@ def _make_insert_matches_sql(dialect: str) -> str:
         "INSERT INTO matches (number, match, event, game, maxie, minnie, terms, started, rated, finished, counted,"
         " server, arrival, map, time_control, plies, winner, reason, detail, played, opening)"
         " WITH RECURSIVE series (i) AS (SELECT CAST(:low AS INTEGER) UNION ALL SELECT i + 1 FROM series WHERE i < :high)"
-        f" SELECT i, {_MATCH_ID_SQL[dialect]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDER_COUNT}) ELSE '{EVENT}' END,"
+        f" SELECT i, {_MATCH_ID_SQL[dialect]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDER_COUNT}) ELSE '{EVENT_NAME}' END,"
         f" CASE WHEN i % 7 = 0 THEN 'tictactoe' ELSE 'riskless' END, {maxie}, {minnie}, '', {_MATCH_TIME_SQL[dialect]}, i % 10 <> 0,"
         f" {_MATCH_TIME_SQL[dialect]}, true, '', i, 'm2', '10+0.1', {PLIES_PER_MATCH},"
         " CASE i % 3 WHEN 0 THEN 'maxie' WHEN 1 THEN 'minnie' END,"

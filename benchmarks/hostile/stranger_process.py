@@ -18,10 +18,10 @@ from typing import Any
 
 import uvloop
 
-from benchmarks.hostile.kinds import KINDS, THINKING_BOT_NAMES, RequestKind
+from benchmarks.hostile.kinds import REQUEST_KINDS, THINKING_BOT_NAMES, RequestKind
 from benchmarks.hostile.stranger import RequestParameters, Stranger, TrafficCounts, send_http_request
 from benchmarks.kit.client import connect
-from benchmarks.kit.script import make_scripted_moves
+from benchmarks.kit.scripted_match import make_scripted_moves
 
 LOOKUP_SOURCE_ADDRESS = "127.9.9.9"
 """Address from which the process looks up ids and URL paths to request. No measured client uses it."""
@@ -35,10 +35,10 @@ MAX_LOOKUP_TRIES = 100
 
 @dataclass(frozen=True)
 class RequestJob:
-    """Job of sending requests of one `kind` for `seconds`. Each entry of `sources` is the local address of one client."""
+    """Job of sending requests of one `kind` for `seconds`. Each entry of `source_addresses` is the local address of one client."""
 
     kind: str
-    sources: list[str]
+    source_addresses: list[str]
     seconds: float
 
 
@@ -52,7 +52,7 @@ async def look_up_request_parameters(parameters: RequestParameters) -> None:
     if script_path is None:
         raise RuntimeError("the page / does not load main.bundle.js")
     parameters.script_path = script_path[0]
-    parameters.long_matches = await fetch_finished_match_ids(
+    parameters.long_match_ids = await fetch_finished_match_ids(
         parameters, f"limit=50&bot={THINKING_BOT_NAMES[0]}"
     )
     await _play_sample_match(parameters)
@@ -80,16 +80,17 @@ async def fetch_finished_match_ids(parameters: RequestParameters, query: str) ->
 
 async def _play_sample_match(parameters: RequestParameters) -> None:
     """Play one match between two clients of this process, to its end, so that requests can ask for its log."""
-    tally, kind = TrafficCounts(), KINDS["move"]
+    counts, kind = TrafficCounts(), REQUEST_KINDS["move"]
     with ExitStack() as stack:
         players = [
-            Stranger(parameters, number, LOOKUP_SOURCE_ADDRESS, tally, kind.answers) for number in range(2)
+            Stranger(parameters, number, LOOKUP_SOURCE_ADDRESS, counts, kind.answer_types)
+            for number in range(2)
         ]
         for player in players:
             stack.callback(player.close)
             await _connect_with_role(player, kind.role)
         playing = [asyncio.create_task(_send_requests_until_disconnected(kind, player)) for player in players]
-        while tally.answer_count < len(make_scripted_moves()):
+        while counts.answer_count < len(make_scripted_moves()):
             done, _ = await asyncio.wait(playing, timeout=0.05)
             if done:
                 raise RuntimeError("a client stopped before its match was over") from done.pop().exception()
@@ -107,7 +108,9 @@ async def track_live_matches(parameters: RequestParameters) -> None:
         while True:
             message = await learner.receive()
             if message.type == "listing":
-                parameters.live_matches = [entry["match"] for entry in message.matches][:MAX_WATCHED_MATCHES]
+                parameters.live_match_ids = [entry["match"] for entry in message.matches][
+                    :MAX_WATCHED_MATCHES
+                ]
 
 
 async def _connect_with_role(stranger: Stranger, role: str) -> None:
@@ -125,19 +128,19 @@ async def execute_job(
 
     Return the counts of all clients.
     """
-    kind = KINDS[job.kind]
-    tally = TrafficCounts()
+    kind = REQUEST_KINDS[job.kind]
+    counts = TrafficCounts()
     with ExitStack() as stack:
         strangers = [
-            Stranger(parameters, number, source, tally, kind.answers)
-            for number, source in enumerate(job.sources)
+            Stranger(parameters, number, source, counts, kind.answer_types)
+            for number, source in enumerate(job.source_addresses)
         ]
         for stranger in strangers if kind.role else ():
             stack.callback(stranger.close)
             try:
                 await _connect_with_role(stranger, kind.role)
             except (OSError, EOFError):
-                tally.lost_connection_count += 1
+                counts.lost_connection_count += 1
         await wait_for_start()
         working = [
             asyncio.create_task(_send_requests_until_disconnected(kind, stranger)) for stranger in strangers
@@ -149,7 +152,7 @@ async def execute_job(
         for task in working:
             if not task.cancelled() and (failed := task.exception()) is not None:
                 raise failed
-    return tally
+    return counts
 
 
 async def _send_requests_until_disconnected(kind: RequestKind, stranger: Stranger) -> None:
@@ -178,8 +181,8 @@ async def _execute_jobs(parameters: RequestParameters, pipe: Connection) -> None
     pipe.send("prepared")
     while True:
         job: RequestJob = await asyncio.to_thread(pipe.recv)
-        if KINDS[job.kind].request == "GET /api/record/":
-            parameters.finished_matches = await fetch_finished_match_ids(parameters, "limit=50")
+        if REQUEST_KINDS[job.kind].request_name == "GET /api/record/":
+            parameters.finished_match_ids = await fetch_finished_match_ids(parameters, "limit=50")
         pipe.send(await execute_job(parameters, job, wait_for_start))
         if live_matches_task.done():
             live_matches_task.result()

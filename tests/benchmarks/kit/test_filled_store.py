@@ -11,9 +11,9 @@ from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.queries import load_event_table, load_rating_tables
 from arena.server.store.schema import event_totals
 from arena.server.web.match_log import load_match_log
-from benchmarks.kit.filling import (
+from benchmarks.kit.filled_store import (
     BOT_COUNT,
-    EVENT,
+    EVENT_NAME,
     PLIES_PER_MATCH,
     fill_store,
     replace_shared_records,
@@ -45,7 +45,7 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         tables = await load_rating_tables(engine)
         assert len({each.bot for each in tables.standings}) == BOT_COUNT
         assert sum(each.matches for each in tables.standings) == 2 * (COUNT - COUNT // 10)
-        assert await load_event_table(engine, EVENT)
+        assert await load_event_table(engine, EVENT_NAME)
         # What is counted afterwards goes on from there.
         assert await add_new_matches_to_aggregates(engine) == 0
         await store_match(engine, day(1), events(MAXIE_WINS), maxie="bot 1", minnie="bot 2")

@@ -17,7 +17,7 @@ from arena.protocol.values import Players, Thinking
 from arena.server.store import tokens
 from arena.server.store.database import create_or_migrate_store, open_engine
 from benchmarks.hostile.kinds import REVOKED_NAMES, THINKING_BOT_NAMES
-from benchmarks.kit.script import make_long_match_moves
+from benchmarks.kit.scripted_match import make_long_match_moves
 from testkit.stored_records import import_record_lines
 
 LONG_MATCH_COUNT = 40

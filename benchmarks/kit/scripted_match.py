@@ -11,7 +11,7 @@ from arena.protocol.codec import encode_message
 from arena.protocol.messages import Accepted, Turn
 from arena.protocol.values import Clocks, PlainData
 
-GAME, MAP = "riskless", "m2"
+SCRIPTED_MATCH_GAME, SCRIPTED_MATCH_MAP = "riskless", "m2"
 ALLOWED_SCRIPTED_MATCH_PLIES = range(80, 121)
 """Allowed lengths, in plies, of the match that the bots play. Matches between engines on the map `m2` are about as long."""
 SAMPLE_MATCH_ID = "0" * 32
@@ -24,7 +24,7 @@ def make_scripted_moves() -> list[PlainData]:
 
     It is the first of the random matches with the seeds 0, 1, 2 … whose length is in ALLOWED_SCRIPTED_MATCH_PLIES.
     """
-    game: Any = make_game_on_map(GAME, MAP)
+    game: Any = make_game_on_map(SCRIPTED_MATCH_GAME, SCRIPTED_MATCH_MAP)
     for seed in range(10_000):
         rng, position = random.Random(seed), game.start()
         moves: list[PlainData] = []
@@ -42,7 +42,7 @@ def make_scripted_moves() -> list[PlainData]:
 @cache
 def make_long_match_moves() -> list[PlainData]:
     """Return the moves of a long match, as data for the protocol's messages. Both players always make the first legal move."""
-    game: Any = make_game_on_map(GAME, MAP)
+    game: Any = make_game_on_map(SCRIPTED_MATCH_GAME, SCRIPTED_MATCH_MAP)
     position, moves = game.start(), list[PlainData]()
     while game.outcome(position) is None:
         move = game.moves(position)[0]
@@ -52,10 +52,10 @@ def make_long_match_moves() -> list[PlainData]:
 
 
 class MessageSizes(NamedTuple):
-    """Mean size, in bytes, of the two messages that follow a move: `accepted` to its player, `turn` to the other."""
+    """Mean size, in bytes, of the two messages that follow a move: `accepted` to its player, `turn` to the other player."""
 
-    accepted: int
-    turn: int
+    accepted_bytes: int
+    turn_bytes: int
 
 
 def measure_message_sizes() -> MessageSizes:

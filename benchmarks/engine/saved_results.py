@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 
 from benchmarks.kit.results import (
     BENCHMARKS_FOLDER,
-    RESULTS,
+    RESULTS_PAGE,
     MeasurementConditions,
     start_recording_conditions,
 )
@@ -35,9 +35,9 @@ def run_and_save_benchmark(benchmark_name: str) -> None:
     """Run the benchmark of this name, and save its raw results."""
     get_conditions = start_recording_conditions()
     data = importlib.import_module(f"benchmarks.engine.{benchmark_name}").run_benchmark()
-    raw = SavedResults(**asdict(get_conditions()), data=data)
+    saved_results = SavedResults(**asdict(get_conditions()), data=data)
     (BENCHMARKS_FOLDER / "results" / f"{benchmark_name}.json").write_text(
-        json.dumps(to_builtins(raw), indent=1) + "\n", encoding="utf-8"
+        json.dumps(to_builtins(saved_results), indent=1) + "\n", encoding="utf-8"
     )
 
 
@@ -49,17 +49,19 @@ def load_results(benchmark_name: str) -> SavedResults:
 
 def format_figures(benchmark_name: str) -> dict[str, str]:
     """Return the texts to write into RESULTS.md, by the name of their placeholder, from a benchmark's saved raw results."""
-    raw = load_results(benchmark_name)
+    saved_results = load_results(benchmark_name)
     figures: dict[str, str] = importlib.import_module(f"benchmarks.engine.{benchmark_name}").format_figures(
-        raw.data
+        saved_results.data
     )
     return figures | {
-        f"{benchmark_name}.measured": raw.describe_in_words(f"python -m benchmarks {benchmark_name}")
+        f"{benchmark_name}.measured": saved_results.describe_in_words(
+            f"python -m benchmarks {benchmark_name}"
+        )
     }
 
 
 def render_results_page() -> str:
     """Return the text of RESULTS.md with the figures of all saved results."""
-    return RESULTS.fill_placeholders(
+    return RESULTS_PAGE.fill_placeholders(
         {place: figure for name in BENCHMARK_NAMES for place, figure in format_figures(name).items()}
     )
