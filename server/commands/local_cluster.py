@@ -38,7 +38,7 @@ Each shorter run doubles the pause.
 MAX_RESTART_PAUSE_SECONDS = 15.0
 """Maximum pause before a restart, in seconds."""
 MIN_STABLE_UPTIME_SECONDS = 10.0
-"""Uptime, in seconds. The pause after a process that ran longer is reset to `FIRST_RESTART_PAUSE_SECONDS`."""
+"""Uptime in seconds. A process that ran longer is restarted after `FIRST_RESTART_PAUSE_SECONDS`."""
 START_TIMEOUT_SECONDS = 60.0
 """Maximum time to wait until an edge listens, in seconds."""
 START_POLL_INTERVAL_SECONDS = 0.05

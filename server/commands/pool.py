@@ -1,4 +1,4 @@
-"""Build the matchmaker's pool, which is the list of games (with map, time control and openings) that it may choose."""
+"""Build the matchmaker's pool: the games, each with map, time control and openings, that the matchmaker may choose."""
 
 from __future__ import annotations
 

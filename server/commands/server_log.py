@@ -52,7 +52,7 @@ class JsonLogFormatter(logging.Formatter):
 def configure_logging(settings: LogSettings) -> None:
     """Send the server's log to stderr.
 
-    With the setting `log.wire`, the log contains all messages: those from clients after `>`, those to clients after `<`.
+    With the setting `log.wire`, the log contains all messages: `>` marks a message from a client, `<` a message to a client.
     """
     is_json = settings.format is LogFormat.JSON
     handler = logging.StreamHandler()

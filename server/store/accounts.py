@@ -1,4 +1,4 @@
-"""Accounts: the token, session and ratings stored for the name of a client that connects."""
+"""Accounts: the ratings, and the hashes of the token and the session, stored for the name of a client that connects."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from arena.server.store.schema import sessions, standings, tokens
 
 
 class StoredAccount(Struct):
-    """Token, session and ratings stored for a name. A field has its default if nothing is stored for it."""
+    """Data stored for the name of a client. A field for which nothing is stored has its default."""
 
     token_hash: str = ""
     """SHA-256 of the token, in hexadecimal; empty if the name has no token."""
     role: Role = "bot"
     is_revoked: bool = False
+    """True if the token was revoked."""
     session_hash: bytes = b""
     """SHA-256 of the session's secret; empty if the name has no session on this server."""
     ratings: dict[str, GlickoRating] = {}
@@ -33,7 +34,7 @@ class StoredAccount(Struct):
 async def load_accounts(
     engine: Engine, server_name: str, client_names: Iterable[str]
 ) -> dict[str, StoredAccount]:
-    """Return the account of each name, by name. A name for which nothing is stored gets an account of defaults.
+    """Return the account of each client, by name. If nothing is stored for a name, its account has only defaults.
 
     server_name: name of the server whose sessions are read
     """

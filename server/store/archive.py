@@ -104,12 +104,13 @@ async def import_matches(
     *,
     counts_rated_matches: bool,
 ) -> None:
-    """Add the matches from `parse_archive_lines` to the store, and the outcome for each to `result`.
+    """Add matches to the store, and the outcome for each to `result`.
 
+    parsed_matches: pairs of a line number and the match in that line, from `parse_archive_lines`
     counts_rated_matches: True to let matches that the file marks as rated change the ratings; False to import all
         matches as unrated, because anybody can write such a mark into a file
 
-    Each transaction adds at most MATCHES_PER_TRANSACTION matches, so after an error the store may have some of them.
+    Each transaction adds at most MATCHES_PER_TRANSACTION matches. So after an error, some of the matches may be stored.
     """
     for chunk in database.split_into_chunks(parsed_matches, MATCHES_PER_TRANSACTION):
         async with database.open_exclusive_transaction(engine) as connection:
@@ -146,7 +147,8 @@ _decode = msgspec.json.Decoder(ArchivedMatch).decode
 def parse_archive_line(archive_line: bytes) -> ArchivedMatch:
     """Return the match in a line, checked against the rules of its game.
 
-    A missing end time is computed, and overlong analysis by a bot is cut. Raises BadRecord for an invalid line.
+    A missing end time is computed from the start time and the times of the moves. Overlong analysis by a bot is cut.
+    Raises BadRecord for an invalid line.
     """
     if len(archive_line) > MAX_RECORD_BYTES:
         raise BadRecord(

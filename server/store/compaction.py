@@ -1,9 +1,9 @@
 """Pack finished matches: compress the record, the terms (players, game and clocks) and the events of each into one row.
 
 While a match is in progress, its events are rows of the table `events`. At its end only the record is packed, so that
-the players do not wait. The rest is packed here, a few matches per transaction. Code that reads a match gets the same
-data before and after. A match is read and packed before the transaction begins. If a bot of the match is renamed or
-deleted meanwhile, the stored record differs from the one that was read, and the match is read and packed again.
+the players do not wait. `pack_finished_matches` packs the rest later, a few matches per transaction. Code that reads a
+match gets the same data before and after. A match is read and packed before the transaction begins. If a bot of the match
+is renamed or deleted meanwhile, the stored record differs from the one that was read, and the match is packed again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _UnpackedMatch(NamedTuple):
     terms: str
     """Terms of the match (players, game, time controls and rules) as JSON."""
     events: str
-    """Events of the match, as a JSON object: the text of each of the match's rows in `events`, by its last event's number."""
+    """Rows of the match in the table `events`, as a JSON object: the text of each row, by the number of its last event."""
 
 
 async def pack_finished_matches(engine: Engine) -> int:
@@ -129,8 +129,8 @@ _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 def _build_events_query(dialect: str) -> sa.Select[Any]:
     """Return the query for all events of some matches. It returns one row per match, with a JSON object of all its events.
 
-    The query's parameter `match_numbers` holds the numbers of the matches. One row per event would be slower, because each row
-    that SQLite returns switches between its thread and the event loop.
+    The query's parameter `match_numbers` holds the numbers of the matches. One row per event would be slower, because the
+    program switches between SQLite's thread and the event loop for each row.
     """
     collect = sa.func.json_object_agg if dialect == "postgresql" else sa.func.json_group_object
     collected = sa.cast(collect(events.c.seq, events.c.event), sa.Text).label("events")

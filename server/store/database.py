@@ -399,7 +399,7 @@ _TRANSACTION_RUNNER_OPTION = "writer"
 
 
 def redirect_transactions(engine: Engine, run_in_transaction: TransactionRunner) -> Engine:
-    """Return an engine for the same database, with which `database.run_in_transaction` passes its operations to `run_in_transaction`."""
+    """Return an engine for the same database, for which the function `run_in_transaction` runs all operations."""
     return engine.execution_options(**{_TRANSACTION_RUNNER_OPTION: run_in_transaction})
 
 
@@ -414,9 +414,9 @@ def has_redirected_transactions(engine: Engine) -> bool:
 async def run_in_transaction(engine: Engine, operation: Callable[[sa.Connection], T]) -> T:
     """Run `operation` in a transaction, commit it, and return its result.
 
-    An engine from `redirect_transactions`, such as `Journal.engine` in a server, passes the operation to the journal. On
-    PostgreSQL, other servers may write at the same time, so an operation that reads before it writes must begin with
-    `lock_store_exclusively`. Any other engine runs the operation in a transaction from `open_exclusive_transaction`.
+    If `engine` comes from `redirect_transactions`, such as `Journal.engine` in a server, the operation is passed to the
+    journal. On PostgreSQL, other servers may then write at the same time, so an operation that reads before it writes must
+    begin with `lock_store_exclusively`. With any other engine, `open_exclusive_transaction` opens the transaction.
     """
     if has_redirected_transactions(engine):
         runner: TransactionRunner = engine.get_execution_options()[_TRANSACTION_RUNNER_OPTION]
@@ -449,7 +449,7 @@ async def fetch(
 async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection]:
     """Open a connection for a short query.
 
-    The deadline of the enclosing cancel scope limits the query too. At the deadline, the database stops the query,
+    The deadline of the enclosing cancel scope is also the deadline of the query. At the deadline, the database stops the query,
     TimeoutError is raised, and the connection stays usable. If PostgreSQL hangs and does not stop the query,
     TimeoutError is raised MAX_SECONDS_PAST_QUERY_DEADLINE later, and the connection is closed. Any other cancellation
     takes effect only after the block.

@@ -36,7 +36,7 @@ class RequestAnswer(Struct, frozen=True):
     text: str
     """Answer in one line, for the person who made the request."""
     succeeded: bool
-    """True if the server carried out the request; False if it refused."""
+    """True if the server carried out the request, or found the client that FindConnectedClient asks for; otherwise False."""
 
 
 SendHostRequest = Callable[[str, HostRequest], Awaitable[RequestAnswer | None]]

@@ -35,7 +35,7 @@ async def create_invitations(
 ) -> dict[str, str]:
     """Create an invitation for each owner, and return the invitation codes by owner.
 
-    max_bots: maximum number of bots that an owner may have with the invitation, including earlier ones
+    max_bots: maximum number of bots that an owner may have with the invitation, including bots registered before
     valid_seconds: time for which the invitations are valid
     before_commit: function that is called with the codes by owner before the invitations are committed; if it raises an
         exception, no invitation is created

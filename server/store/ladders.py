@@ -39,7 +39,7 @@ from arena.server.store.packing import unpack_record
 LadderPlan = Mapping[str, Any]
 """Settings of a ladder as JSON data, by name. A ladder can be resumed only with equal settings.
 
-The error message of a refused resumption names each setting that differs by its key.
+If the resumption is refused, the error message has the names of the settings that differ.
 """
 
 
@@ -116,7 +116,7 @@ async def claim_ladder(
 
 
 async def _revoke_lease_of_server(engine: Engine, server_name: str, event_name: str) -> None:
-    """Take the lease from the server that played a ladder, so that a frozen process of it can no longer write.
+    """Take the lease from the server that played a ladder, so that a frozen process of that server can no longer write.
 
     Raises CannotResumeLadder if the server still runs and renews its lease.
     """
@@ -198,7 +198,7 @@ async def _load_ladder(engine: Engine, event_name: str) -> StoredLadder:
 
 @dataclass(frozen=True)
 class StoredEventPlan:
-    """LadderPlan of a ladder, or of an event that a server plays."""
+    """Plan of a ladder, or of an event that a server plays."""
 
     uid: str
     """Unique id, in hexadecimal, from which the ids of the matches are derived."""

@@ -56,7 +56,7 @@ class OwnerSummary(Struct, frozen=True):
 
 
 async def load_owner_account(engine: Engine, owner_name: str) -> OwnerAccount:
-    """Return the account of an owner. It has no bots and no invitation if the owner is unknown."""
+    """Return the account of an owner. The account of an unknown owner has no bots and no invitation."""
     async with database.open_query_connection(engine) as connection:
         return await connection.run_sync(read_owner_account, owner_name)
 

@@ -76,7 +76,10 @@ END_REASONS_WITH_TEXT_OF_LOSER = frozenset({EndReason.CRASH, EndReason.RESIGNATI
 
 
 class NameInUse(OperationRefused):
-    """Raised when a name cannot be changed or deleted now; the message is a one-line reason."""
+    """Raised when a name cannot be changed or deleted now, because its bot has a match in progress or is in an event.
+
+    The message is a one-line reason.
+    """
 
 
 class NameInEvent(NameInUse):
@@ -117,7 +120,7 @@ async def has_matches(engine: Engine, bot_name: str) -> bool:
 
 
 class ForgottenBot(NamedTuple):
-    """Bot whose personal data is deleted."""
+    """Bot whose personal data were deleted."""
 
     new_name: str
     """Random name that replaces the bot's name in its matches."""

@@ -1,7 +1,7 @@
 """Queries of the web site: ratings, tables of events, and bots with their latest matches.
 
 Every query reads a limited number of rows, in the order of an index or from a stored table, so its cost does not grow
-with the number of matches. The tables of a Swiss, a knockout and a gauntlet are exceptions: they are computed from all
+with the number of matches. The tables of Swiss, knockout and gauntlet events are exceptions: they are computed from all
 results of the event. In these formats, the number of matches grows with the number of bots, not of pairs of bots.
 """
 

@@ -225,7 +225,7 @@ def _require_valid_form(form: Mapping[str, str]) -> None:
 def _require_valid_name(kind: str, name: str) -> None:
     """Raise BadRequest if the name of a bot or an owner is invalid.
 
-    kind: what the name is of, for the error message: `a bot` or `an owner`
+    kind: words for the error message: `a bot` or `an owner`
     """
     if not is_valid_name(name):
         raise BadRequest(

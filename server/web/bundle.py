@@ -1,9 +1,9 @@
 """JavaScript modules of the web page, combined into a few files (bundles).
 
-A browser requests six files at a time, so on a slow network every six files add a wait. At 400 ms and 400 kbit/s, the
-board of the start page moves after 3.5 s with bundles, and after 6.0 s without them, even with `modulepreload` for each
-of the 50 modules and kept-alive connections. Without bundles, 92 kB are transferred instead of 65 (`python -m
-benchmarks.page first slow`, medians of 5 loads, 24 November 2026).
+A browser requests six files at a time, so on a slow network every six files add a wait. With a round trip of 400 ms and
+400 kbit/s, the board of the start page shows live moves after 3.5 s with bundles. Without bundles, it takes 6.0 s, even with
+`modulepreload` for each of the 50 modules and kept-alive connections, and 92 kB are transferred instead of 65 (`python
+-m benchmarks.page first slow`, medians of 5 loads, 24 November 2026).
 
 In a bundle each module is a function that is called once, after the modules it imports, and returns its exports. So a
 module may use only named imports, one per line, and declared exports (ECMA-262, 16.2), and no two may import each

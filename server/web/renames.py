@@ -1,8 +1,8 @@
 """Renames of bots that an admin (the host) has requested on the web page.
 
-Each runs in a child process, which does the same as `arena rename`. A rename may take more than a minute, because it waits
-for the bot's matches in progress and rewrites all finished ones. If the server stops meanwhile, requesting the same rename
-again resumes it.
+Each rename runs in a child process, which does the same as `arena rename`. A rename may take more than a minute, because it
+waits for the bot's matches in progress and rewrites all finished ones. If the server stops meanwhile, requesting the same
+rename again resumes it.
 """
 
 from __future__ import annotations

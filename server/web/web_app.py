@@ -90,7 +90,7 @@ class WebApp:
         origins: Collection[str] = (),
         clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
-        """Set up the handler, without starting the page process.
+        """Set up the application, without starting the page process.
 
         info: settings of the server that the responses need
         engine: engine of the database that the pages read and write
@@ -113,7 +113,7 @@ class WebApp:
         self._clock = clock
         self._files = load_page_files()
         self.rename_queue = RenameQueue(self._store_url)
-        """Queue of the bots' renames that hosts have requested. The caller must run `renames.run`."""
+        """Queue of the bots' renames that hosts have requested. The caller must run `rename_queue.run`."""
         self._owner_page_handler = OwnerPageHandler(engine, send_host_request)
         self._admin_page_handler = AdminPageHandler(engine, page_client, self.rename_queue)
         self.page_process = PageProcess(

@@ -1,7 +1,8 @@
 """Stored results of each event: its matches, its bots, and their scores.
 
 An event is a tournament, a ladder, or the open pool, in which a server pairs all bots that are free.
-`server.store.aggregates.match_counting` updates the tables, so reading one takes equally long for any number of matches.
+`server.store.aggregates.match_counting` adds each finished match to the tables. So reading a table takes equally long,
+however many matches it counts.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class EventMatchCounts(Struct, frozen=True):
 
 
 class EventScores(NamedTuple):
-    """Results of an event, from which its table is made."""
+    """Results of an event, from which the table of the event is made."""
 
     match_count: int
     """Number of finished matches in the event's table, including matches of bots that are not in `bots`."""

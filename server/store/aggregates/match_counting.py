@@ -5,8 +5,8 @@ A rated match counts in two categories:
 - its game
 - its game on its map with its time control
 
-In each category, it adds a result to the tables, and the new rating of each of its bots (a rating step). Every match,
-rated or not, is added to the table of its event.
+In each category, the match adds a result to the tables, and a rating step (a new rating) for each of its bots. Every
+match, rated or not, is also added to the table of its event.
 
 Each match is counted once, in the order in which the store received the results. So a match that arrives late, or has a
 wrong time, is counted when it arrives, and no earlier match is counted again. Counting runs in short transactions, one

@@ -3,7 +3,8 @@
 A category is a set of rated matches for which bots have ratings of their own: all matches of a game in a season, or only
 those on one map with one time control.
 
-`server.store.aggregates.match_counting` updates the tables, so reading one takes equally long for any number of matches.
+`server.store.aggregates.match_counting` adds each finished match to the tables. So reading a table takes equally long,
+however many matches it counts.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def compute_activity_cutoff_time() -> str:
 
 
 class RatingCategorySummary(Struct, frozen=True):
-    """Rating category (a game, a map and a time control), with its number of rated matches."""
+    """Rating category (a game, a map and a time control), with twice the number of its rated matches."""
 
     game: str
     map: str
@@ -211,7 +212,7 @@ def read_current_ratings(
 
 
 def make_rating_key(row: sa.Row[Any]) -> RatingKey:
-    """Return the category and the bot of a row of `standings` (ratings), `rating_bases` or `rating_steps` (changes)."""
+    """Return the category and the bot in a row of the table `standings`, `rating_bases` or `rating_steps`."""
     return RatingCategory(row.game, row.map, row.time_control, row.season), row.bot
 
 
@@ -296,7 +297,7 @@ def _make_column_conditions(table: sa.Table, *column_names: str) -> list[sa.Colu
 
 
 def _select_season_number(season: str) -> sa.ScalarSelect[int]:
-    """Return a subquery for the number of a season, in the game that the enclosing query's row of `standings` is about.
+    """Return a subquery for the number of a season. The game is the one in the enclosing query's row of `standings`.
 
     Seasons with the same name can have different numbers in different games.
 

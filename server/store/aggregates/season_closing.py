@@ -23,7 +23,7 @@ def close_season(connection: sa.Connection, season_name: str, game_name: str | N
     season_name: name for the closed season
     game_name: name of the game; None for all games with rated matches in their current season
 
-    All matches that are finished now count in the closed season. Return the sorted names of the games whose season was
+    All matches that have finished so far count in the closed season. Return the sorted names of the games whose season was
     closed. Raises CannotCloseSeason, and closes nothing, if no match was rated in the season, or if one of the games
     already has a season of this name.
     """

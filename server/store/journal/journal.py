@@ -69,7 +69,7 @@ class Journal:
         self.engine = database.redirect_transactions(engine, self.run_in_transaction)
         """Engine for all other parts of this server. `database.run_in_transaction` with this engine writes through this journal."""
         self.lease_lost = asyncio.Event()
-        """Event that is set when another process has acquired the name. From then on, every write raises LeaseLost."""
+        """Event that is set when another process has acquired the name. From then on, every transaction raises LeaseLost."""
         self._writer = writer
         self._clock = clock
         self._observe_commit_seconds = observe_commit_seconds
@@ -117,8 +117,8 @@ class Journal:
     async def load_restart_state(self, event_name: str | None) -> RestoredState:
         """Return the stored state from which this server restarts.
 
-        `restart_state.load_restart_state` describes the state and the argument. The call settles a commit of unknown outcome:
-        either its effects are in the returned state, or they are never stored.
+        `restart_state.load_restart_state` describes the state and the argument. If the outcome of the last commit is
+        unknown, this call decides it: either the effects are in the returned state, or they are never stored.
 
         Raises StoreUnavailable if a retry may succeed, LeaseLost if another process has acquired the server's name, and
         StoreError if a match is of an unknown game.
@@ -215,7 +215,7 @@ class Journal:
         return StoreUnavailable(self._last_error) if errors.is_transient_error(error) else error
 
     async def release_lease(self) -> None:
-        """Release the server's name, so that another process can acquire it immediately. A failure is only logged."""
+        """Release the lease, so that another process can acquire the server's name immediately. A failure is only logged."""
         try:
             await self._run_under_lease(lease.release_lease)
         except LeaseLost:

@@ -71,7 +71,7 @@ class ReconnectingConnection:
 
     @asynccontextmanager
     async def open_for_transaction(self) -> AsyncIterator[tuple[AsyncConnection, Any]]:
-        """Yield the connection for one transaction inside the block: SQLAlchemy's object, and the driver's (asyncpg's).
+        """Yield the connection, for one transaction inside the block, as two objects: SQLAlchemy's and asyncpg's.
 
         A cancellation takes effect before or after the block. After `answer_timeout_seconds`, the connection is closed, so that
         its pending calls raise an exception that counts as an outage (`errors.is_transient_error`).
