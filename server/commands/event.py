@@ -182,8 +182,8 @@ def new(
         event=make_series_event_name(name, recurrence, start_time) if recurrence else name,
         uid=secrets.token_hex(16),
         series=name if recurrence else "",
-        start_time=start_time,
-        closing_time=closing_time,
+        start_unix_s=start_time,
+        closing_unix_s=closing_time,
         format=format,
         rounds=rounds,
         minutes=_parse_minutes(duration) if format == ARENA_FORMAT else 0,
@@ -216,7 +216,13 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     states = run_on_store(db, list_events)
     events_json = [_make_event_json(state) for state in states]
     rows = [
-        [plan.event, state.phase, format_unix_time_as_utc(plan.start_time), plan.format, str(len(state.bots))]
+        [
+            plan.event,
+            state.phase,
+            format_unix_time_as_utc(plan.start_unix_s),
+            plan.format,
+            str(len(state.bots)),
+        ]
         for state in states
         for plan in [state.plan]
     ]
@@ -365,8 +371,8 @@ def _make_event_json(state: EventState) -> dict[str, object]:
     return {
         "event": plan.event,
         "state": state.phase,
-        "begins": format_unix_time_as_utc(plan.start_time),
-        "closes": format_unix_time_as_utc(plan.closing_time),
+        "begins": format_unix_time_as_utc(plan.start_unix_s),
+        "closes": format_unix_time_as_utc(plan.closing_unix_s),
         "format": plan.format,
         "rounds": state.round_count,
         "entries": len(state.bots),
@@ -383,16 +389,16 @@ def _format_event_start(state: EventState) -> str:
     if state.phase == "open":
         return _format_announced_times(state.plan)
     verb = "planned for" if state.phase == "cancelled" else "began at"
-    return f"{verb} {format_unix_time_as_utc(state.plan.start_time)}"
+    return f"{verb} {format_unix_time_as_utc(state.plan.start_unix_s)}"
 
 
 def _format_announced_times(plan: EventPlan) -> str:
     closing_text = (
-        f", entries close at {format_unix_time_as_utc(plan.closing_time)}"
-        if plan.closing_time < plan.start_time
+        f", entries close at {format_unix_time_as_utc(plan.closing_unix_s)}"
+        if plan.closing_unix_s < plan.start_unix_s
         else ""
     )
-    return f"begins at {format_unix_time_as_utc(plan.start_time)}{closing_text}"
+    return f"begins at {format_unix_time_as_utc(plan.start_unix_s)}{closing_text}"
 
 
 def _parse_event_games(game: str, map: str, tc: str) -> tuple[OfferedGame, ...]:

@@ -91,23 +91,23 @@ def plan_next_event(plan: EventPlan, after_unix_s: int) -> EventPlan | None:
     """
     if plan.recurrence is None:
         return None
-    recurrence, start_time = plan.recurrence, plan.start_time
-    while start_time <= max(after_unix_s, plan.start_time):
+    recurrence, start_time = plan.recurrence, plan.start_unix_s
+    while start_time <= max(after_unix_s, plan.start_unix_s):
         next_time = find_next_start_time(
-            recurrence.start_time, recurrence.zone, start_time + (recurrence.days - 1) * 24 * 3600
+            recurrence.local_start_time, recurrence.zone, start_time + (recurrence.days - 1) * 24 * 3600
         )
         if next_time <= start_time:
             return None
         start_time = next_time
     closing_time = start_time
-    if recurrence.closing_time:
-        closing_time = find_last_occurrence_until(recurrence.closing_time, recurrence.zone, start_time)
+    if recurrence.local_closing_time:
+        closing_time = find_last_occurrence_until(recurrence.local_closing_time, recurrence.zone, start_time)
     return replace(
         plan,
         event=make_series_event_name(plan.series, recurrence, start_time),
         uid=sha256(f"{plan.uid} {start_time}".encode()).hexdigest()[:32],
-        start_time=start_time,
-        closing_time=closing_time,
+        start_unix_s=start_time,
+        closing_unix_s=closing_time,
     )
 
 

@@ -13,9 +13,9 @@ from arena.server.core.settings import OfferedGame
 class Recurrence(Struct, frozen=True):
     """Rule by which an event repeats: the local time of each start, the time zone, and the interval between two starts."""
 
-    start_time: str = field(name="at")
+    local_start_time: str = field(name="at")
     """Local start time as the host wrote it, such as `Fri 20:00`."""
-    closing_time: str = field(name="closes")
+    local_closing_time: str = field(name="closes")
     """Local closing time of the entries as the host wrote it, such as `19:55`; empty if they close at the start."""
     zone: str
     """Name of the time zone, such as `Europe/Berlin`."""
@@ -32,9 +32,9 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Unique id of the event, from which the ids of its matches are derived."""
     series: str = ""
     """Name of the series that a repeated event belongs to; empty for a single event."""
-    start_time: int = field(name="begins")
+    start_unix_s: int = field(name="begins")
     """Start of the event, as Unix time in seconds."""
-    closing_time: int = field(name="closes")
+    closing_unix_s: int = field(name="closes")
     """Time at which the entries close, as Unix time in seconds."""
     format: str
     """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots until `minutes` are over."""
@@ -65,9 +65,9 @@ class EventPlan(Struct, frozen=True, kw_only=True):
         return self.format == ARENA_FORMAT
 
     @property
-    def end_time(self) -> int:
+    def end_unix_s(self) -> int:
         """End of an event of the format `arena`, as Unix time in seconds."""
-        return self.start_time + 60 * self.minutes
+        return self.start_unix_s + 60 * self.minutes
 
     @property
     def game(self) -> str:

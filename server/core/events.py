@@ -115,7 +115,11 @@ class HostedEvents:
         now = self._lobby.now_unix_s()
         return any(
             bot_name in event.waiting_bot_names
-            or (event.plan.hold_pool and event.state.has_entered(bot_name) and now >= event.plan.closing_time)
+            or (
+                event.plan.hold_pool
+                and event.state.has_entered(bot_name)
+                and now >= event.plan.closing_unix_s
+            )
             for event in self._events.values()
         )
 
@@ -265,7 +269,7 @@ class HostedEvents:
         self, event_name: str, action: TournamentAction, bot: LobbyBot
     ) -> TournamentEvent:
         event = self._find_event(event_name, action, bot.name)
-        if event.state.phase == "open" and self._lobby.now_unix_s() >= event.plan.closing_time:
+        if event.state.phase == "open" and self._lobby.now_unix_s() >= event.plan.closing_unix_s:
             raise EventRequestRefused(f"the entries of {event.name} are closed: it is about to begin")
         return event
 
@@ -301,7 +305,7 @@ class HostedEvents:
             key=lambda event: (
                 not accepts_requested_action(event),
                 event.state.has_begun,
-                event.plan.start_time,
+                event.plan.start_unix_s,
             ),
         )
 
@@ -362,7 +366,7 @@ class HostedEvents:
 
     def _compute_ms_to_start(self, event: TournamentEvent) -> int:
         return (
-            max(0, event.plan.start_time * 1000 - self._lobby.now_unix_ns() // NS_PER_MS)
+            max(0, event.plan.start_unix_s * 1000 - self._lobby.now_unix_ns() // NS_PER_MS)
             if event.state.phase == "open"
             else 0
         )
@@ -371,7 +375,7 @@ class HostedEvents:
         state, plan = event.state, event.plan
         match state.phase:
             case "open":
-                return f"begins at {format_unix_time_as_utc(plan.start_time)}"
+                return f"begins at {format_unix_time_as_utc(plan.start_unix_s)}"
             case "running" if plan.is_arena:
                 return f"{len(state.bots)} bots, {plan.minutes} minutes in all"
             case "running":
@@ -424,11 +428,13 @@ class HostedEvents:
     def _begin_event_if_due(self, event: HostedEvent) -> None:
         lobby, plan = self._lobby, event.plan
         now = lobby.now_unix_s()
-        if now >= plan.closing_time and not event.are_entries_closed:
+        if now >= plan.closing_unix_s and not event.are_entries_closed:
             event.are_entries_closed = True
             self._mark_bots_changed(event)
-        if now < plan.start_time:
-            self._schedule_check_at_unix(plan.closing_time if now < plan.closing_time else plan.start_time)
+        if now < plan.start_unix_s:
+            self._schedule_check_at_unix(
+                plan.closing_unix_s if now < plan.closing_unix_s else plan.start_unix_s
+            )
             return
         if lobby.now_ns < self._earliest_start_ns:
             self._schedule_check_at(self._earliest_start_ns)
@@ -457,7 +463,7 @@ class HostedEvents:
         plan = plan_next_event(event.plan, self._lobby.now_unix_s())
         if plan is not None and plan.event not in self._events:
             self._add_event(EventState(plan, bots=event.state.bots))
-            self._schedule_check_at_unix(plan.closing_time)
+            self._schedule_check_at_unix(plan.closing_unix_s)
 
     def _is_bot_available(self, bot_name: str) -> bool:
         bot = self._lobby.bots.get(bot_name)
@@ -469,8 +475,8 @@ class HostedEvents:
         In an event of the format `arena`, free bots are paired at once, so no match has to wait.
         """
         if event.plan.is_arena:
-            if self._lobby.now_unix_s() < event.plan.end_time:
-                self._schedule_check_at_unix(event.plan.end_time)
+            if self._lobby.now_unix_s() < event.plan.end_unix_s:
+                self._schedule_check_at_unix(event.plan.end_unix_s)
                 free_bots = [
                     bot.name
                     for bot in self._lobby.list_connected_bots()
@@ -593,7 +599,7 @@ class HostedEvents:
         self._lobby.record_change()
 
     def _end_event_if_finished(self, event: TournamentEvent) -> None:
-        is_time_over = event.plan.is_arena and self._lobby.now_unix_s() >= event.plan.end_time
+        is_time_over = event.plan.is_arena and self._lobby.now_unix_s() >= event.plan.end_unix_s
         if event.is_finished or (is_time_over and not event.matches_in_progress):
             event.mark_finished()
             self._lobby.effects.append(LogLine("info", f"event {event.name} is over"))

@@ -64,7 +64,7 @@ def make_event_row(state: EventState) -> dict[str, Any]:
         "event": plan.event,
         "uid": plan.uid,
         "plan": _encode(columns).decode(),
-        "started": format_unix_time_as_utc(plan.start_time),
+        "started": format_unix_time_as_utc(plan.start_unix_s),
         "finished": database.format_current_time() if state.has_ended else None,
     }
 
@@ -116,9 +116,9 @@ class UnfinishedEventPlan(Struct):
 
     event: str
     """Name of the event."""
-    start_time: int = field(name="begins")
+    start_unix_s: int = field(name="begins")
     """Start of the event, as Unix time in seconds."""
-    closing_time: int = field(name="closes")
+    closing_unix_s: int = field(name="closes")
     """Time at which the entries close, as Unix time in seconds."""
     invited: tuple[str, ...] = ()
     """Bots that may enter; empty if all bots may."""

@@ -64,16 +64,16 @@ def list_calendar_events(states: Iterable[EventState]) -> list[CalendarEvent]:
         if (
             state.phase == "open"
             and plan.recurrence
-            and (latest_so_far is None or latest_so_far.start_time < plan.start_time)
+            and (latest_so_far is None or latest_so_far.start_unix_s < plan.start_unix_s)
         ):
             latest_by_series[plan.series] = plan
     for latest in latest_by_series.values():
-        next_plan = plan_next_event(latest, latest.start_time)
+        next_plan = plan_next_event(latest, latest.start_unix_s)
         for _ in range(LISTED_DATES_PER_SERIES):
             if next_plan is not None:
                 events_by_name.setdefault(next_plan.event, CalendarEvent(next_plan, is_cancelled=False))
-                next_plan = plan_next_event(next_plan, next_plan.start_time)
-    return sorted(events_by_name.values(), key=lambda event: (event.plan.start_time, event.plan.event))
+                next_plan = plan_next_event(next_plan, next_plan.start_unix_s)
+    return sorted(events_by_name.values(), key=lambda event: (event.plan.start_unix_s, event.plan.event))
 
 
 def render_ical(events: Sequence[CalendarEvent], origin: str, now: datetime) -> bytes:
@@ -101,7 +101,7 @@ def _render_event_lines(plan: EventPlan, origin: str, now: datetime, *, is_cance
     yield "BEGIN:VEVENT"
     yield f"UID:{quote(plan.event, safe='')}@{host}"
     yield f"DTSTAMP:{_format_ical_time(now)}"
-    yield f"DTSTART:{_format_ical_time(datetime.fromtimestamp(plan.start_time, UTC))}"
+    yield f"DTSTART:{_format_ical_time(datetime.fromtimestamp(plan.start_unix_s, UTC))}"
     if plan.is_arena:
         yield f"DURATION:PT{plan.minutes}M"
     yield f"SUMMARY:{_escape_ical_text(plan.series or plan.event)}"
@@ -119,8 +119,8 @@ def _describe_event(plan: EventPlan) -> str:
         for planned in plan.games
     )
     parts = [f"{plan.format}, {rounds}", ", ".join(maps), str(plan.games[0].time_control)]
-    if plan.closing_time < plan.start_time:
-        parts.append(f"entries close {(plan.start_time - plan.closing_time) // 60} minutes before")
+    if plan.closing_unix_s < plan.start_unix_s:
+        parts.append(f"entries close {(plan.start_unix_s - plan.closing_unix_s) // 60} minutes before")
     return "\n".join(parts)
 
 

@@ -130,7 +130,7 @@ class OwnerPageHandler:
             raise OperationRefused(f"no event {event_name!r:.70} is open or in progress")
         if (
             event.phase == "open"
-            and format_unix_time_as_utc(event.plan.closing_time) <= database.format_current_time()
+            and format_unix_time_as_utc(event.plan.closing_unix_s) <= database.format_current_time()
         ):
             raise OperationRefused(f"the entries of {event_name} are closed: it is about to begin")
         request = (
@@ -169,7 +169,7 @@ class OwnerPageHandler:
             OwnerEvent(
                 event.plan.event,
                 event.phase,
-                format_unix_time_as_utc(event.plan.start_time),
+                format_unix_time_as_utc(event.plan.start_unix_s),
                 [bot for bot in event.bots if bot in names and bot not in event.withdrawn],
             )
             for event in await events.list_unfinished_events(self._engine)

@@ -203,7 +203,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
         assert await send_host_request(
             host.engine,
             "",
-            AnnounceTournament(replace(CUP_PLAN, start_time=2_000_000_000, closing_time=2_000_000_000)),
+            AnnounceTournament(replace(CUP_PLAN, start_unix_s=2_000_000_000, closing_unix_s=2_000_000_000)),
         )
         asked = {
             "/api/about": ["/api/about"],

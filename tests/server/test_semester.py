@@ -174,8 +174,8 @@ class Semester(SimulatedArena):
         plan = EventPlan(
             event=event,
             uid=event,
-            start_time=begins,
-            closing_time=begins,
+            start_unix_s=begins,
+            closing_unix_s=begins,
             format=format,
             rounds=rounds,
             games=(OfferedGame(game_of(), TimeControl.parse("15/move")),),

@@ -55,8 +55,8 @@ def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> E
         event=make_series_event_name(series, again, begins),
         uid="7",
         series=series,
-        start_time=begins,
-        closing_time=closes,
+        start_unix_s=begins,
+        closing_unix_s=closes,
         format="swiss",
         games=(OfferedGame(game_of(), TimeControl.parse("1+0")),),
         recurrence=again,
@@ -66,15 +66,15 @@ def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> E
 def test_a_weekly_event_keeps_its_local_hour_when_daylight_saving_ends() -> None:
     again = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
     begins = unix("2026-10-23T18:00")
-    closes = find_last_occurrence_until(again.closing_time, again.zone, begins)
+    closes = find_last_occurrence_until(again.local_closing_time, again.zone, begins)
     plan = plan_repeated("weekly", again, begins, closes)
     names, times, shut, uids = [], [], [], set()
     for _ in range(3):
         names.append(plan.event)
-        times.append(plan.start_time)
-        shut.append(plan.closing_time)
+        times.append(plan.start_unix_s)
+        shut.append(plan.closing_unix_s)
         uids.add(plan.uid)
-        after = plan_next_event(plan, plan.start_time)
+        after = plan_next_event(plan, plan.start_unix_s)
         assert after is not None
         plan = after
     assert names == ["weekly-2026-10-23", "weekly-2026-10-30", "weekly-2026-11-06"]
@@ -88,7 +88,7 @@ def test_the_event_after_a_long_pause_is_planned_in_the_future() -> None:
     plan = plan_repeated("d", Recurrence("20:00", "", "UTC", 1), begins, begins)
     found = plan_next_event(plan, unix("2026-11-20T21:00"))
     assert found is not None
-    assert (found.start_time, found.closing_time, found.event) == (then, then, "d-2026-11-21")
+    assert (found.start_unix_s, found.closing_unix_s, found.event) == (then, then, "d-2026-11-21")
 
 
 @pytest.mark.parametrize("at", ["", "noon", "Fri", "Foo 20:00", "24:00", "20:61", "2026-02-30 20:00"])

@@ -31,8 +31,8 @@ def plan(format: str, **changes: object) -> EventPlan:
     made = EventPlan(
         event="cup",
         uid="7",
-        start_time=100,
-        closing_time=100,
+        start_unix_s=100,
+        closing_unix_s=100,
         format=format,
         rounds=3,
         minutes=10,

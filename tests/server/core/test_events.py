@@ -59,7 +59,7 @@ WEEKLY = Recurrence("Fri 20:00", "", "UTC", 7)
 
 def plan(format: str = "swiss", **changes: Any) -> EventPlan:
     made = EventPlan(
-        event="cup", uid="7", start_time=60, closing_time=50, format=format, rounds=3, games=(START,)
+        event="cup", uid="7", start_unix_s=60, closing_unix_s=50, format=format, rounds=3, games=(START,)
     )
     return replace(made, **changes)
 
@@ -536,7 +536,7 @@ def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> Non
     (known,) = arena.core.event_states
     assert (known.bots, known.excluded, known.plan.invited) == (("tiger", "bert"), (), ("tiger", "bert"))
     assert get_stored_state(arena) == known
-    send_command(arena, AnnounceTournament(plan(event="other", uid="8", start_time=500)))
+    send_command(arena, AnnounceTournament(plan(event="other", uid="8", start_unix_s=500)))
     send_command(arena, ChangeTournament("other", "enter", "bert"))
     arena.connect("tiger")
     arena.wait(60_100)

@@ -27,8 +27,8 @@ START_TIME = int(datetime(2026, 10, 16, 20, tzinfo=BERLIN).timestamp())
 CUP_PLAN = EventPlan(
     event="cup",
     uid="7",
-    start_time=START_TIME,
-    closing_time=START_TIME - 300,
+    start_unix_s=START_TIME,
+    closing_unix_s=START_TIME - 300,
     format="swiss",
     rounds=7,
     games=(

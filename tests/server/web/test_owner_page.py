@@ -138,7 +138,7 @@ async def test_many_owners_behind_one_address_register_at_the_same_time(host: Ho
 
 async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     plan = replace(
-        CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE, invited=("tiger", "lion", "wolf")
+        CUP_PLAN, start_unix_s=FAR_FUTURE, closing_unix_s=FAR_FUTURE, invited=("tiger", "lion", "wolf")
     )
     assert await send_host_request(host.engine, "", AnnounceTournament(plan))
     tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
@@ -167,7 +167,7 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     ):
         assert await post(host, f"me/{path}", tiger) == (409, why)
     assert (await post(host, "me/enter?event=cup&name=tiger", basic("tiger", "a guess")))[0] == 401
-    soon = replace(plan, event="tea", uid="8", closing_time=1)
+    soon = replace(plan, event="tea", uid="8", closing_unix_s=1)
     assert await send_host_request(host.engine, "", AnnounceTournament(soon))
     closed = "the entries of tea are closed: it is about to begin"
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
@@ -175,7 +175,9 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
 
 async def test_an_entry_reaches_its_event_immediately(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     assert await send_host_request(
-        host.engine, "", AnnounceTournament(replace(CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE))
+        host.engine,
+        "",
+        AnnounceTournament(replace(CUP_PLAN, start_unix_s=FAR_FUTURE, closing_unix_s=FAR_FUTURE)),
     )
 
     async def pending_requests(*_: object) -> list[NumberedHostRequest]:
@@ -194,7 +196,9 @@ async def test_an_edge_changes_tokens_and_reaches_the_core_of_an_event(
 ) -> None:
     """An edge has no lease and no core: it changes tokens in the store, and sends requests to the core through the store."""
     assert await send_host_request(
-        host.engine, "", AnnounceTournament(replace(CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE))
+        host.engine,
+        "",
+        AnnounceTournament(replace(CUP_PLAN, start_unix_s=FAR_FUTURE, closing_unix_s=FAR_FUTURE)),
     )
     old = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     async with open_store(host.engine.url.render_as_string(hide_password=False)) as engine:
