@@ -211,7 +211,8 @@ class CoreLink:
     def send_heartbeat(self) -> None:
         """Send a heartbeat to each edge and to the core itself, and report to the shell the edges that were lost.
 
-        Set `leadership_loss_reason` if the heartbeats to itself no longer arrive. Call it every HEARTBEAT_INTERVAL_NS.
+        Set `leadership_loss_reason` if the core no longer receives its own heartbeats. This method must be called every
+        HEARTBEAT_INTERVAL_NS.
         """
         now = self._now_ns()
         if now - self._last_heartbeat_sent_ns > MAX_SILENCE_BEFORE_LOSS_NS // 2:

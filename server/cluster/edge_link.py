@@ -33,12 +33,12 @@ MAX_KEPT_MESSAGE_AGE_NS = 30_000_000_000
 MAX_KEPT_MESSAGES = 10_000
 """Maximum number of clients' messages that an edge keeps to send them again. The oldest are dropped first."""
 RESEND_WINDOW_NS = 1_000_000_000
-"""Time before the core's last frame, in ns, from which on a client's message may not have reached the core.
+"""Length of the period before the core's last frame, in ns, whose messages from clients may not have reached the core.
 
-After a loss, the edge resends the messages that arrived from clients since then.
+After a loss, the edge resends the messages of this period, and all later ones.
 """
 TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
-"""Time in place of RESEND_WINDOW_NS after the core has been replaced or restarted, in ns.
+"""Value that replaces RESEND_WINDOW_NS after the core has been replaced or restarted, in ns.
 
 It is longer, because the old core may have sent its last frames after it lost its lease.
 """
@@ -86,7 +86,7 @@ class EdgeLink:
         self._resend_window_ns: int | None = None
         """RESEND_WINDOW_NS or TAKEOVER_RESEND_WINDOW_NS, by the cause of the next stream; None if it resends no messages.
 
-        The next stream resends the messages since this time (in ns) before the core's last frame.
+        The next stream resends the messages that arrived later than this time, in ns, before the core's last frame.
         """
         self._sent_frame_count = 0
         self._frame_receiver = FrameReceiver[MessageToEdge](MESSAGES_TO_EDGE_DECODER)

@@ -143,7 +143,7 @@ class _NatsConnection:
             raise TimeoutError
 
     async def does_respond_within(self, timeout_seconds: float) -> bool:
-        """Send a test message to NATS, which returns it over this connection. Return False if it takes over `timeout_seconds`.
+        """Send a test message to NATS, which returns it over this connection. Return False if it is not back in time.
 
         Raises an exception of NATS_CLIENT_ERRORS if NATS cannot be reached.
         """

@@ -87,6 +87,7 @@ class LobbyBot:
     owner: str = ""
     """Owner of the bot's token; if no owner is known, the bot's IP address (the /64 network for IPv6)."""
     is_owner_address: bool = False
+    """True if `owner` is an address, not the name of an owner."""
     program: str = ""
     engine: EngineInfo | None = None
     capacity: int = 1
@@ -101,7 +102,7 @@ class LobbyBot:
     ratings: dict[str, GlickoRating] = field(default_factory=dict)
     """Rating of the bot in each game that it has been rated in."""
     keeps_session: bool = False
-    """True if the session outlives the connection: the bot was ready for a match, or the session was restored after a restart.
+    """True if the session outlives the connection: the bot has sent `ready` or `resign`, or the session was restored.
 
     If False, the session ends with the connection, so that names which strangers make up are not kept in memory.
     """
@@ -167,7 +168,10 @@ class LobbyBot:
         self.ratings = dict(admission.ratings)
 
     def set_owner(self, owner_name: str) -> None:
-        """Record the owner of the bot's token. Until this call, the bot's address stands for the owner."""
+        """Record the owner of the bot's token, if the owner was looked up only after the bot was admitted.
+
+        Until this call, the bot's address stands for the owner.
+        """
         self.owner, self.is_owner_address = owner_name, False
 
     def has_same_owner_as(self, other: LobbyBot) -> bool:
@@ -187,7 +191,7 @@ class LobbyBot:
         self.session_hash, self.disconnect_time_ns = session_hash, now_ns
 
     def keep_session_after_disconnect(self) -> None:
-        """From now on, let the session outlive a disconnect by `CoreSettings.grace_ms`, instead of ending at once."""
+        """Let the session outlive a disconnect by `CoreSettings.grace_ms` from now on, instead of ending at once."""
         self.keeps_session = True
 
     def mark_disconnected(self, now_ns: int) -> None:

@@ -87,7 +87,7 @@ def plan_next_event(plan: EventPlan, after_unix_s: int) -> EventPlan | None:
     """Return the plan of the event that follows `plan` in its series.
 
     The next event begins after the start of `plan`, and after Unix time `after_unix_s`, in seconds. Return None if `plan`
-    does not repeat, or if its start time has a date, so that it occurs only once.
+    does not repeat, or if the local start time of its recurrence has a date, which occurs only once.
     """
     if plan.recurrence is None:
         return None
@@ -120,5 +120,5 @@ def make_series_event_name(series_name: str, recurrence: Recurrence, start_unix_
 
 
 def format_unix_time_as_utc(unix_seconds: int) -> str:
-    """Return a Unix time in ISO 8601, as in `2026-11-27T20:00:00Z`."""
+    """Return a Unix time (in seconds) as text: UTC, in ISO 8601, as in `2026-11-27T20:00:00Z`."""
     return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

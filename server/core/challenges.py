@@ -81,7 +81,7 @@ class ChallengeHandler:
         """Create the handler.
 
         house        the server's own engines
-        history      earlier matches of the bots, by which the seats are assigned if a challenge names none
+        history      earlier matches of the bots, which decide the seats if a challenge does not name them
         ids          source of ids for new matches
         begin_match  function that begins the match of an accepted challenge
         """
@@ -132,7 +132,11 @@ class ChallengeHandler:
     # messages of bots
 
     def open_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
-        """Open a challenge of `bot`. Raises RequestRefused if the challenge is invalid or not allowed now."""
+        """Open the challenge that `bot` has sent, and send it on to the challenged bot, if there is one.
+
+        A challenge to one of the server's own engines is queued instead. Raises RequestRefused if the challenge is invalid
+        or not allowed now.
+        """
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.is_draining:
             raise RequestRefused(ErrorCode.SHUTTING_DOWN, DRAINING_REFUSAL_REASON)
@@ -209,7 +213,11 @@ class ChallengeHandler:
         self._close_challenge(withdraw.challenge, "withdrawn")
 
     def accept_challenge(self, bot: LobbyBot, accept: Accept) -> None:
-        """Begin the match of a challenge that `bot` accepts. Raises RequestRefused if `bot` may not accept it."""
+        """Begin the match of a challenge that `bot` accepts.
+
+        Close the challenge without a match if a bot is busy, or if the match would be rated although both bots have the same
+        owner. Raises RequestRefused if `bot` may not accept the challenge.
+        """
         if bot.is_guest:
             raise RequestRefused(
                 ErrorCode.BAD_CHALLENGE, "a guest cannot accept challenges; ask the host for a token"

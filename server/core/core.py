@@ -235,7 +235,7 @@ class Core:
                     self._events.advance_events()
 
     def _recheck_bot_availability(self, bot_name: str) -> None:
-        """Tell the matchmaker that a bot may be free, for example after a suspension. Forget a bot with an expired session."""
+        """Let the matchmaker check a bot again, for example after a suspension. Forget the bot if its session has expired."""
         bot = self._lobby.bots.get(bot_name)
         if bot is not None:
             self._lobby.record_change(bot)

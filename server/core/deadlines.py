@@ -19,8 +19,8 @@ MAX_EXCESS_CANCELLED_CHECKS = 64
 class DeadlineSchedule:
     """Schedule of checks: the time (monotonic ns) of the next check of each object that has a deadline.
 
-    An object whose deadline moves later keeps its scheduled check, and schedules the next one when that check comes. So
-    the heap rarely changes, although each move changes the deadline of its match.
+    If the deadline of an object moves later, its scheduled check stays. When that check comes, the caller schedules the
+    next one. So the heap rarely changes, although each move changes the deadline of its match.
     """
 
     def __init__(self) -> None:

@@ -88,7 +88,7 @@ class AppendMatchEvent(Struct, frozen=True, gc=False):
 
 
 class SaveFinishedMatch(Struct, frozen=True):
-    """Request to close a finished match in the store, with its record.
+    """Request to mark a match as finished in the store, with its record.
 
     Once the record is stored, the server updates the ratings, for example, and returns the record to the caller that
     requested the match.
@@ -119,13 +119,13 @@ class SaveEvent(Struct, frozen=True):
 
 
 class HostRequestAnswered(Struct, frozen=True):
-    """One-line answer to a command of the host. It is stored, and then sent to the sender of the command."""
+    """One-line answer to a request of the host or of an owner. It is stored, and then sent to the sender of the request."""
 
     number: int
-    """Number of the command (`NumberedHostRequest`) that this answers."""
+    """Number of the answered request (`NumberedHostRequest`)."""
     answer: str
     done: bool
-    """False if the command was refused."""
+    """True if the request was carried out; False if it was refused."""
 
 
 class EventStarted(Struct, frozen=True, tag_field="type", tag="event_begins"):

@@ -127,7 +127,7 @@ class TournamentEvent:
         return self.schedule is not None and not self.schedule and not self.matches_in_progress
 
     def compute_place(self, bot_name: str) -> EventPlace | None:
-        """Return the place of a bot; None if the bot is not in the event."""
+        """Return the rank and the points of a bot so far, with points for byes; None if the bot is not in the event."""
         format: EventFormat = ArenaFormat() if self.schedule is None else self.schedule.format
         ranks = {entrant: format.compute_rank(entrant, self._points[entrant]) for entrant in self.state.bots}
         if bot_name not in ranks:
@@ -299,7 +299,7 @@ class TournamentEvent:
         get_rating: Callable[[str], float],
         may_meet: Callable[[str, str], bool],
     ) -> list[Pairing]:
-        """Pair free bots for new matches of the format `arena`. The bots that have waited longest are paired first.
+        """Pair free bots for new matches of the format `arena`, and return the matches. The longest-waiting bots come first.
 
         free_bot_names  names of bots that can begin a match now; those that are not in the event are ignored
         get_rating      function that returns the rating of a bot, by its name

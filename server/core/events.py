@@ -54,7 +54,7 @@ MAX_WAIT_FOR_ABSENT_BOT_NS = 45_000_000_000
 RECONNECT_TIME_AFTER_RESTART_NS = 45_000_000_000
 """Time after a core's start in which no event begins, in ns, so that bots can reconnect first."""
 DUE_MATCH_CHECK_DELAY_NS = 5_000_000
-"""Delay from a change, such as a bot that becomes free, to the check which matches of events can begin, in ns.
+"""Delay from a change, such as a bot that becomes free, to the check for matches of events that can begin, in ns.
 
 It is shorter than `matchmaker.PAIRING_DELAY_AFTER_CHANGE_NS`, so that events get free bots before the matchmaker.
 """
@@ -173,7 +173,7 @@ class HostedEvents:
     # requests
 
     def handle_host_request(self, numbered_request: NumberedHostRequest) -> None:
-        """Carry out a host's command about events. The answer is a `HostRequestAnswered` among the effects of the current input."""
+        """Carry out a request of the host or of an owner, and append the answer (`HostRequestAnswered`) to the effects."""
         try:
             match request := numbered_request.request:
                 case AnnounceTournament():
@@ -276,7 +276,7 @@ class HostedEvents:
     def _find_event(
         self, event_name: str, action: TournamentAction, bot_name: str, *, by_host_or_owner: bool = False
     ) -> TournamentEvent:
-        """Return the event called `event_name`. If `event_name` is a series, return the event of the series that the action concerns.
+        """Return the event called `event_name`. If that is the name of a series, return the event that the action concerns.
 
         This is usually the next event of the series. It is the event in progress if a bot returns to that event or is withdrawn
         from it, or if the action is to pause, resume or cancel.

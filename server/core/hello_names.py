@@ -19,7 +19,7 @@ def require_known_hello_names(
 ) -> None:
     """Check that the games, maps and time controls in a bot's hello exist.
 
-    Of the games, it is enough that one is known. A time control must be in its shortest form, such as `10+0.1`.
+    If the hello names several games, one known game is enough. A time control must be in its shortest form, such as `10+0.1`.
 
     hello               first message of the bot
     list_offered_games  function that returns the games of the pool and of events. Their maps, which may be files of the

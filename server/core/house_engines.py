@@ -97,7 +97,7 @@ class HouseEngines:
     def enqueue_challenge(self, challenge: OpenChallenge, bot: LobbyBot) -> str | None:
         """Queue the challenge of `bot` to one of the server's own engines, and request the start of this engine.
 
-        If too many challenges wait, return the id of one that must be refused; otherwise None.
+        If too many challenges wait, return the id of the challenge that must be refused; otherwise None.
         """
         self.request_engine_start(challenge.request.opponent)
         return self.queue.enqueue_challenge(

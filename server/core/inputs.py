@@ -68,8 +68,9 @@ class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=T
     elapsed_ns: int | None = None
     """Time from sending a turn to the arrival of the move that answers it, in ns, as the edge measured it.
 
-    For a turn that was sent again, the time includes what the clock showed then (`SendToClient.clock_ran_ns`). Stalls, in which
-    the edge could do no work, are left out. None for other messages, and for a move that answers no turn known to the edge.
+    For a turn that was sent again, the time includes the time that its clock had run before (`SendToClient.clock_ran_ns`).
+    Stalls, in which the edge could do no work, are left out. None for other messages, and for a move that answers no turn
+    known to the edge.
     """
 
 

@@ -143,7 +143,10 @@ class Lobby:
             self.effects.append(SendToClient(bot.client_number, message))
 
     def record_change(self, bot: LobbyBot | None = None) -> None:
-        """Count a change that may alter a listing. With `bot`, the matchmaker also checks if this bot waits for a match."""
+        """Record a change that may alter the listing, or the matches that can begin.
+
+        bot  bot that has changed, which the matchmaker then checks again; None if no bot has changed
+        """
         self.change_count += 1
         if bot is not None:
             self.changed_bots[bot.name] = bot
@@ -192,7 +195,7 @@ class Lobby:
     # arrival
 
     def check_admission_and_detect_resumption(self, admission: ClientAdmitted) -> bool:
-        """Return True if the client is a bot that resumes its session.
+        """Check if a client may enter, and return True if the client is a bot that resumes its session.
 
         Raises RequestRefused if the client may not enter.
         """

@@ -93,7 +93,7 @@ class CurrentMatches:
     # start
 
     def begin_match(self, terms: MatchTerms) -> None:
-        """Begin a match. A match that cannot be set up is void."""
+        """Begin a match. If the match cannot be set up, for example because its opening is invalid, record it as void."""
         lobby = self._lobby
         bots = self._find_bots_of_match(terms)
         terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
@@ -210,7 +210,7 @@ class CurrentMatches:
             self.close_match_or_schedule_check(room)
 
     def close_match_or_schedule_check(self, room: MatchRoom) -> None:
-        """Close a match if it has ended; otherwise schedule its next deadline."""
+        """Close a match if it has ended; otherwise schedule a check at its next deadline."""
         result = room.referee.recorded_result
         if result is not None:
             self._close_match(room, result)
@@ -263,7 +263,7 @@ class CurrentMatches:
     # after a restart, and after an outage of the store
 
     def restore_matches(self, restored_state: RestoredState) -> None:
-        """Resume the matches that were in progress when an earlier core (the part that decides matches) ended."""
+        """Restore the bots' sessions of an earlier core, and resume the matches that were in progress when that core ended."""
         for name, session_hash in sorted(restored_state.session_hashes.items()):
             bot = self._lobby.find_or_add_bot(name)
             bot.restore_session(session_hash, self._lobby.now_ns)

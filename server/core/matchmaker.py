@@ -136,7 +136,8 @@ class Matchmaker:
 
         history          earlier matches of the bots
         ids              source of the ids of matches
-        is_bot_reserved  returns True if the bot of a name must not get a pool match, for example before an event
+        is_bot_reserved  function that returns True if the bot of a name must not get a pool match, for example before an
+                         event
         """
         self._is_bot_reserved = is_bot_reserved
         self._lobby = lobby

@@ -1,4 +1,4 @@
-"""Rate limits for many keys, such as addresses, by the generic cell rate algorithm (GCRA). It stores one number per key."""
+"""Rate limits for many keys, such as addresses, by the generic cell rate algorithm (GCRA), which stores one number per key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A room: the core's state of one match, with the referee, which applies the rules. No other code calls the referee.
+"""A room: the core's state of one match, with the referee, which applies the rules. Only the room passes events to the referee.
 
 The referee handles each event of the match, such as a move. An event that changes the match is stored (as an
 `AppendMatchEvent`), and the messages that it causes go to the players and the spectators. These messages are sent only after
@@ -253,7 +253,7 @@ class MatchRoom:
         self._lobby.effects.append(PublishToTopic(self.terms.match, message, self.followers.edges))
 
     def _trim_analysis_of_move(self, event: MoveReceived) -> MoveReceived:
-        """Return a move without the parts of its analysis that exceed the size limits of `match.analysis_limits`."""
+        """Return a move without the parts of its analysis that are invalid or exceed the limits of `match.analysis_limits`."""
         removed_before = self._trimmer.removed_move_count
         trimmed_event = self._trimmer.trim_move(event.player, event)
         if self._trimmer.removed_move_count > removed_before:

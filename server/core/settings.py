@@ -27,7 +27,7 @@ AnalysisVisibility = Literal["reply", "end"]
 
 
 class OfferedGame(Struct, frozen=True):
-    """Game of the pool (the bots that wait for a match) or of an event, with its time control and openings."""
+    """Game that the pool (the bots that wait for a match) or an event offers, with its time control and openings."""
 
     game: AnyGame
     time_control: TimeControl

@@ -12,7 +12,9 @@ MAX_FAILURES_BEFORE_SUSPENSION = 3
 EARLY_RESIGNATION_PLY = 6
 """Ply before which a resignation counts as a failure: a bot that resigns so early usually has a bug."""
 MIN_SUSPENSION_SECONDS = 30
-"""Length of the first suspension, in seconds. Each further one lasts twice as long, until the bot ends a match without failure.
+"""Length of the first suspension, in seconds. Each further one is twice as long as the last, up to the maximum.
+
+After a match without failure, the next suspension is a first one again.
 """
 MAX_SUSPENSION_SECONDS = 1800
 """Length of the longest suspension, in seconds."""

@@ -21,9 +21,9 @@ from arena.server.edge.token_bucket import TokenBucket
 log = logging.getLogger("arena.admission")
 
 READ_BURST_SECONDS = 0.2
-"""Time whose allowance of chunks (reads from a socket) an address may use at once, in seconds.
+"""Size of the largest burst from an address, as the time in which the address may send as many chunks, in seconds.
 
-An address that is allowed 500 chunks per second, for example, may send 100 at once.
+A chunk is a read from a socket. An address that may send 500 chunks per second, for example, may send 100 at once.
 """
 MIN_READ_CHUNKS_PER_BURST = 8
 """Minimum number of chunks (reads from a socket) that any address may send at once, even if its allowance is smaller."""
@@ -75,7 +75,7 @@ class ConnectionAdmission:
         """Number of open connections by IPv4 address, or by /64 network for IPv6."""
 
     def find_or_add_read_bucket(self, address: str) -> TokenBucket:
-        """Return the token bucket that all connections of an address share.
+        """Return the token bucket that all connections of an address share, and create it if it is new.
 
         Each chunk of received bytes takes a token. A chunk that finds no token waits in the fair queue, which serves
         one address after another.
@@ -107,7 +107,8 @@ class ConnectionAdmission:
     def may_connection_stay_open(self, address: str) -> bool:
         """Return True if a connection from this address may stay open for another request, because few connections are open.
 
-        The limit is `MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE` of the allowed connections, in total and for the address.
+        The limit is `MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE` of the allowed connections, in total and for the address. For a
+        trusted proxy, only the total counts.
         """
         limits = self.limits
         if (
@@ -122,9 +123,10 @@ class ConnectionAdmission:
         )
 
     def try_admit_connection(self, address: str) -> bool:
-        """Count one more connection from this address and return True; return False if that would exceed a limit.
+        """Count one more connection from this address and return True.
 
-        The limits per address do not apply to a trusted proxy.
+        Return False if that would exceed a limit, if the address is refused because of misbehaviour, or after `close`. The
+        limits per address do not apply to a trusted proxy.
         """
         limits, is_proxy = self.limits, self.is_trusted_proxy(address)
         if self._is_closed or self.open_connection_counts.total() >= limits.connections:

@@ -126,7 +126,7 @@ class Edge:
         self.core = core
         self.limits = limits
         self.page_handler: PageHandler = lambda _request, _address: PAGE_NOT_FOUND_RESPONSE
-        """Function that answers requests for web pages. The default has no pages."""
+        """Function that answers requests for web pages. The default answers that there is no such page."""
         self.metrics = metrics
         self.program = server_program
         self.allows_any_origin = allows_any_origin
@@ -249,7 +249,10 @@ class Edge:
     # from the core
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
-        """Deliver messages from the core to clients of this edge, in order. Drop messages for clients that have left."""
+        """Deliver messages from the core to clients of this edge, in order. Drop messages for clients that have left.
+
+        A `RequestResync` is for the edge itself, which answers with the list of its clients.
+        """
         clients = self._clients
         for message in messages:
             message_type = type(message)

@@ -145,7 +145,7 @@ class Authenticator:
             self.forget_request(client)
 
     def fill_in_resynced_clients(self, resync: EdgeResynced) -> EdgeResynced:
-        """Return an edge's list of connected clients, with the fields that follow from their names and addresses filled in.
+        """Return an edge's list of connected clients, with the fields `owner`, `guest` and `local` filled in.
 
         No token is checked, because clients prove their identity by the secrets of their sessions. The core gets the bots'
         ratings and owners later.
@@ -292,7 +292,7 @@ class Authenticator:
 
         account  entry of the client's name in the store; an empty one if there is none
 
-        Raises RequestRefused for a wrong token.
+        Raises RequestRefused for a wrong or revoked token, and for a missing one if the client needs a token.
         """
         name, token = request.hello.name, request.hello.token
         issued_hash = self._issued_token_hashes.get(name)

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.shell")
 
 MAX_QUEUED_RESULT_REQUESTS = 1_000
-"""Maximum number of waiting requests for results. Further ones are dropped, and made again at the bot's next message."""
+"""Maximum number of waiting requests for results. Further ones are dropped.
+
+If the bot sends another message about the match, the core repeats the request.
+"""
 LOOKUP_TIMEOUT_SECONDS = 10.0
 """Time limit for the lookup of a missed result in the store, in seconds."""
 LOOKUP_RETRY_PAUSE_SECONDS = 0.5

@@ -1,6 +1,6 @@
 """Update of the ratings and the tables of results in the store after each match.
 
-The core is told each changed rating, and also when the host has closed a season.
+The updater reports each changed rating to the core, and each season that the host has closed.
 """
 
 from __future__ import annotations

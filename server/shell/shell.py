@@ -146,7 +146,7 @@ class Shell:
         self._deadline_timer: asyncio.TimerHandle | None = None
         """Timer that wakes the shell at the core's next deadline; None if none is set."""
         self._deadline_timer_ns = NEVER_TIME_NS
-        """Time (monotonic ns) for which `_timer` is set; NEVER_TIME_NS if none is set."""
+        """Time (monotonic ns) for which `_deadline_timer` is set; NEVER_TIME_NS if none is set."""
         self._loop_lag = loop_lag
         self._loop_lag.add_measurement_condition(lambda: self._deadline_timer is not None)
         self._is_serving = False
@@ -171,7 +171,8 @@ class Shell:
         """Queue a message or an input for the core, which handles it in the next batch.
 
         An input of one of the `DEFERRABLE_INPUT_TYPES` may be handled one batch later. While a long outage of the store leaves the
-        server without a core, an input of one of the `INPUT_TYPES_DROPPED_WITHOUT_CORE` is dropped.
+        server without a core, an input of one of the `INPUT_TYPES_DROPPED_WITHOUT_CORE` is dropped. A `TurnSent` is handled at
+        once. An `AdmissionRequest` goes to the authenticator first.
         """
         message_type = type(message)
         if message_type is TurnSent:
