@@ -23,12 +23,12 @@ class PlotArea:
     y_range: tuple[float, float]
     """Data values at the bottom and top edge."""
 
-    def get_svg_x(self, data_value: float) -> float:
+    def to_svg_x(self, data_value: float) -> float:
         """Return the horizontal SVG position of the data value `data_value`."""
         low, high = self.x_range
         return self.left + (self.right - self.left) * (data_value - low) / ((high - low) or 1)
 
-    def get_svg_y(self, data_value: float) -> float:
+    def to_svg_y(self, data_value: float) -> float:
         """Return the vertical SVG position of the data value `data_value`."""
         low, high = self.y_range
         return self.bottom - (self.bottom - self.top) * (data_value - low) / ((high - low) or 1)
@@ -47,7 +47,7 @@ class PlotArea:
         svg_attributes  further SVG attributes, with a space before each, such as ` opacity="0.5"`
         tooltip         tooltip; empty for none
         """
-        path = " ".join(f"{self.get_svg_x(a):.1f},{self.get_svg_y(b):.1f}" for a, b in points)
+        path = " ".join(f"{self.to_svg_x(a):.1f},{self.to_svg_y(b):.1f}" for a, b in points)
         return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{svg_attributes}>{_render_tooltip(tooltip)}</polyline>'
 
     def render_value_axis(self, label_by_value: Mapping[float, str], label_offset: float) -> list[str]:
@@ -57,11 +57,11 @@ class PlotArea:
         """
         return [
             *(
-                render_line(self.left, self.get_svg_y(y), self.right, self.get_svg_y(y), GRID_COLOUR)
+                render_line(self.left, self.to_svg_y(y), self.right, self.to_svg_y(y), GRID_COLOUR)
                 for y in label_by_value
             ),
             *(
-                render_text_element(self.left - label_offset, self.get_svg_y(y) + 4, label, anchor="end")
+                render_text_element(self.left - label_offset, self.to_svg_y(y) + 4, label, anchor="end")
                 for y, label in label_by_value.items()
             ),
         ]
@@ -72,7 +72,7 @@ class PlotArea:
         label_offset  distance between the area and the baseline of a label, in SVG units
         """
         return [
-            render_text_element(self.get_svg_x(x), self.bottom + label_offset, f"{x:g}", anchor="middle")
+            render_text_element(self.to_svg_x(x), self.bottom + label_offset, f"{x:g}", anchor="middle")
             for x in x_values
         ]
 

@@ -42,7 +42,7 @@ class Catalogue:
         """Class of each game from a file, and its spec (`FILE.py:Class`), by the game's name."""
         self._digests: dict[tuple[GameClass, str], str] = {}
         """Digests of rules (`games.digest`) computed so far, by the game's class and the `repr` of its parameters (`setup`)."""
-        self._default_digests: dict[str, str] = {}
+        self._custom_game_digests: dict[str, str] = {}
         """Digest of the rules (`games.digest`) of each custom game with its default parameters, by the game's name."""
 
     def list_game_names(self) -> list[str]:
@@ -86,20 +86,20 @@ class Catalogue:
         return game
 
     def _check_and_digest_rules(self, game: GameClass, spec: str) -> None:
-        """Check the rules of a custom game by a few random matches, and store their digest for `get_default_digests`.
+        """Check the rules of a custom game by a few random matches, and store their digest for `get_custom_game_digests`.
 
         Raises BadGame if a match breaks a rule for games: if it depends on chance, has a third player, or does not end,
         for example.
         """
-        if self.is_builtin(game.name) or game.name in self._default_digests:
+        if self.is_builtin(game.name) or game.name in self._custom_game_digests:
             return
         default_game = game.from_setup({})
         for violation in check_rules(default_game, make_seeded_index_chooser(seed=1), RULE_CHECK_MATCH_COUNT):
             raise BadGame(
-                f"{spec}: its rules are faulty ({violation.rule}: {violation.why}); "
+                f"{spec}: its rules are faulty ({violation.rule}: {violation.reason}); "
                 f"`arena check --game {spec}` lists all faults"
             )
-        self._default_digests[game.name] = self.get_rules_digest(default_game)
+        self._custom_game_digests[game.name] = self.get_rules_digest(default_game)
 
     def find_game_class(self, game_name: str) -> GameClass:
         """Return the game called `game_name`. Raises UnknownGame if there is none, and BadGame if it cannot be loaded."""
@@ -134,11 +134,11 @@ class Catalogue:
         """Return each game from a file as `FILE.py:Class`, so that another process on this machine can load the same games."""
         return [spec for _, spec in self._file_games.values()]
 
-    def get_default_digests(self) -> dict[str, str]:
+    def get_custom_game_digests(self) -> dict[str, str]:
         """Return the rules digest (`games.digest`) of each custom game with its default parameters, by the game's name."""
-        return dict(self._default_digests)
+        return dict(self._custom_game_digests)
 
-    def find_digest_mismatch_reason(self, client_digests: Mapping[str, str]) -> str | None:
+    def explain_digest_mismatch(self, client_digests: Mapping[str, str]) -> str | None:
         """Return a one-line reason why a client cannot play the games of this server; None if there is none.
 
         client_digests   digest of the rules (`games.digest`) of each custom game of the client, by the game's name
@@ -146,7 +146,7 @@ class Catalogue:
         The reason is a game of the same name whose rules differ between client and server.
         """
         for name, digest in client_digests.items():
-            own_digest = self._default_digests.get(name, digest)
+            own_digest = self._custom_game_digests.get(name, digest)
             if own_digest != digest:
                 return _describe_rules_mismatch(name, digest, own_digest)
         return None

@@ -20,10 +20,10 @@ class VertexNotInGraph(KeyError):
     def __init__(self, vertex: int, vertex_count: int) -> None:
         super().__init__(vertex)
         self.vertex = vertex
-        self.size = vertex_count
+        self.vertex_count = vertex_count
 
     def __str__(self) -> str:
-        return f"vertex {self.vertex} is not in the graph: its vertices are 0 to {self.size - 1}"
+        return f"vertex {self.vertex} is not in the graph: its vertices are 0 to {self.vertex_count - 1}"
 
 
 def list_neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:

@@ -56,15 +56,15 @@ class Riskless(Game[RisklessPosition, Move]):
 
     def __init__(self, map: RisklessMap) -> None:
         self.map = map
-        self._roads = tuple(
+        self._roads_by_territory = tuple(
             tuple((territory, neighbour) for neighbour in near)
             for territory, near in enumerate(map.neighbours)
         )
-        self._all_roads = frozenset(road for roads in self._roads for road in roads)
+        self._all_roads = frozenset(road for roads in self._roads_by_territory for road in roads)
         self._struct_format = f"{len(map.territories) + 1}h"
         cap, max_sum = map.territory_cap, 2 * map.territory_cap
         # Indexed by signed armies, of one territory or the sum of two. Negative indices reach Minnie's, at the end.
-        self._trained_armies = (
+        self._armies_after_training = (
             0,
             *(min(n + 1, cap) for n in range(1, max_sum + 1)),
             *(-min(n + 1, cap) for n in range(max_sum, 0, -1)),
@@ -97,10 +97,16 @@ class Riskless(Game[RisklessPosition, Move]):
         armies = position.armies
         if position.player is MAXIE:
             return [
-                road for territory, roads in enumerate(self._roads) if armies[territory] > 0 for road in roads
+                road
+                for territory, roads in enumerate(self._roads_by_territory)
+                if armies[territory] > 0
+                for road in roads
             ]
         return [
-            road for territory, roads in enumerate(self._roads) if armies[territory] < 0 for road in roads
+            road
+            for territory, roads in enumerate(self._roads_by_territory)
+            if armies[territory] < 0
+            for road in roads
         ]
 
     def play_even_if_over(self, position: RisklessPosition, move: Move) -> RisklessPosition:
@@ -114,7 +120,7 @@ class Riskless(Game[RisklessPosition, Move]):
         armies, player, ply = position
         source, target = move
         sign, opponent = (1, MINNIE) if player is MAXIE else (-1, MAXIE)
-        trained_armies = self._trained_armies
+        trained_armies = self._armies_after_training
         armies_after = list(map(trained_armies.__getitem__, armies))
         armies_after[source] = sign
         # Own armies join, enemy armies fight. The attacker wins a tie and holds the target with 0 armies.
@@ -183,7 +189,7 @@ class Riskless(Game[RisklessPosition, Move]):
             raise BadData(
                 f"a move of riskless must be [source, target], two territory indices, not {data!r:.40}"
             )
-        max_number = len(self._roads) - 1
+        max_number = len(self._roads_by_territory) - 1
         source, target = data
         if type(source) is type(target) is int and 0 <= source <= max_number and 0 <= target <= max_number:
             return source, target

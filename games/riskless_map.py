@@ -28,14 +28,14 @@ class BadMap(BadData):
     """Raised when a map is invalid.
 
     key        invalid key of the map's data, such as `neighbours`
-    why        description of the fault, as part of a sentence
+    reason     description of the fault, as part of a sentence
     territory  number of the territory at which the value of `key` is invalid; None if the fault is not in a single territory
     """
 
-    def __init__(self, key: str, why: str, territory: int | None = None) -> None:
-        super().__init__(f"{key}: {why}")
+    def __init__(self, key: str, reason: str, territory: int | None = None) -> None:
+        super().__init__(f"{key}: {reason}")
         self.key = key
-        self.why = why
+        self.reason = reason
         self.territory = territory
 
 

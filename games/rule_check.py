@@ -43,14 +43,14 @@ RULE_DESCRIPTIONS = {
 class RuleViolation(Exception):
     """Violation of a rule by a game. Raised and caught inside this module, and returned by `check_rules`.
 
-    rule  name of the rule in RULE_DESCRIPTIONS
-    why   description of the violation, in one line
+    rule    name of the rule in RULE_DESCRIPTIONS
+    reason  description of the violation, in one line
     """
 
-    def __init__(self, rule: str, why: str) -> None:
-        super().__init__(why)
+    def __init__(self, rule: str, reason: str) -> None:
+        super().__init__(reason)
         self.rule = rule
-        self.why = why
+        self.reason = reason
         self.moves: tuple[str, ...] = ()
         """Moves from the start that lead to the violation, as text."""
 

@@ -74,19 +74,19 @@ MIN_LEADER_WINNING_CHANCE = 0.55
 class MatchStatistics:
     """Measured properties of one match.
 
-    moves         number of moves after the opening
-    lead_changes  number of changes of the leader; a player leads with a winning chance of at least MIN_LEADER_WINNING_CHANCE
+    move_count         number of moves after the opening
+    lead_change_count  number of changes of the leader; a player leads with a winning chance of at least MIN_LEADER_WINNING_CHANCE
     is_comeback   True if the player who was behind after half of the moves won, and False if the other player won. None if
                   nobody won, or nobody was behind.
-    recaptures    number of moves that capture the territory that each of the two moves before captured
+    recapture_count    number of moves that capture the territory that each of the two moves before captured
     chance_gap    difference in winning chance between the best and the median move of the middle position; None in a
                   match without moves
     """
 
-    moves: int
-    lead_changes: int
+    move_count: int
+    lead_change_count: int
     is_comeback: bool | None
-    recaptures: int
+    recapture_count: int
     chance_gap: float | None
 
 
@@ -120,10 +120,10 @@ def compute_match_statistics(
             )
         )
     return MatchStatistics(
-        moves=len(match.reports),
-        lead_changes=sum(leader is not next_leader for leader, next_leader in pairwise(leaders)),
+        move_count=len(match.reports),
+        lead_change_count=sum(leader is not next_leader for leader, next_leader in pairwise(leaders)),
         is_comeback=is_comeback,
-        recaptures=_count_recaptures(match),
+        recapture_count=_count_recaptures(match),
         chance_gap=chance_gap,
     )
 
@@ -218,7 +218,7 @@ class MeasuredMatch:
 
     winner: Player | None
     reason: str
-    plies: int
+    ply_count: int
     """Length of the match in plies, including the opening."""
     statistics: MatchStatistics | None
 
@@ -248,7 +248,7 @@ def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MeasuredMatch
     There must be at least one match.
     """
     endings = Counter(match.reason for match in matches)
-    plies = [match.plies for match in matches]
+    plies = [match.ply_count for match in matches]
     statistics = [match.statistics for match in matches if match.statistics is not None]
     comebacks = [match.is_comeback for match in statistics if match.is_comeback is not None]
     gaps = [match.chance_gap for match in statistics if match.chance_gap is not None]
@@ -262,9 +262,9 @@ def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MeasuredMatch
         endings=dict(sorted(endings.items())),
         eliminated=estimate_mean_outcome(endings[RuleEndReason.ELIMINATION], len(matches)),
         comebacks=estimate_mean_outcome(sum(comebacks), len(comebacks)) if comebacks else None,
-        lead_changes=sum(match.lead_changes for match in statistics) / len(matches),
-        back_and_forth=sum(match.recaptures for match in statistics)
-        / max(1, sum(match.moves for match in statistics)),
+        lead_changes=sum(match.lead_change_count for match in statistics) / len(matches),
+        back_and_forth=sum(match.recapture_count for match in statistics)
+        / max(1, sum(match.move_count for match in statistics)),
         gap=sum(gaps) / len(gaps) if gaps else 0.0,
     )
 
@@ -330,10 +330,10 @@ def compute_pairs_needed(pair_score_counts: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class _MeasurementTask:
-    """Task for one process: matches between two searchers, with `nodes_a` and `nodes_b` nodes per move.
+    """Task for one process: matches between two searchers, with `nodes_per_move_a` and `nodes_per_move_b` nodes per move.
 
-    openings        numbers of the openings from which the task's matches begin
-    fixed_openings  all openings of a file, by number; None to make openings of 4 to 9 random plies from `seed` and the number
+    opening_numbers  numbers of the openings from which the task's matches begin
+    file_openings    all openings of a file, by number; None to make openings of 4 to 9 random plies from `seed` and the number
     """
 
     game: str
@@ -342,11 +342,11 @@ class _MeasurementTask:
     map_number: int
     """Index of the map among the measured maps."""
     evaluator: str
-    nodes_a: int
-    nodes_b: int
+    nodes_per_move_a: int
+    nodes_per_move_b: int
     seed: int
-    openings: range
-    fixed_openings: Sequence[Opening] | None
+    opening_numbers: range
+    file_openings: Sequence[Opening] | None
 
 
 def measure_maps(
@@ -400,7 +400,7 @@ def measure_maps(
         for map_number, map_results in groupby(results, key=lambda result: result[0][0].map_number):
             matches_by_nodes: dict[tuple[int, int], list[MeasuredMatch]] = defaultdict(list)
             for (task,), task_matches in map_results:
-                matches_by_nodes[task.nodes_a, task.nodes_b] += task_matches
+                matches_by_nodes[task.nodes_per_move_a, task.nodes_per_move_b] += task_matches
                 on_progress(len(task_matches))
             equals = [summarize_equal_matches(nodes, matches_by_nodes[nodes, nodes]) for nodes in strengths]
             signal = summarize_unequal_pairs(
@@ -449,24 +449,26 @@ def _play_task_matches(task: _MeasurementTask) -> list[MeasuredMatch]:
 def _play_matches(
     task: _MeasurementTask, game: Riskless, searcher_a: DeepeningSearcher, searcher_b: DeepeningSearcher
 ) -> list[MeasuredMatch]:
-    nodes = {id(searcher_a): task.nodes_a, id(searcher_b): task.nodes_b}
-    is_equal = task.nodes_a == task.nodes_b
+    nodes = {id(searcher_a): task.nodes_per_move_a, id(searcher_b): task.nodes_per_move_b}
+    is_equal = task.nodes_per_move_a == task.nodes_per_move_b
     summaries = []
-    for number in task.openings:
-        if task.fixed_openings is None:
+    for number in task.opening_numbers:
+        if task.file_openings is None:
             start = play_random_plies(
                 game,
                 random.Random(f"{task.seed}/{number}"),
                 OPENING_PLIES_RANGE[number % len(OPENING_PLIES_RANGE)],
             )
         else:
-            start = find_position_after(game, task.fixed_openings[number])
+            start = find_position_after(game, task.file_openings[number])
         seatings = [{Player.MAXIE: searcher_a, Player.MINNIE: searcher_b}]
         if not is_equal:
             seatings.append({Player.MAXIE: searcher_b, Player.MINNIE: searcher_a})
         for seats in seatings:
             match = play_match(game, start, seats, {seat: nodes[id(bot)] for seat, bot in seats.items()})
-            statistics = compute_match_statistics(game, match, searcher_a, task.nodes_a) if is_equal else None
+            statistics = (
+                compute_match_statistics(game, match, searcher_a, task.nodes_per_move_a) if is_equal else None
+            )
             summaries.append(
                 MeasuredMatch(match.winner, match.reason, start.ply + len(match.positions), statistics)
             )

@@ -56,23 +56,23 @@ MAX_CONSECUTIVE_DUPLICATE_OPENINGS = 1_000
 class OpeningCriteria:
     """Tests that an opening must pass, and the settings of the searches that test it. Winning chances are from 0 to 1.
 
-    exact  True for searches that find minimax's exact value; False for searches that also prune moves that look bad
-    nodes  number of nodes for the search of an opening; each reply gets a quarter of them (REPLY_NODES_DIVISOR)
+    is_exact           True for searches that find minimax's exact value; False for searches that also prune moves that look bad
+    nodes_per_opening  number of nodes for the search of an opening; each reply gets a quarter of them (REPLY_NODES_DIVISOR)
     """
 
     evaluator: str
-    exact: bool
-    nodes: int
-    window: float
+    is_exact: bool
+    nodes_per_opening: int
+    max_chance_deviation: float
     """Maximum difference between Maxie's winning chance and one half."""
-    gap: float
+    min_reply_gap: float
     """Minimum difference in winning chance between the best and the median reply to an opening."""
     strengths: tuple[int, ...]
     """Strengths of test matches between equal engines, in nodes per move.
 
     At each strength, two matches are played, and each player must score at least half a point in them.
     """
-    depth: int = 100
+    max_depth: int = 100
     """Maximum depth of a search, in plies."""
 
 
@@ -139,7 +139,7 @@ def _filter_openings(
 ) -> list[Opening]:
     """Return the openings that pass the tests of `criteria`, in the order of `openings`."""
     game = Riskless(map)
-    settings = Settings(table_mb=TRANSPOSITION_TABLE_MB, exact=criteria.exact, foresee=False)
+    settings = Settings(table_mb=TRANSPOSITION_TABLE_MB, exact=criteria.is_exact, foresee=False)
     with closing(Searcher(game, weights_for(game, criteria.evaluator), settings)) as searcher:
         return [
             opening
@@ -156,15 +156,15 @@ def _meets_criteria(
 ) -> bool:
     searcher.clear()
     chance = compute_winning_chance(
-        game, search_depth_averaged_value(searcher, position, criteria.nodes, criteria.depth)
+        game, search_depth_averaged_value(searcher, position, criteria.nodes_per_opening, criteria.max_depth)
     )
-    if abs(chance - 0.5) > criteria.window:
+    if abs(chance - 0.5) > criteria.max_chance_deviation:
         return False
-    reply_nodes = max(1, criteria.nodes // REPLY_NODES_DIVISOR)
+    reply_nodes = max(1, criteria.nodes_per_opening // REPLY_NODES_DIVISOR)
     median_gap = compute_best_to_median_gap(
-        compute_reply_winning_chances(game, searcher, position, reply_nodes, criteria.depth)
+        compute_reply_winning_chances(game, searcher, position, reply_nodes, criteria.max_depth)
     )
-    return median_gap >= criteria.gap and _has_even_test_matches(game, searcher, criteria, position)
+    return median_gap >= criteria.min_reply_gap and _has_even_test_matches(game, searcher, criteria, position)
 
 
 def _has_even_test_matches(

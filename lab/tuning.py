@@ -102,14 +102,14 @@ class TrainingSamples:
 
     features       features, a row for each position
     targets        Maxie's chance of winning, 0 to 1
-    movers         1 if Maxie is to move, -1 if Minnie is
+    mover_signs    1 if Maxie is to move, -1 if Minnie is
     match_numbers  number of the match, from 0 over all games
     game_indexes   index of the game in the list of games
     """
 
     features: FloatArray
     targets: FloatArray
-    movers: FloatArray
+    mover_signs: FloatArray
     match_numbers: npt.NDArray[np.int64]
     game_indexes: npt.NDArray[np.int64]
 
@@ -272,7 +272,7 @@ def fit_weights(
     held_out = samples.match_numbers % MATCHES_PER_HELD_OUT_MATCH == MATCHES_PER_HELD_OUT_MATCH - 1
     game_count = int(samples.game_indexes.max()) + 1
     # One column for each game: 1 or -1 in its own samples, 0 in those of the other games. Its weight is the tempo.
-    tempo_columns = samples.movers[:, None] * (samples.game_indexes[:, None] == np.arange(game_count))
+    tempo_columns = samples.mover_signs[:, None] * (samples.game_indexes[:, None] == np.arange(game_count))
     old_weights = np.array([float(weights[name]) for name in names])
     new_weights = old_weights
     for number in range(MAX_NEWTON_ITERATIONS):
@@ -323,7 +323,7 @@ def _fit_slope_and_tempo_by_game(
     sample_mask  mask of the samples from which slopes and tempos are computed
     weights      weights of the features
     """
-    columns = np.stack([samples.features @ weights, samples.movers], axis=1)
+    columns = np.stack([samples.features @ weights, samples.mover_signs], axis=1)
     fits = []
     for game in range(int(samples.game_indexes.max()) + 1):
         mask = sample_mask & (samples.game_indexes == game)

@@ -73,7 +73,11 @@ class BotProcesses:
     def find_process_id(self, connection_name: str) -> int | None:
         """Return the process id of the bot that is connected under the name `connection_name`; None if it is not running."""
         return next(
-            (process.process_id for process in self._list_all_processes() if process.name == connection_name),
+            (
+                process.supervisor_pid
+                for process in self._list_all_processes()
+                if process.name == connection_name
+            ),
             None,
         )
 
@@ -91,17 +95,17 @@ class BotProcesses:
     def raise_if_bot_not_started(self) -> None:
         for bot, processes in self._processes.items():
             for process in processes:
-                if process.refusal is not None:
-                    raise BotNotStarted(f"bot {bot} cannot play: {process.refusal}")
+                if process.start_error is not None:
+                    raise BotNotStarted(f"bot {bot} cannot play: {process.start_error}")
 
     async def wait_until_connected(self) -> None:
         """Wait until each process of a bot has connected, or has ended and is not restarted.
 
-        Wait at most the `settle_seconds` of the restart policy.
+        Wait at most the `first_match_wait_seconds` of the restart policy.
 
         Raises BotNotStarted if a bot cannot be started.
         """
-        with anyio.move_on_after(self._restart_policy.settle_seconds):
+        with anyio.move_on_after(self._restart_policy.first_match_wait_seconds):
             self.raise_if_bot_not_started()
             while any(process.state is BotState.STARTING for process in self._list_all_processes()):
                 await self._changed.wait()

@@ -182,7 +182,7 @@ class ClusterRunner:
             for match, pairing in pairings
         }
         max_seconds = MAX_WORKERS_PER_PAIR * (
-            self._restart_policy.settle_seconds
+            self._restart_policy.first_match_wait_seconds
             + sum(map(compute_max_match_seconds, terms_by_match_id.values()))
             + event_terms.MATCH_TIME_LIMIT_MARGIN_SECONDS
         )

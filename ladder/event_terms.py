@@ -57,7 +57,7 @@ class EventTerms:
         return MatchTerms(
             match=match_id,
             event=self.event_name,
-            game=self.start_positions[pairing.pair.start],
+            game=self.start_positions[pairing.pair.start_index],
             players=players or Players(pairing.maxie, pairing.minnie),
             time_control=self.time_control,
             time_odds=TimeOdds(
@@ -67,7 +67,7 @@ class EventTerms:
             margin_ms=self.margin_ms,
             ready_ms=self.ready_timeout_ms,
             thread_limits=thread_limits,
-            opening=self.openings.get_opening(pairing.pair.round, pairing.pair.start),
+            opening=self.openings.get_opening(pairing.pair.round, pairing.pair.start_index),
             adjudication=self.adjudication,
         )
 

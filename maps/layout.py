@@ -38,22 +38,22 @@ class Extent:
         return self.bottom - self.top
 
 
-def compute_map_extent(file: AnnotatedMap) -> Extent:
+def compute_map_extent(annotated_map: AnnotatedMap) -> Extent:
     """Return the smallest rectangle with all territories, and with the ends of those roads that leave the picture at a side."""
-    xs, ys = zip(*file.map.places, strict=True)
-    overhang = WRAPPED_ROAD_OVERHANG_SHARE * (max(xs) - min(xs)) if file.wraps else 0.0
+    xs, ys = zip(*annotated_map.map.places, strict=True)
+    overhang = WRAPPED_ROAD_OVERHANG_SHARE * (max(xs) - min(xs)) if annotated_map.wraps else 0.0
     return Extent(min(xs) - overhang, min(ys), max(xs) + overhang, max(ys))
 
 
-def compute_road_lines(file: AnnotatedMap, source: int, target: int) -> list[Line]:
+def compute_road_lines(annotated_map: AnnotatedMap, source: int, target: int) -> list[Line]:
     """Return the road between two territories: one straight line, or two if the road wraps around the picture.
 
     A road that wraps around leaves the picture on one side and enters on the other.
     """
-    west, east = sorted((file.map.places[source], file.map.places[target]))
-    if not file.wraps:
+    west, east = sorted((annotated_map.map.places[source], annotated_map.map.places[target]))
+    if not annotated_map.wraps:
         return [(west, east)]
-    extent = compute_map_extent(file)
+    extent = compute_map_extent(annotated_map)
     if east[0] - west[0] <= extent.width / 2:
         return [(west, east)]
     # The height at which the road crosses the edge; the left and the right edge are the same line.

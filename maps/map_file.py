@@ -123,7 +123,7 @@ def _make_map_file(file: TomlFile, table: MapTable) -> AnnotatedMap:
             keys: KeyPath = ["territory", error.territory, TERRITORY_KEY_BY_MAP_ATTRIBUTE[error.key]]
         else:
             keys = ["territory" if error.key == "territories" else error.key]
-        raise file.make_error_at(keys, error.why) from None
+        raise file.make_error_at(keys, error.reason) from None
     _check_distinct_places(file, map)
     continents: dict[str, list[int]] = {}
     for number, territory in territories:

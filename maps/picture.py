@@ -64,10 +64,10 @@ def _load_shipped_picture(map_name: str) -> MapPicture:
     return MapPicture(load_annotated_map(map_name), load_built_in_land(map_name))
 
 
-def make_map_picture(file: AnnotatedMap) -> MapPicture:
+def make_map_picture(annotated_map: AnnotatedMap) -> MapPicture:
     """Return the picture of a map, with its land if it is a built-in map."""
-    built_in = find_built_in_map(file.map)
-    return MapPicture(file, None) if built_in is None else _load_shipped_picture(built_in.map.name)
+    built_in = find_built_in_map(annotated_map.map)
+    return MapPicture(annotated_map, None) if built_in is None else _load_shipped_picture(built_in.map.name)
 
 
 def find_built_in_map(map: RisklessMap) -> AnnotatedMap | None:
@@ -77,11 +77,12 @@ def find_built_in_map(map: RisklessMap) -> AnnotatedMap | None:
     """
     if map.name not in list_built_in_map_names():
         return None
-    file = load_annotated_map(map.name)
+    annotated_map = load_annotated_map(map.name)
     drawn, built_in = (
-        (shown_map.territories, shown_map.neighbours, shown_map.places) for shown_map in (map, file.map)
+        (shown_map.territories, shown_map.neighbours, shown_map.places)
+        for shown_map in (map, annotated_map.map)
     )
-    return file if drawn == built_in else None
+    return annotated_map if drawn == built_in else None
 
 
 class _Layout(NamedTuple):
@@ -94,28 +95,28 @@ class _Layout(NamedTuple):
     scale: float
     width: float
     height: float
-    left: float
-    top: float
+    origin_x: float
+    origin_y: float
 
 
 @dataclass(frozen=True)
 class MapPicture:
     """Picture of a map, with the layout of `layOut` in `page/js/boards/geometry.js`."""
 
-    file: AnnotatedMap
+    annotated_map: AnnotatedMap
     land: LandGeometry | None
     """Land of a built-in map; None for other maps, which are drawn as points and roads."""
 
     @cached_property
     def _layout(self) -> _Layout:
         corners = [
-            *self.file.map.places,
+            *self.annotated_map.map.places,
             *(corner for rings in self._areas for ring in rings for corner in ring),
         ]
         xs, ys = zip(*corners, strict=True)
         map_width, map_height = max(xs) - min(xs), max(ys) - min(ys)
         scale = min(
-            PX_BETWEEN_CLOSEST_TERRITORIES / find_smallest_territory_distance(self.file.map),
+            PX_BETWEEN_CLOSEST_TERRITORIES / find_smallest_territory_distance(self.annotated_map.map),
             MAX_MAP_WIDTH_PX / (map_width or 1.0),
         )
         margin = MARGIN_WITHOUT_LAND_PX if self.land is None else MARGIN_AROUND_LAND_PX
@@ -129,7 +130,7 @@ class MapPicture:
 
     def _to_pixels(self, place: Point) -> Point:
         layout = self._layout
-        return layout.left + place[0] * layout.scale, layout.top + place[1] * layout.scale
+        return layout.origin_x + place[0] * layout.scale, layout.origin_y + place[1] * layout.scale
 
     @property
     def size_px(self) -> tuple[float, float]:
@@ -137,9 +138,9 @@ class MapPicture:
         return self._layout.width, self._layout.height
 
     @cached_property
-    def places_px(self) -> list[Point]:
+    def mark_centres_px(self) -> list[Point]:
         """Return the centre of the mark of each territory, in pixels."""
-        centres = self.file.map.places if self.land is None else self.land.marks
+        centres = self.annotated_map.map.places if self.land is None else self.land.marks
         return [self._to_pixels(centre) for centre in centres]
 
     def render_svg(self, armies: Sequence[int], label: str) -> str:
@@ -173,7 +174,8 @@ class MapPicture:
         scale   size of the marks, relative to those on the web page
         """
         return "".join(
-            _render_army_mark(centre, n, scale) for centre, n in zip(self.places_px, armies, strict=True)
+            _render_army_mark(centre, n, scale)
+            for centre, n in zip(self.mark_centres_px, armies, strict=True)
         )
 
     def render_arrow(self, source: int, target: int, scale: float) -> str:
@@ -181,9 +183,9 @@ class MapPicture:
 
         scale  size of the marks, relative to those on the web page
         """
-        (x1, y1), (x2, y2) = self.places_px[source], self.places_px[target]
+        (x1, y1), (x2, y2) = self.mark_centres_px[source], self.mark_centres_px[target]
         length = math.hypot(x2 - x1, y2 - y1) or 1.0
-        if self.file.wraps and length > self.size_px[0] / 2:
+        if self.annotated_map.wraps and length > self.size_px[0] / 2:
             return ""
         ux, uy = (x2 - x1) / length, (y2 - y1) / length
         radius = ARMY_MARK_RADIUS_PX * scale
@@ -250,7 +252,7 @@ class MapPicture:
     def _cut_to_bridge(self, line: Line, source: int, target: int) -> Line:
         """Return the part of a road over the land between its two territories, with a short end on the land of each."""
         (x1, y1), (x2, y2) = line
-        first, last = sorted((source, target), key=self.places_px.__getitem__)  # as the line leads
+        first, last = sorted((source, target), key=self.mark_centres_px.__getitem__)  # as the line leads
         end_share = BRIDGE_END_LENGTH_PX / (math.dist(*line) or 1.0)
         start = max([0.0, *self._list_border_crossings(line, first)]) - end_share
         end = min([1.0, *self._list_border_crossings(line, last)]) + end_share
@@ -280,7 +282,7 @@ class MapPicture:
         A border of MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX or more shows by itself that two territories are neighbours.
         """
         bordering_pairs = self._find_bordering_pairs()
-        return [road for road in list_roads(self.file.map) if road not in bordering_pairs]
+        return [road for road in list_roads(self.annotated_map.map) if road not in bordering_pairs]
 
     def _find_bordering_pairs(self) -> set[tuple[int, int]]:
         """Return the pairs of territories that share a border of at least MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX.
@@ -301,9 +303,9 @@ class MapPicture:
 
     def compute_road_lines(self, source: int, target: int) -> list[Line]:
         """Return the road between two territories as one line, or as two if it wraps around the map."""
-        a, b = sorted((self.places_px[source], self.places_px[target]))
+        a, b = sorted((self.mark_centres_px[source], self.mark_centres_px[target]))
         width = self.size_px[0]
-        if not self.file.wraps or b[0] - a[0] <= width / 2:
+        if not self.annotated_map.wraps or b[0] - a[0] <= width / 2:
             return [(a, b)]
         edge_y = (a[1] + b[1]) / 2
         return [(a, (0.0, edge_y)), ((width, edge_y), b)]

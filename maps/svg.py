@@ -23,18 +23,18 @@ NAMES_STYLE = """<style>
 </style>"""
 
 
-def render_map_svg(file: AnnotatedMap, armies: Sequence[int] | None = None) -> str:
+def render_map_svg(annotated_map: AnnotatedMap, armies: Sequence[int] | None = None) -> str:
     """Return the map as an SVG document.
 
     armies  armies of each territory: positive for Maxie, negative for Minnie; by default those at the start
     """
-    armies = file.map.start if armies is None else armies
-    picture = make_map_picture(file)
+    armies = annotated_map.map.start if armies is None else armies
+    picture = make_map_picture(annotated_map)
     width, height = (length + 2 * NAMES_MARGIN_PX for length in picture.size_px)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" role="img">',
-        f"<title>{escape(file.map.name)}</title>",
-        f"<desc>{escape(file.description)}</desc>",
+        f"<title>{escape(annotated_map.map.name)}</title>",
+        f"<desc>{escape(annotated_map.description)}</desc>",
         PICTURE_STYLE,
         NAMES_STYLE,
         '<rect class="sea" width="100%" height="100%"/>',
@@ -53,7 +53,7 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
     """Yield the SVG of each territory's name, placed where the name hides least, with the continent as its tooltip."""
     clearance = ARMY_MARK_RADIUS_PX + MIN_NAME_CLEARANCE_PX
     mark_boxes = [
-        Extent(x - clearance, y - clearance, x + clearance, y + clearance) for x, y in picture.places_px
+        Extent(x - clearance, y - clearance, x + clearance, y + clearance) for x, y in picture.mark_centres_px
     ]
     lines = [
         line
@@ -61,11 +61,11 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
         for line in picture.compute_road_lines(territory, neighbour)
     ]
     continent_by_territory = {
-        territory: name for name, members in picture.file.continents for territory in members
+        territory: name for name, members in picture.annotated_map.continents for territory in members
     }
     name_boxes: list[Extent] = []
-    for territory, name in enumerate(picture.file.map.territories):
-        boxes = _list_label_boxes(picture.places_px[territory], len(name) * NAME_LETTER_WIDTH_PX)
+    for territory, name in enumerate(picture.annotated_map.map.territories):
+        boxes = _list_label_boxes(picture.mark_centres_px[territory], len(name) * NAME_LETTER_WIDTH_PX)
         enclosing_box = _find_enclosing_box(boxes)
         nearby_boxes = [
             other

@@ -26,8 +26,10 @@ def print_position(game: Game[Any, Any], position: Any, console: Console) -> Non
 def _print_map_if_it_fits(game: Riskless, position: RisklessPosition, console: Console) -> bool:
     """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
     use_dots = console.encoding.startswith("utf")
-    file = find_built_in_map(game.map) or AnnotatedMap(game.map)
-    picture, has_names = draw_text_map(file, position.armies, console.width, use_braille_dots=use_dots)
+    annotated_map = find_built_in_map(game.map) or AnnotatedMap(game.map)
+    picture, has_names = draw_text_map(
+        annotated_map, position.armies, console.width, use_braille_dots=use_dots
+    )
     if not has_names or picture.plain.count("\n") + 1 + TERMINAL_LINES_AROUND_MAP > console.height:
         return False
     army_counts = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]

@@ -56,7 +56,7 @@ class TextMap(NamedTuple):
 
 
 def draw_text_map(
-    file: AnnotatedMap,
+    annotated_map: AnnotatedMap,
     armies: Sequence[int] | None = None,
     column_count: int = 100,
     *,
@@ -67,7 +67,7 @@ def draw_text_map(
     armies            armies of each territory, positive for Maxie, negative for Minnie; by default those at the start
     use_braille_dots  False to draw roads with full stops instead of Braille dots, for terminals that know only ASCII
     """
-    map = file.map
+    map = annotated_map.map
     drawn_armies = map.start if armies is None else armies
     label_makers: tuple[Callable[[RisklessMap, int, int], Label], ...] = (
         _make_inline_label,
@@ -78,12 +78,14 @@ def draw_text_map(
         labels = [
             make_label(map, territory, drawn_armies[territory]) for territory in range(map.territory_count)
         ]
-        canvas = _MapCanvas(file, labels, column_count)
+        canvas = _MapCanvas(annotated_map, labels, column_count)
         if not canvas.is_crowded():
             text = canvas.draw_text(drawn_armies, use_braille_dots=use_braille_dots)
             return TextMap(text, has_names=make_label is not _make_number_label)
     marks = [("+" if n > 0 else "-" if n < 0 else "o",) for n in drawn_armies]
-    text = _MapCanvas(file, marks, column_count).draw_text(drawn_armies, use_braille_dots=use_braille_dots)
+    text = _MapCanvas(annotated_map, marks, column_count).draw_text(
+        drawn_armies, use_braille_dots=use_braille_dots
+    )
     return TextMap(text, has_names=False)
 
 
@@ -104,17 +106,17 @@ def _make_number_label(_: RisklessMap, territory: int, armies: int) -> Label:
 class _MapCanvas:
     """Labels and roads on a grid of characters, scaled so that all labels fit on it."""
 
-    def __init__(self, file: AnnotatedMap, labels: Sequence[Label], width: int) -> None:
-        self.file = file
+    def __init__(self, annotated_map: AnnotatedMap, labels: Sequence[Label], width: int) -> None:
+        self.annotated_map = annotated_map
         self.labels = labels
         label_width = max(len(line) for label in labels for line in label)
         label_height = max(map(len, labels))
-        extent = compute_map_extent(file)
+        extent = compute_map_extent(annotated_map)
         self.extent = extent
         # The unit here is a dot: two per column, four per row.
         max_dot_columns, max_dot_rows = 2 * max(width - label_width - 1, 2), 4 * (MAX_MAP_ROWS - label_height)
         self.scale = min(
-            MAX_DOTS_BETWEEN_CLOSEST_TERRITORIES / find_smallest_territory_distance(file.map),
+            MAX_DOTS_BETWEEN_CLOSEST_TERRITORIES / find_smallest_territory_distance(annotated_map.map),
             max_dot_columns / extent.width if extent.width else max_dot_columns,
             max_dot_rows / extent.height if extent.height else max_dot_rows,
         )
@@ -130,7 +132,7 @@ class _MapCanvas:
         )
 
     def _make_label_box(self, territory: int) -> _LabelBox:
-        x, y = self._to_dot(self.file.map.places[territory])
+        x, y = self._to_dot(self.annotated_map.map.places[territory])
         width, height = max(map(len, self.labels[territory])), len(self.labels[territory])
         return _LabelBox(max(0, (x - width + 1) // 2), max(0, y // 4 - height // 2), width, height)
 
@@ -172,8 +174,8 @@ class _MapCanvas:
     def _draw_roads(self, *, use_braille_dots: bool) -> list[list[str]]:
         """Draw only the roads, in Braille dots or else in full stops, and return the rows of characters."""
         bits = [[0] * self.columns for _ in range(self.rows)]
-        for source, target in list_roads(self.file.map):
-            for a, b in compute_road_lines(self.file, source, target):
+        for source, target in list_roads(self.annotated_map.map):
+            for a, b in compute_road_lines(self.annotated_map, source, target):
                 for x, y in _list_dots_on_line(self._to_dot(a), self._to_dot(b)):
                     bits[y // 4][x // 2] |= BRAILLE_DOT_BITS[y % 4][x % 2]
         return [

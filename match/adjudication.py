@@ -96,7 +96,7 @@ def _adjudicate_by_tablebase(position: RisklessPosition, solution: Solution) -> 
     winner = solution.find_winner(position)
     if winner is None:
         return None
-    plies = solution.get_value(position).plies
+    plies = solution.probe_position(position).plies
     return AdjudicatedResult(winner, f"{TABLEBASE_RULE}: {winner} forces a win in {plies} plies")
 
 

@@ -46,7 +46,7 @@ class AnalysisTrimmer:
         """
         self._byte_budgets = dict.fromkeys(Player, MAX_ANALYSIS_BYTES_PER_PLAYER)
         """Number of bytes of analysis that each player may still send."""
-        self.removed_move_count = 0
+        self.removed_line_move_count = 0
         """Number of moves removed from main lines so far."""
 
     def trim_move(self, player: Player, move: AnalysedMove) -> AnalysedMove:
@@ -65,14 +65,14 @@ class AnalysisTrimmer:
         """
         if thinking.line is not None:
             line = self._select_valid_moves(thinking.line)
-            self.removed_move_count += len(thinking.line) - len(line)
+            self.removed_line_move_count += len(thinking.line) - len(line)
             thinking = replace(thinking, line=line or None)
         json_bytes = _count_json_bytes(thinking)
         if (
             json_bytes > min(MAX_ANALYSIS_BYTES_PER_MOVE, self._byte_budgets[player])
             and thinking.line is not None
         ):
-            self.removed_move_count += len(thinking.line)
+            self.removed_line_move_count += len(thinking.line)
             thinking = replace(thinking, line=None)
             json_bytes = _count_json_bytes(thinking)
         if json_bytes > self._byte_budgets[player]:

@@ -26,20 +26,20 @@ NS_PER_MS = 1_000_000
 class MatchClock(Struct, frozen=True, gc=False):
     """Clocks of both players of a match, and their settings, as an immutable value."""
 
-    maxie_control: TimeControl
-    minnie_control: TimeControl
+    maxie_time_control: TimeControl
+    minnie_time_control: TimeControl
     margin_ns: int
     """Extra time allowed on each move for network delay, in ns."""
-    maxie_ns: int
+    maxie_left_ns: int
     """Time left to Maxie at the start of a turn, in ns, without the margin."""
-    minnie_ns: int
+    minnie_left_ns: int
     """Time left to Minnie at the start of a turn, in ns, without the margin."""
-    total_ns: int = 0
+    max_total_ns: int = 0
     """Limit of each player's thinking time in the whole match, in ns; 0 for no limit."""
     maxie_spent_ns: int = 0
-    """Time that Maxie has spent so far, in ns; counted only if `total_ns` limits it."""
+    """Time that Maxie has spent so far, in ns; counted only if `max_total_ns` limits it."""
     minnie_spent_ns: int = 0
-    """Time that Minnie has spent so far, in ns; counted only if `total_ns` limits it."""
+    """Time that Minnie has spent so far, in ns; counted only if `max_total_ns` limits it."""
 
     @classmethod
     def make_initial(
@@ -65,42 +65,42 @@ class MatchClock(Struct, frozen=True, gc=False):
 
     def get_time_left_ns(self, player: Player) -> int:
         """Return the time left to a player at the start of a turn, in ns, without the margin."""
-        return self.maxie_ns if player is MAXIE else self.minnie_ns
+        return self.maxie_left_ns if player is MAXIE else self.minnie_left_ns
 
     def get_max_move_ns(self, player: Player) -> int:
         """Return the longest time that the next move of a player may take, in ns: time left plus margin."""
-        return (self.maxie_ns if player is MAXIE else self.minnie_ns) + self.margin_ns
+        return (self.maxie_left_ns if player is MAXIE else self.minnie_left_ns) + self.margin_ns
 
     def deduct_move_time(self, player: Player, elapsed_ns: int) -> MatchClock:
         """Return the clock after a move of a player that took `elapsed_ns`.
 
         Raises ValueError if `elapsed_ns` is negative or more than `get_max_move_ns`.
         """
-        time_left_ns = self.maxie_ns if player is MAXIE else self.minnie_ns
+        time_left_ns = self.maxie_left_ns if player is MAXIE else self.minnie_left_ns
         if not 0 <= elapsed_ns <= time_left_ns + self.margin_ns:
             raise ValueError(
                 f"the time spent on a move must be 0 to {time_left_ns + self.margin_ns} ns, not {elapsed_ns} ns"
             )
         is_maxie = player is MAXIE
-        control = self.maxie_control if is_maxie else self.minnie_control
+        control = self.maxie_time_control if is_maxie else self.minnie_time_control
         if not control.per_move:
             unused_ns = time_left_ns - elapsed_ns if elapsed_ns < time_left_ns else 0
             remaining_ns = unused_ns + control.increment_ms * NS_PER_MS
-        elif self.total_ns:
+        elif self.max_total_ns:
             remaining_ns = control.base_ms * NS_PER_MS
         else:
             return self
         spent_ns = self.maxie_spent_ns if is_maxie else self.minnie_spent_ns
-        if self.total_ns:
+        if self.max_total_ns:
             spent_ns += elapsed_ns
-            remaining_ns = min(remaining_ns, max(0, self.total_ns - spent_ns))
+            remaining_ns = min(remaining_ns, max(0, self.max_total_ns - spent_ns))
         return MatchClock(
-            self.maxie_control,
-            self.minnie_control,
+            self.maxie_time_control,
+            self.minnie_time_control,
             self.margin_ns,
-            remaining_ns if is_maxie else self.maxie_ns,
-            self.minnie_ns if is_maxie else remaining_ns,
-            self.total_ns,
+            remaining_ns if is_maxie else self.maxie_left_ns,
+            self.minnie_left_ns if is_maxie else remaining_ns,
+            self.max_total_ns,
             spent_ns if is_maxie else self.maxie_spent_ns,
             self.minnie_spent_ns if is_maxie else spent_ns,
         )
@@ -112,7 +112,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         used_ns  time that `mover` has already used in the current turn, in ns
         """
         if not used_ns:
-            return Clocks(self.maxie_ns // NS_PER_MS, self.minnie_ns // NS_PER_MS)
-        maxie_ns = self.maxie_ns - used_ns if mover is MAXIE else self.maxie_ns
-        minnie_ns = self.minnie_ns - used_ns if mover is MINNIE else self.minnie_ns
+            return Clocks(self.maxie_left_ns // NS_PER_MS, self.minnie_left_ns // NS_PER_MS)
+        maxie_ns = self.maxie_left_ns - used_ns if mover is MAXIE else self.maxie_left_ns
+        minnie_ns = self.minnie_left_ns - used_ns if mover is MINNIE else self.minnie_left_ns
         return Clocks(max(0, maxie_ns // NS_PER_MS), max(0, minnie_ns // NS_PER_MS))

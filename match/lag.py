@@ -48,10 +48,10 @@ class RecentPings:
 
     def __init__(self) -> None:
         self._recent_pings_ns: list[int] = []  # a deque would take ten times the memory per connection
-        self.smallest_ns = 0
+        self.smallest_ping_ns = 0
         """Smallest recent ping time, in ns; 0 if there is none."""
 
     def add_ping(self, round_trip_ns: int) -> None:
         """Record the round-trip time of a ping, in ns."""
         self._recent_pings_ns = [*self._recent_pings_ns[1 - MAX_REMEMBERED_PINGS :], round_trip_ns]
-        self.smallest_ns = min(self._recent_pings_ns)
+        self.smallest_ping_ns = min(self._recent_pings_ns)

@@ -17,16 +17,16 @@ class PlayerReadiness:
     full time to get ready.
     """
 
-    __slots__ = ("_away_ns", "_ready_ns", "_request_time", "_unready", "expected_players")
+    __slots__ = ("_ready_ns", "_reconnect_ready_ns", "_request_time", "_unready", "players_to_reconnect")
 
     def __init__(self, terms: MatchTerms) -> None:
         self._ready_ns = terms.ready_ms * NS_PER_MS
-        self._away_ns = max(self._ready_ns, terms.grace_ms * NS_PER_MS)
+        self._reconnect_ready_ns = max(self._ready_ns, terms.grace_ms * NS_PER_MS)
         self._request_time: int | None = None
         """Time (monotonic ns) at which the players were asked to get ready; None if they were not."""
         # Shared constants save memory, since a server keeps this object for each match in progress.
         self._unready = ALL_PLAYERS
-        self.expected_players = NO_PLAYERS
+        self.players_to_reconnect = NO_PLAYERS
         """Players who have not reconnected since a restart of the server."""
 
     @property
@@ -44,7 +44,9 @@ class PlayerReadiness:
         if self._request_time is None:
             return None
         return self._request_time + (
-            self._ready_ns if self._unready.isdisjoint(self.expected_players) else self._away_ns
+            self._ready_ns
+            if self._unready.isdisjoint(self.players_to_reconnect)
+            else self._reconnect_ready_ns
         )
 
     def record_ready_request(self, now_ns: int) -> None:
@@ -67,13 +69,13 @@ class PlayerReadiness:
 
         The time to get ready begins again at `now_ns` (monotonic ns).
         """
-        self.expected_players = ALL_PLAYERS
+        self.players_to_reconnect = ALL_PLAYERS
         self._restart_ready_period(now_ns)
 
     def record_reconnection(self, player: Player, now_ns: int) -> None:
         """Record a reconnection at `now_ns` (monotonic ns). If the player was expected, the time to get ready begins again."""
-        if player in self.expected_players:
-            self.expected_players -= {player}
+        if player in self.players_to_reconnect:
+            self.players_to_reconnect -= {player}
             self._restart_ready_period(now_ns)
 
     def _restart_ready_period(self, now_ns: int) -> None:

@@ -95,7 +95,7 @@ class Referee:
         self._disconnection_times_ns: dict[Player, int] = {}
         self._rejected_counts = dict.fromkeys(Player, 0)
         self._lag_budgets = dict.fromkeys(Player, LagBudget())
-        self.turn_sent_at: int | None = None
+        self.turn_sent_ns: int | None = None
         """Time (monotonic ns) at which the current turn was sent; None while no clock runs."""
         self._turn_lag_ns = 0
         """Smallest recent ping time of the mover's connection at the start of the turn, in ns; 0 if unknown."""
@@ -147,7 +147,7 @@ class Referee:
     def next_deadline_ns(self) -> int | None:
         """Return the time (monotonic ns) at which `DeadlinePassed` is due; None before the match opens and after its end."""
         # In the usual case no list is needed.
-        if self.turn_sent_at is not None and not self._disconnection_times_ns and self.result is None:
+        if self.turn_sent_ns is not None and not self._disconnection_times_ns and self.result is None:
             return self._flag_time_ns
         return min([deadline_ns for deadline_ns, _ in self._list_deadlines()], default=None)
 
@@ -214,11 +214,11 @@ class Referee:
         Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
         """
         # If the mover is not connected, the turn begins when the mover returns.
-        is_connected = self.mover not in self.readiness.expected_players
+        is_connected = self.mover not in self.readiness.players_to_reconnect
         is_next = self.result is None and turn.ply == len(self.moves)
         if is_connected and self._has_begun and is_next:
             now_ns -= turn.clock_ran_ns
-            self.turn_sent_at = now_ns
+            self.turn_sent_ns = now_ns
             self._turn_lag_ns = turn.lag_ns
             lag_credit_ns = min(self._lag_budgets[self.mover].left_ns, turn.lag_ns)
             self._flag_time_ns = now_ns + self._clock.get_max_move_ns(self.mover) + lag_credit_ns
@@ -239,8 +239,8 @@ class Referee:
             return self._reject_message(player, ErrorCode.OUT_OF_TURN, detail, ply, now_ns)
         # A move can arrive before its turn has been sent; then it took no time.
         elapsed_ns = 0
-        if self.turn_sent_at is not None:
-            elapsed_ns, late_ns = max(0, now_ns - self.turn_sent_at), now_ns - self._flag_time_ns
+        if self.turn_sent_ns is not None:
+            elapsed_ns, late_ns = max(0, now_ns - self.turn_sent_ns), now_ns - self._flag_time_ns
             if late_ns > 0:
                 return self._end_by_timeout(
                     player, f"the move came {late_ns / NS_PER_MS:.1f} ms after the flag fell", now_ns
@@ -263,7 +263,7 @@ class Referee:
         game, player = self.terms.game, event.player
         self.position, self.mover = position, game.player(position)
         self._clock = self._clock.deduct_move_time(player, elapsed_ns)
-        self.turn_sent_at = None
+        self.turn_sent_ns = None
         elapsed_ms = round(elapsed_ns / NS_PER_MS, 3)
         credited_ms = round(credited_ns / NS_PER_MS, 3) if credited_ns else 0.0
         self.moves.append(RecordedMove(event.move, elapsed_ms, event.thinking, credited_ms))
@@ -365,7 +365,7 @@ class Referee:
     def _handle_recovery(self, now_ns: int) -> list[RefereeEffect]:
         """Mark both players as disconnected. The interrupted turn restarts when its mover has reconnected."""
         self.readiness.expect_reconnections(now_ns)
-        self.turn_sent_at = None
+        self.turn_sent_ns = None
         self._disconnection_times_ns = dict.fromkeys(Player, now_ns)
         self.revision += 1
         return []
@@ -386,7 +386,7 @@ class Referee:
         deadlines: list[tuple[int, Player | None]] = [
             (lost_at + grace_ns, player) for player, lost_at in self._disconnection_times_ns.items()
         ]
-        if self.turn_sent_at is not None:
+        if self.turn_sent_ns is not None:
             deadlines.append((self._flag_time_ns, self.mover))
         return deadlines
 
@@ -473,19 +473,19 @@ class Referee:
         return self._disconnection_times_ns if self._has_begun else {}
 
     @property
-    def player_to_move(self) -> Player | None:
+    def mover_if_playing(self) -> Player | None:
         """Return the player to move; None before both players are ready, and after the match is over."""
         return self.mover if self._has_begun and not self.is_over else None
 
     def get_clocks(self, now_ns: int) -> Clocks:
         """Return both clocks at time `now_ns` (monotonic ns)."""
         return self._clock.make_clocks_message(
-            self.player_to_move, now_ns - self.turn_sent_at if self.turn_sent_at is not None else 0
+            self.mover_if_playing, now_ns - self.turn_sent_ns if self.turn_sent_ns is not None else 0
         )
 
     def _make_turn_message(self, clocks: Clocks) -> NotifyPlayer:
         mover, clock = self.mover, self._clock
-        control = clock.maxie_control if mover is MAXIE else clock.minnie_control
+        control = clock.maxie_time_control if mover is MAXIE else clock.minnie_time_control
         moves = MovesSnapshot(self._move_list)
         return NotifyPlayer(
             mover, Turn(self.terms.match, len(self.moves), moves, clocks, control.increment_ms)

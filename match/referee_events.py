@@ -128,13 +128,15 @@ _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[list[TimedEvent]] = msgspec.json.Decoder(list[TimedEvent])
 
 
-def encode_journal_row(time_ns: int, event: RefereeEvent, turn: tuple[int, TurnStarted] | None = None) -> str:
+def encode_journal_row(
+    time_ns: int, event: RefereeEvent, unstored_turn: tuple[int, TurnStarted] | None = None
+) -> str:
     """Return an event at the time `time_ns` (monotonic) as JSON for the journal.
 
-    turn  start of the current turn, with its time, if the journal does not have it yet; it is written before the event
+    unstored_turn  start of the current turn, with its time, if the journal does not have it yet; it is written before the event
     """
     timed_event = (time_ns, event)
-    return _encoder.encode((timed_event,) if turn is None else (turn, timed_event)).decode()
+    return _encoder.encode((timed_event,) if unstored_turn is None else (unstored_turn, timed_event)).decode()
 
 
 def decode_journal_row(row_json: str) -> list[TimedEvent]:

@@ -158,7 +158,7 @@ def _replay_moves(record: Record, terms: MatchTerms) -> Replay:
         if referee.result is not None and referee.result.reason is EndReason.ILLEGAL_MOVE:
             raise BadRecord(referee.result.detail)
         positions.append(referee.position)
-    _require_replayed_result(record, referee)
+    _require_same_result(record, referee)
     return Replay(record, terms.game, tuple(positions))
 
 
@@ -210,7 +210,7 @@ def _list_opening_positions(terms: MatchTerms) -> list[object]:
     return positions
 
 
-def _require_replayed_result(record: Record, referee: Referee) -> None:
+def _require_same_result(record: Record, referee: Referee) -> None:
     result, replayed_result = record.result, referee.recorded_result
     if result.reason is EndReason.SERVER_FAULT:
         if result.winner is not None:

@@ -76,19 +76,19 @@ def _make_timeline_entries(
 ) -> Iterator[TimelineEntry]:
     start_ns = events[0][0] if events else 0
     clock_ms: int | None = None
-    turn_sent_at: int | None = None
+    turn_sent_ns: int | None = None
     last_ns = start_ns
     for time_ns, event in events:
         if isinstance(event, ServerRecovered):
             start_ns += time_ns - last_ns  # a new run of the server has a new clock
         last_ns = time_ns
-        mover = referee.player_to_move
+        mover = referee.mover_if_playing
         effects = referee.handle_event(event, time_ns)
         at_ms = round((time_ns - start_ns) / NS_PER_MS, 1)
-        elapsed_ms = None if turn_sent_at is None else round(max(0, time_ns - turn_sent_at) / NS_PER_MS, 1)
+        elapsed_ms = None if turn_sent_ns is None else round(max(0, time_ns - turn_sent_ns) / NS_PER_MS, 1)
         if isinstance(event, TurnStarted):
-            turn_sent_at = time_ns - event.clock_ran_ns
-            clock_ms = _get_mover_clock_ms(referee, turn_sent_at)
+            turn_sent_ns = time_ns - event.clock_ran_ns
+            clock_ms = _get_mover_clock_ms(referee, turn_sent_ns)
         elif isinstance(event, MoveReceived):
             yield _make_move_entry(referee, event, effects, at_ms, clock_ms, elapsed_ms)
         elif isinstance(event, DeadlinePassed):
@@ -108,7 +108,7 @@ def _make_timeline_entries(
 
 
 def _get_mover_clock_ms(referee: Referee, time_ns: int) -> int | None:
-    mover = referee.player_to_move
+    mover = referee.mover_if_playing
     if mover is None:
         return None
     clocks = referee.get_clocks(time_ns)

@@ -27,9 +27,9 @@ MAX_REPORTED_RESIGNATIONS = 3
 class RestartPolicy:
     """Limits that decide when a bot's process is restarted, killed or given up."""
 
-    start_seconds: float = 60
+    connect_timeout_seconds: float = 60
     """Time within which a started process must connect to the server, in seconds. A process that does not counts as hung."""
-    settle_seconds: float = 20
+    first_match_wait_seconds: float = 20
     """Maximum time that the first matches wait for all bots to connect, in seconds.
 
     After that, the matches begin without the missing bots.
@@ -42,7 +42,7 @@ class RestartPolicy:
     """Pause before the first of several consecutive restarts, in seconds. The pause doubles with each further one."""
     max_backoff_seconds: float = 5
     """Maximum pause before a restart, in seconds."""
-    stop_seconds: float = STOP_TIMEOUT_SECONDS
+    stop_timeout_seconds: float = STOP_TIMEOUT_SECONDS
     """Time from the request to stop until the bot is killed, in seconds."""
 
 
@@ -57,7 +57,7 @@ class BotServer(Protocol):
         """Wait until the bot is connected, and return True. Return False if it is not connected after `seconds`."""
         ...
 
-    def report_bot_exit(self, name: str, exit_text: str) -> None:
+    def forfeit_bot_matches(self, name: str, exit_text: str) -> None:
         """Let the bot lose its matches, because its process has ended unexpectedly.
 
         exit_text: message with the exit code or signal, such as `its process ended (exit code 1)`
@@ -79,7 +79,7 @@ class BotState(Enum):
 class BotProcess:
     """Process of one bot, through all its restarts.
 
-    host        server to which the bot connects
+    server      server to which the bot connects
     on_failure  function that is called with a report of one or more lines when the bot crashes, hangs or resigns
     on_change   function that is called after each change of `state`
     """
@@ -87,7 +87,7 @@ class BotProcess:
     def __init__(
         self,
         program: BotProgram,
-        host: BotServer,
+        server: BotServer,
         policy: RestartPolicy,
         on_failure: Callable[[str], None],
         on_change: Callable[[], None],
@@ -95,15 +95,15 @@ class BotProcess:
     ) -> None:
         self.name = program.name
         self.state = BotState.STARTING
-        self.refusal: str | None = None
+        self.start_error: str | None = None
         """Last output line of a bot that ended with exit code 2 before it ever connected; None for all other bots.
 
         Such a bot could not start, and would fail again, so it is not restarted.
         """
-        self.process_id: int | None = None
+        self.supervisor_pid: int | None = None
         """Process id of the supervisor, the parent of all the bot's processes; None if it is not running."""
         self._program = program
-        self._host = host
+        self._server = server
         self._policy = policy
         self._on_failure = on_failure
         self._on_change = on_change
@@ -189,10 +189,12 @@ class BotProcess:
                     if self._output_tail
                     else "the process ended with exit code 2 and printed nothing"
                 )
-                self.refusal = last_line.removeprefix("arena: ")
+                self.start_error = last_line.removeprefix("arena: ")
                 break
             self._has_ended = True
-            self._host.report_bot_exit(self.name, f"its process ended ({_describe_exit_code(exit_code)})")
+            self._server.forfeit_bot_matches(
+                self.name, f"its process ended ({_describe_exit_code(exit_code)})"
+            )
             self._failures += 1
             is_lost = self._failures > self._policy.max_restarts
             self._on_failure(self._make_exit_report(exit_code, is_lost=is_lost))
@@ -205,8 +207,8 @@ class BotProcess:
 
     async def _run_process_once(self) -> int:
         """Run the process once, from start to end, and return its exit code. If it hangs, kill it."""
-        child = await ChildProcess.start(self._program, self._host.issue_token(self.name))
-        self.process_id, self._output_tail = child.pid, child.output_tail
+        child = await ChildProcess.start(self._program, self._server.issue_token(self.name))
+        self.supervisor_pid, self._output_tail = child.supervisor_pid, child.output_tail
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(child.read_output_until_closed)
@@ -219,16 +221,18 @@ class BotProcess:
                 tasks.cancel_scope.cancel()
             return exit_code
         finally:
-            self.process_id = None
-            await child.stop_or_kill(self._policy.stop_seconds)
+            self.supervisor_pid = None
+            await child.stop_or_kill(self._policy.stop_timeout_seconds)
 
     async def _wait_until_bot_connects(self, child: ChildProcess) -> None:
-        if await self._host.wait_until_connected(self.name, self._policy.start_seconds):
+        if await self._server.wait_until_connected(self.name, self._policy.connect_timeout_seconds):
             self._was_connected = True
             if child.exit_code is None:
                 self._set_state(BotState.UP)
         else:
-            self._report_and_kill_hung_bot(f"it did not connect within {self._policy.start_seconds:g} s")
+            self._report_and_kill_hung_bot(
+                f"it did not connect within {self._policy.connect_timeout_seconds:g} s"
+            )
 
     async def _kill_when_hung(self, child: ChildProcess) -> None:
         await self._kill_requested.wait()

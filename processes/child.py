@@ -77,7 +77,7 @@ class ChildProcess:
         return cls(process)
 
     @property
-    def pid(self) -> int:
+    def supervisor_pid(self) -> int:
         """Process id of the supervisor, the parent of all the bot's processes."""
         return self._process.pid
 

@@ -16,31 +16,31 @@ _encode = msgspec.msgpack.Encoder().encode
 class MoveList:
     """Moves of one match, in order. `append` takes constant time."""
 
-    __slots__ = ("encoded", "moves")
+    __slots__ = ("encoded_moves", "moves")
 
     def __init__(self, moves: Iterable[PlainData] = ()) -> None:
         self.moves: list[PlainData] = []
-        self.encoded = bytearray()
+        self.encoded_moves = bytearray()
         """The moves in msgpack, one after another, without the array header."""
         for move in moves:
             self.append(move)
 
     def append(self, move: PlainData) -> None:
         self.moves.append(move)
-        self.encoded += _encode(move)
+        self.encoded_moves += _encode(move)
 
 
 class MovesSnapshot(Sequence[PlainData]):
     """Snapshot of the moves of a match, equal to a list of them. Later moves do not change it. It is created in O(1) time."""
 
-    __slots__ = ("_count", "_encoded", "_moves", "_size")
+    __slots__ = ("_count", "_encoded", "_encoded_byte_count", "_moves")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, moves: MoveList) -> None:
         self._moves = moves.moves
         self._count = len(moves.moves)
-        self._encoded = moves.encoded
-        self._size = len(moves.encoded)
+        self._encoded = moves.encoded_moves
+        self._encoded_byte_count = len(moves.encoded_moves)
 
     @staticmethod
     def encode_hook(value: object) -> Raw:
@@ -59,7 +59,7 @@ class MovesSnapshot(Sequence[PlainData]):
             header = b"\xdc" + count.to_bytes(2, "big")
         else:
             header = b"\xdd" + count.to_bytes(4, "big")
-        return Raw(header + value._encoded[: value._size])  # noqa: SLF001  same class
+        return Raw(header + value._encoded[: value._encoded_byte_count])  # noqa: SLF001  same class
 
     @overload
     def __getitem__(self, index: int) -> PlainData: ...

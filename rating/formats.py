@@ -31,7 +31,7 @@ An encounter is all matches of one round against one opponent.
 """
 
 CHAMPION_ROUND_NAME = "champion"
-"""Value of `FormatRank.reached` for the winner of a knockout."""
+"""Value of `FormatRank.stage` for the winner of a knockout."""
 
 KNOCKOUT_FORMAT = "knockout"
 LADDER_FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT_FORMAT)
@@ -47,24 +47,24 @@ ARENA_FORMAT = "arena"
 class RosterChange(NamedTuple):
     """Entry or withdrawal of a bot in a Swiss event, from round number `round` (counted from 0) on.
 
-    joins   True if the bot takes part from this round on, False if it no longer does
+    is_joining  True if the bot takes part from this round on, False if it no longer does
     """
 
     bot: str
     round: int
-    joins: bool
+    is_joining: bool
 
 
 class FormatRank(NamedTuple):
     """Rank of a bot in an event, by the rules of the event's format."""
 
-    order: tuple[float, ...]
+    sort_key: tuple[float, ...]
     """Sort key of the rank: the smallest key is the best rank."""
-    byes: float = 0
+    bye_points: float = 0
     """Points from byes, which are rounds without an opponent."""
     buchholz: float | None = None
     """Tie-break of a Swiss: sum of the points of all opponents, without their points from byes; None in other formats."""
-    reached: str = ""
+    stage: str = ""
     """Stage reached in a knockout: `champion`, `final`, `semifinal`, `last 8` and so on; empty in other formats."""
 
 
@@ -79,13 +79,13 @@ def rank_by_format(rows: Sequence[StandingsRow], format: EventFormat) -> list[St
         rank = ranks[row.bot]
         return replace(
             row,
-            points=row.points + rank.byes,
-            byes=rank.byes,
+            points=row.points + rank.bye_points,
+            byes=rank.bye_points,
             buchholz=rank.buchholz,
-            reached=rank.reached,
+            reached=rank.stage,
         )
 
-    return rank_standings(map(add_format_columns, rows), lambda row: ranks[row.bot].order)
+    return rank_standings(map(add_format_columns, rows), lambda row: ranks[row.bot].sort_key)
 
 
 class Encounter(Struct, frozen=True):
@@ -124,7 +124,7 @@ class AbsenceCounter:
 
         absent_bots   bots that missed both matches of the pair
         """
-        for bot, opponent in ((pair.first, pair.second), (pair.second, pair.first)):
+        for bot, opponent in ((pair.first_bot, pair.second_bot), (pair.second_bot, pair.first_bot)):
             encounter = pair.round, opponent
             if bot not in absent_bots:
                 self._latest_encounters[bot] = encounter
@@ -187,7 +187,7 @@ class RoundRobinFormat:
     seed: int
     is_gauntlet: bool = False
     _rounds_started: int = 0
-    _pairs_finished: Counter[str] = field(default_factory=Counter)
+    _finished_pair_counts: Counter[str] = field(default_factory=Counter)
     """Number of pairs of matches that each bot has finished."""
     _absences: AbsenceCounter = field(default_factory=AbsenceCounter)
 
@@ -232,14 +232,14 @@ class RoundRobinFormat:
         second_points: float,  # noqa: ARG002
         absent_bots: Collection[str] = (),
     ) -> None:
-        self._pairs_finished.update((pair.first, pair.second))
+        self._finished_pair_counts.update((pair.first_bot, pair.second_bot))
         self._absences.record_absences(pair, absent_bots)
 
     def compute_rank(self, bot: str, points: float) -> FormatRank:
         if self.is_gauntlet and bot == self.bots[0]:
             # The first bot plays in every match; an opponent ranks above it by scoring more than half against it.
             # Half of the two points of each finished pair is one point.
-            points = max(self._pairs_finished[opponent] for opponent in self.bots[1:])
+            points = max(self._finished_pair_counts[opponent] for opponent in self.bots[1:])
         return FormatRank((-points,))
 
 
@@ -256,16 +256,18 @@ class SwissFormat:
     start_position_count: int
     rounds_started: int = 0
     """Number of rounds whose pairings have been made."""
-    _next_number: int = 0
-    _open_pairs: set[int] = field(default_factory=set)
-    _absent_bots: set[str] = field(default_factory=set)
+    _next_pair_number: int = 0
+    _open_pair_numbers: set[int] = field(default_factory=set)
+    _inactive_bots: set[str] = field(default_factory=set)
     """Bots that are not paired, because they left the event or were withdrawn after repeated absence."""
-    _changes: defaultdict[int, list[tuple[str, bool]]] = field(default_factory=lambda: defaultdict(list))
+    _roster_changes: defaultdict[int, list[tuple[str, bool]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     """Roster changes by round: each has a bot, and True if it joins from that round on or False if it leaves."""
     _points: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     _opponents: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    _byes: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    _idle_rounds: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    _bye_counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    _idle_round_counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     """Number of rounds in which each bot did not play, because of a bye or an absence."""
     _absences: AbsenceCounter = field(default_factory=AbsenceCounter)
 
@@ -281,8 +283,8 @@ class SwissFormat:
         for bot, round, joins in changes:
             if bot not in self.bots:
                 self.bots.append(bot)
-                self._idle_rounds[bot] = self.rounds_started
-            self._changes[round].append((bot, joins))
+                self._idle_round_counts[bot] = self.rounds_started
+            self._roster_changes[round].append((bot, joins))
 
     @property
     def total_matches(self) -> int | None:
@@ -293,7 +295,7 @@ class SwissFormat:
         )
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:  # noqa: ARG002  a round is paired when the previous one is over
-        if self._open_pairs or (self.rounds is not None and self.rounds_started >= self.rounds):
+        if self._open_pair_numbers or (self.rounds is not None and self.rounds_started >= self.rounds):
             return []
         round = self.rounds_started
         active_bots = self._update_active_bots(round)
@@ -301,42 +303,42 @@ class SwissFormat:
             return []
         self.rounds_started += 1
         swiss_round = pair_swiss_round(
-            active_bots, self._points, lambda a, b: self._opponents[a].count(b), self._idle_rounds
+            active_bots, self._points, lambda a, b: self._opponents[a].count(b), self._idle_round_counts
         )
         if swiss_round.bye is not None:
-            self._byes[swiss_round.bye] += 1
+            self._bye_counts[swiss_round.bye] += 1
             self._points[swiss_round.bye] += 2 * self.start_position_count
         paired_bots = {bot for meeting in swiss_round.meetings for bot in meeting}
         for bot in self.bots:
-            self._idle_rounds[bot] += bot not in paired_bots
+            self._idle_round_counts[bot] += bot not in paired_bots
         pairs: list[MatchPair] = []
         for first, second in swiss_round.meetings:
             self._opponents[first].append(second)
             self._opponents[second].append(first)
             for start in range(self.start_position_count):
-                pairs.append(MatchPair(self._next_number + len(pairs), round, start, first, second))
-        self._next_number += len(pairs)
-        self._open_pairs = {pair.number for pair in pairs}
+                pairs.append(MatchPair(self._next_pair_number + len(pairs), round, start, first, second))
+        self._next_pair_number += len(pairs)
+        self._open_pair_numbers = {pair.number for pair in pairs}
         return pairs
 
     def _update_active_bots(self, round: int) -> list[str]:
         """Apply the withdrawals and the roster changes of a round, and return the bots to be paired in it."""
-        self._absent_bots |= self.withdrawn_bots
-        for bot, joins in self._changes.pop(round, ()):
+        self._inactive_bots |= self.withdrawn_bots
+        for bot, joins in self._roster_changes.pop(round, ()):
             self._absences.forget_absences(bot)
-            (self._absent_bots.discard if joins else self._absent_bots.add)(bot)
-        return [bot for bot in self.bots if bot not in self._absent_bots]
+            (self._inactive_bots.discard if joins else self._inactive_bots.add)(bot)
+        return [bot for bot in self.bots if bot not in self._inactive_bots]
 
     def record_pair_result(
         self, pair: MatchPair, first_points: float, second_points: float, absent_bots: Collection[str] = ()
     ) -> None:
-        self._points[pair.first] += first_points
-        self._points[pair.second] += second_points
+        self._points[pair.first_bot] += first_points
+        self._points[pair.second_bot] += second_points
         self._absences.record_absences(pair, absent_bots)
-        self._open_pairs.discard(pair.number)
+        self._open_pair_numbers.discard(pair.number)
 
     def compute_rank(self, bot: str, points: float) -> FormatRank:
-        byes = self._byes[bot] * 2 * self.start_position_count
+        byes = self._bye_counts[bot] * 2 * self.start_position_count
         buchholz = sum(self._points[other] for other in self._opponents[bot])
         return FormatRank((-points - byes, -buchholz), byes, buchholz)
 
@@ -363,34 +365,34 @@ class ArenaFormat:
 class _BracketNode:
     """Encounter in the tree of a knockout.
 
-    bots           the two bots: known from the start, or winners of earlier encounters; None while unknown
-    parent         index of the encounter in which the winner plays next; None for the final
-    parent_slot    index of the winner in the parent's `bots`, 0 or 1
-    points         points of each bot in the finished pairs
-    pairs_to_play  number of scheduled pairs that are not finished
-    pairs_started  number of scheduled pairs so far
+    bots                   the two bots: known from the start, or winners of earlier encounters; None while unknown
+    parent_index           index of the encounter in which the winner plays next; None for the final
+    parent_slot            index of the winner in the `bots` of that encounter, 0 or 1
+    points                 points of each bot in the finished pairs
+    unfinished_pair_count  number of scheduled pairs that are not finished
+    scheduled_pair_count   number of scheduled pairs so far, finished ones included
     """
 
     bots: list[str | None]
-    parent: int | None
+    parent_index: int | None
     parent_slot: int
     depth: int
     """Number of further encounters that the winner must win for the title: 0 for the final, 1 for a semifinal."""
     points: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    pairs_to_play: int = 0
-    pairs_started: int = 0
+    unfinished_pair_count: int = 0
+    scheduled_pair_count: int = 0
     winner: str | None = None
 
-    def record_pair_start(self) -> None:
+    def count_scheduled_pair(self) -> None:
         """Count one more pair of matches of this encounter as scheduled."""
-        self.pairs_started += 1
-        self.pairs_to_play += 1
+        self.scheduled_pair_count += 1
+        self.unfinished_pair_count += 1
 
     def record_pair_points(self, points: Mapping[str, float]) -> None:
         """Add the points that each bot scored in a finished pair of matches of this encounter."""
         for bot, new_points in points.items():
             self.points[bot] += new_points
-        self.pairs_to_play -= 1
+        self.unfinished_pair_count -= 1
 
 
 @dataclass
@@ -406,17 +408,17 @@ class KnockoutFormat:
     rounds: int
     start_position_count: int
     _nodes: list[_BracketNode] = field(default_factory=list)
-    _new_encounters: list[int] = field(default_factory=list)
+    _unscheduled_encounters: list[int] = field(default_factory=list)
     """Indices in `_nodes` of the encounters whose two bots are known, but whose matches are not scheduled yet."""
-    _tie_breaks: int = 0
-    _lost_depths: dict[str, int] = field(default_factory=dict)
+    _tie_break_count: int = 0
+    _elimination_depths: dict[str, int] = field(default_factory=dict)
     """Depth of the encounter that each eliminated bot lost: 0 for the final, 1 for a semifinal, and so on."""
     winner: str | None = None
     withdrawn_bots: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         check_entrants(self.bots, self.start_position_count)
-        self._seed = {bot: place for place, bot in enumerate(self.bots)}
+        self._seed_by_bot = {bot: place for place, bot in enumerate(self.bots)}
         self._add_bracket_part(list(_make_bracket_seeds(len(self.bots))), None, 0, 0)
 
     def _add_bracket_part(self, seeds: list[int], parent: int | None, parent_slot: int, depth: int) -> None:
@@ -438,11 +440,11 @@ class KnockoutFormat:
             else:  # a bot alone in its part of the bracket advances without playing
                 node.bots[side] = self.bots[seeds_present[0]]
         if None not in node.bots:
-            self._new_encounters.append(index)
+            self._unscheduled_encounters.append(index)
 
     @property
     def total_matches(self) -> int | None:
-        return 2 * ((len(self.bots) - 1) * self.rounds * self.start_position_count + self._tie_breaks)
+        return 2 * ((len(self.bots) - 1) * self.rounds * self.start_position_count + self._tie_break_count)
 
     @property
     def _max_pairs_per_encounter(self) -> int:
@@ -451,18 +453,18 @@ class KnockoutFormat:
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
         pairs: list[MatchPair] = []
-        for index in sorted(self._new_encounters):
+        for index in sorted(self._unscheduled_encounters):
             pairs += [self._make_next_pair(index) for _ in range(self.rounds * self.start_position_count)]
         for index, node in enumerate(self._nodes):
             if (
-                node.pairs_started
-                and not node.pairs_to_play
+                node.scheduled_pair_count
+                and not node.unfinished_pair_count
                 and self._is_tied(node)
-                and node.pairs_started < self._max_pairs_per_encounter
+                and node.scheduled_pair_count < self._max_pairs_per_encounter
             ):
-                self._tie_breaks += 1
+                self._tie_break_count += 1
                 pairs.append(self._make_next_pair(index))
-        self._new_encounters.clear()
+        self._unscheduled_encounters.clear()
         return pairs
 
     def _make_next_pair(self, encounter_index: int) -> MatchPair:
@@ -472,15 +474,15 @@ class KnockoutFormat:
             raise ValueError(
                 f"the bots of knockout encounter {encounter_index} are not known before earlier encounters end"
             )
-        number = encounter_index * self._max_pairs_per_encounter + node.pairs_started
+        number = encounter_index * self._max_pairs_per_encounter + node.scheduled_pair_count
         pair = MatchPair(
             number,
-            node.pairs_started // self.start_position_count,
-            node.pairs_started % self.start_position_count,
+            node.scheduled_pair_count // self.start_position_count,
+            node.scheduled_pair_count % self.start_position_count,
             first,
             second,
         )
-        node.record_pair_start()
+        node.count_scheduled_pair()
         return pair
 
     def record_pair_result(
@@ -491,28 +493,30 @@ class KnockoutFormat:
         absent_bots: Collection[str] = (),  # noqa: ARG002  an absent bot has lost anyway
     ) -> None:
         node = self._nodes[pair.number // self._max_pairs_per_encounter]
-        node.record_pair_points({pair.first: first_points, pair.second: second_points})
-        if node.pairs_to_play or (self._is_tied(node) and node.pairs_started < self._max_pairs_per_encounter):
+        node.record_pair_points({pair.first_bot: first_points, pair.second_bot: second_points})
+        if node.unfinished_pair_count or (
+            self._is_tied(node) and node.scheduled_pair_count < self._max_pairs_per_encounter
+        ):
             return
-        bots = pair.first, pair.second
-        node.winner = winner = min(bots, key=lambda bot: (-node.points[bot], self._seed[bot]))
-        self._lost_depths[bots[winner == pair.first]] = node.depth
-        if node.parent is None:
+        bots = pair.first_bot, pair.second_bot
+        node.winner = winner = min(bots, key=lambda bot: (-node.points[bot], self._seed_by_bot[bot]))
+        self._elimination_depths[bots[winner == pair.first_bot]] = node.depth
+        if node.parent_index is None:
             self.winner = winner
             return
-        parent = self._nodes[node.parent]
+        parent = self._nodes[node.parent_index]
         parent.bots[node.parent_slot] = winner
         if None not in parent.bots:
-            self._new_encounters.append(node.parent)
+            self._unscheduled_encounters.append(node.parent_index)
 
     def compute_rank(self, bot: str, points: float) -> FormatRank:  # noqa: ARG002  points decide only encounters
         if bot == self.winner:
-            return FormatRank((0.0,), reached=CHAMPION_ROUND_NAME)
-        lost_depth = self._lost_depths.get(bot)
+            return FormatRank((0.0,), stage=CHAMPION_ROUND_NAME)
+        lost_depth = self._elimination_depths.get(bot)
         if lost_depth is not None:
-            return FormatRank((lost_depth + 1.0,), reached=_format_round_name(lost_depth))
+            return FormatRank((lost_depth + 1.0,), stage=_format_round_name(lost_depth))
         depth = min((node.depth for node in self._nodes if bot in node.bots), default=0)
-        return FormatRank((depth + 0.5,), reached=_format_round_name(depth))
+        return FormatRank((depth + 0.5,), stage=_format_round_name(depth))
 
     def make_bracket(self) -> list[list[Encounter]]:
         """Return the encounters of each round, in the order of the rounds; within a round, from the top of the bracket."""

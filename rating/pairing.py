@@ -17,20 +17,22 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class MatchPair:
-    """Two matches of the bots `first` and `second` from one start position. `first` is Maxie in match 0, Minnie in match 1."""
+    """Two matches of the bots `first_bot` and `second_bot` from one start position. `first_bot` is Maxie in match 0, Minnie in match 1."""
 
     number: int
     """Index of the pair in the schedule, from 0."""
     round: int
     """Number of the round, from 0."""
-    start: int
+    start_index: int
     """Index of the start position in the event's list."""
-    first: str
-    second: str
+    first_bot: str
+    second_bot: str
 
-    def matches(self) -> tuple[Pairing, Pairing]:
+    def make_pairings(self) -> tuple[Pairing, Pairing]:
         """Return the two matches in playing order."""
-        return Pairing(self, 0, self.first, self.second), Pairing(self, 1, self.second, self.first)
+        return Pairing(self, 0, self.first_bot, self.second_bot), Pairing(
+            self, 1, self.second_bot, self.first_bot
+        )
 
 
 @dataclass(frozen=True, slots=True)

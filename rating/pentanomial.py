@@ -63,19 +63,19 @@ class EloDifference:
     """Half the width of the 95 % interval of `elo`."""
     superiority: float
     """Likelihood, 0 to 1, that the first player is the stronger one."""
-    normalised: float
+    normalised_elo: float
     """Normalised Elo: the distance of the score from ½ in standard deviations of a match, scaled to Elo."""
-    normalised_error: float
-    """Half the width of the 95 % interval of `normalised`."""
-    low: float
+    normalised_elo_error: float
+    """Half the width of the 95 % interval of `normalised_elo`."""
+    elo_low: float
     """Lower end of the 95 % interval on the Elo scale; −∞ if the score's lower bound is below 0."""
-    high: float
+    elo_high: float
     """Upper end of the 95 % interval on the Elo scale; +∞ if the score's upper bound is above 1."""
 
     @property
     def interval_text(self) -> str:
         """Return the 95 % interval in words, such as `+120.3 to ∞`."""
-        return f"{_format_elo_bound(self.low)} to {_format_elo_bound(self.high)}"
+        return f"{_format_elo_bound(self.elo_low)} to {_format_elo_bound(self.elo_high)}"
 
 
 def _format_elo_bound(elo: float) -> str:

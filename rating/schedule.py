@@ -48,7 +48,7 @@ class Schedule:
         self._queues: dict[frozenset[str], deque[Pairing]] = {}
         self._scheduled_bot_pairs: set[frozenset[str]] = set()
         """Pairs of bots between which a match has been scheduled so far."""
-        self._attempts: dict[Pairing, int] = {}
+        self._void_attempt_counts: dict[Pairing, int] = {}
         self._unfinished_pair_results: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
         """Results of the played matches of unfinished pairs, by pair number: each match as (points by bot, absent bots)."""
         self._queued_count = 0
@@ -96,7 +96,7 @@ class Schedule:
 
     def make_next_match_id(self, pairing: Pairing) -> str:
         """Return the id of the next attempt to play the match of a pairing. Each attempt has an id of its own."""
-        return make_match_id(self._event_uid, pairing, self._attempts.get(pairing, 0))
+        return make_match_id(self._event_uid, pairing, self._void_attempt_counts.get(pairing, 0))
 
     def list_startable_pairings(self) -> list[Pairing]:
         """Return the next match of every two bots with a match left against each other, in order. O(n² log n) for n bots."""
@@ -111,13 +111,13 @@ class Schedule:
     def record_result(self, pairing: Pairing, record: AnyFinishedMatch) -> bool:
         """Record a finished match. Return True if the result counts, False if it is void and must be played again."""
         if is_void(record):
-            attempts = self._attempts.get(pairing, 0) + 1
+            attempts = self._void_attempt_counts.get(pairing, 0) + 1
             if attempts < MAX_ATTEMPTS_PER_MATCH:
-                self._attempts[pairing] = attempts
+                self._void_attempt_counts[pairing] = attempts
                 self._get_queue_for_same_bots(pairing).appendleft(pairing)
                 self._queued_count += 1
                 return False
-        self._attempts.pop(pairing, None)
+        self._void_attempt_counts.pop(pairing, None)
         self._record_pair_result_if_complete(pairing, record)
         return True
 
@@ -127,7 +127,7 @@ class Schedule:
         legs.append((compute_points_by_bot(pairing, record.result), find_absent_bots(pairing, record.result)))
         if len(legs) == 2:
             del self._unfinished_pair_results[pair.number]
-            bots = pair.first, pair.second
+            bots = pair.first_bot, pair.second_bot
             first_points, second_points = (sum(points[bot] for points, _ in legs) for bot in bots)
             self.format.record_pair_result(pair, first_points, second_points, legs[0][1] & legs[1][1])
             self._add_next_pairs(may_begin_round=False)
@@ -139,8 +139,8 @@ class Schedule:
         return bool(pairs)
 
     def _add_pair(self, pair: MatchPair) -> None:
-        self._scheduled_bot_pairs.add(frozenset((pair.first, pair.second)))
-        for pairing in pair.matches():
+        self._scheduled_bot_pairs.add(frozenset((pair.first_bot, pair.second_bot)))
+        for pairing in pair.make_pairings():
             self._get_queue_for_same_bots(pairing).append(pairing)
             self._queued_count += 1
 

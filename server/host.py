@@ -394,7 +394,7 @@ class Host:
         bot = self.shell.core.find_bot(bot_name)
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
-    def report_bot_exit(self, name: str, exit_text: str) -> None:
+    def forfeit_bot_matches(self, name: str, exit_text: str) -> None:
         """Report to the core that the process of a bot run by this host has ended. The bot then loses its matches.
 
         exit_text  description of how the process ended, for the matches' records

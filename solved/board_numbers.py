@@ -28,14 +28,14 @@ from arena.games.riskless_map import RisklessMap
 class BoardNumbering:
     """Numbering of a map's boards (positions as the player to move sees them), equal for maps with equal roads, cap and goal.
 
-    neighbours  numbers of each territory's neighbours, in ascending order
-    cap         maximum number of armies on a territory
-    goal        total number of armies that wins
+    neighbours     numbers of each territory's neighbours, in ascending order
+    territory_cap  maximum number of armies on a territory
+    armies_to_win  total number of armies that wins
     """
 
     neighbours: tuple[tuple[int, ...], ...]
-    cap: int
-    goal: int
+    territory_cap: int
+    armies_to_win: int
 
     @classmethod
     def from_map(cls, map: RisklessMap) -> BoardNumbering:
@@ -50,7 +50,7 @@ class BoardNumbering:
     @property
     def radix(self) -> int:
         """Return the base of the numbers of boards: a digit has 2 × cap + 1 values, for -cap to cap armies."""
-        return 2 * self.cap + 1
+        return 2 * self.territory_cap + 1
 
     @property
     def board_count(self) -> int:
@@ -72,14 +72,16 @@ class BoardNumbering:
 
     def decode_board(self, board_number: int) -> tuple[int, ...]:
         """Return the board with this number: armies of the player to move are positive, the opponent's negative."""
-        return tuple(board_number // place_value % self.radix - self.cap for place_value in self.place_values)
+        return tuple(
+            board_number // place_value % self.radix - self.territory_cap for place_value in self.place_values
+        )
 
     def find_representative_number(self, board: Sequence[int]) -> int:
         """Return the number of a board's representative: the lowest number among those of the board and its symmetric images.
 
         Takes O(territories) time for each symmetry.
         """
-        digits = [n + self.cap for n in board]
+        digits = [n + self.territory_cap for n in board]
         return min(
             sum(digit * place_value for digit, place_value in zip(digits, place_values, strict=True))
             for place_values in self._place_values_by_symmetry

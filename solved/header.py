@@ -100,7 +100,7 @@ class TableHeader(Struct, frozen=True, kw_only=True):
 
 def compute_boards_digest(numbering: BoardNumbering) -> str:
     """Return 12 hexadecimal digits that identify the contents of a table: roads, cap, goal and version of the rules."""
-    fields = [RULES_VERSION, numbering.neighbours, numbering.cap, numbering.goal]
+    fields = [RULES_VERSION, numbering.neighbours, numbering.territory_cap, numbering.armies_to_win]
     return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:12]
 
 

@@ -26,11 +26,11 @@ class MoveQuality(StrEnum):
 class ClassifiedMove:
     """Comparison of a move with the best move in the same position. Values are for the player who makes the move."""
 
-    before: SolvedValue
+    value_before: SolvedValue
     """Value of the position before the move, with best play, for the player who makes the move."""
-    after: SolvedValue
+    value_after: SolvedValue
     """Value of the position after the move, with best play from there, for the player who makes the move."""
-    best: Move
+    best_move: Move
     """Best move in the position: the quickest win, otherwise a draw, otherwise the slowest loss.
 
     If the classified move is as good as any other, it is the best move itself.
@@ -38,7 +38,7 @@ class ClassifiedMove:
 
     @property
     def quality(self) -> MoveQuality:
-        return _classify_value_change(self.before, self.after)
+        return _classify_value_change(self.value_before, self.value_after)
 
 
 def classify_move(solution: Solution, position: RisklessPosition, move: Move) -> ClassifiedMove:
@@ -66,7 +66,7 @@ def classify_moves_of_record(record: Record) -> list[tuple[Player, MoveQuality, 
         positions = [game.start()]
         for move in record.moves:
             positions.append(game.play(positions[-1], game.move_from_data(move.move)))
-        values = [solution.get_value(position) for position in positions]
+        values = [solution.probe_position(position) for position in positions]
     except (BadTable, GameError):
         return None
     return [

@@ -24,7 +24,7 @@ class Solution:
     game: Riskless
     table: SolvedTable
 
-    def get_value(self, position: RisklessPosition) -> SolvedValue:
+    def probe_position(self, position: RisklessPosition) -> SolvedValue:
         """Return the value of a position for the player to move. Raises solved.header.BadTable for a damaged file."""
         outcome = self.game.outcome(position)
         if outcome is not None:
@@ -44,7 +44,7 @@ class Solution:
         """
         game = self.game
         return [
-            (move, self.get_value(game.successor(position, move)).value_before_move)
+            (move, self.probe_position(game.successor(position, move)).value_before_move)
             for move in game.moves(position)
         ]
 
@@ -64,7 +64,7 @@ class Solution:
 
         Raises solved.header.BadTable if the table's file is damaged.
         """
-        result = self.get_value(position).result
+        result = self.probe_position(position).result
         if result is SolvedResult.DRAW:
             return None
         return position.player if result is SolvedResult.WIN else position.player.opponent

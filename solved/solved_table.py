@@ -50,9 +50,9 @@ class SolvedTable:
 
         Takes about 30 µs if the block is cached, and 0.1 ms more if it must be unpacked.
         """
-        return decode_value(self.get_code(self.numbering.find_representative_number(board)))
+        return decode_value(self.read_code(self.numbering.find_representative_number(board)))
 
-    def get_code(self, board_number: int) -> int:
+    def read_code(self, board_number: int) -> int:
         """Return the code (encoded value, see `decode_value`) of a board. Raises BadTable if its block is damaged.
 
         board_number: number of a representative board, the one with the lowest number among its symmetric images

@@ -237,7 +237,9 @@ def test_bad_input_is_reported_in_one_line(
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     # On a busy machine a bot may report its error only after the time that matches wait for bots, which adds a line.
-    patient = RestartPolicy(start_seconds=START_TIMEOUT_SECONDS, settle_seconds=START_TIMEOUT_SECONDS)
+    patient = RestartPolicy(
+        connect_timeout_seconds=START_TIMEOUT_SECONDS, first_match_wait_seconds=START_TIMEOUT_SECONDS
+    )
     monkeypatch.setattr(play_plan, "Ladder", partial(Ladder, restart_policy=patient))
     monkeypatch.setattr(hosting, "HouseEnginePlan", partial(HouseEnginePlan, restart_policy=patient))
     words = [word.replace("PORT", str(taken_port)).replace("CLOSED", str(closed_port)) for word in words]

@@ -123,7 +123,7 @@ async def _play_matches(
         program_name=engine.spec if engine.parsed_spec else engine.name,
         engine_info=engine.describe(_count_cores_per_match(settings)),
         games=settings.games or tuple(CATALOGUE.list_game_names()[:MAX_GAMES_IN_HELLO]),
-        rules=CATALOGUE.get_default_digests(),
+        rules=CATALOGUE.get_custom_game_digests(),
         maps=settings.maps,
         time_controls=settings.time_controls,
         challenge=settings.make_challenge(),

@@ -210,9 +210,9 @@ def review_by_tablebase(replay: Replay) -> list[SolvedMove] | None:
                 player=game.player(position).value,
                 move=game.move_to_text(move),
                 kind=verdict.quality,
-                before=str(verdict.before),
-                after=str(verdict.after),
-                best=game.move_to_text(verdict.best),
+                before=str(verdict.value_before),
+                after=str(verdict.value_after),
+                best=game.move_to_text(verdict.best_move),
             )
         )
     return moves

@@ -70,8 +70,8 @@ def render_values_chart(
     for review in reviews:
         if review.mark:
             x, y, colour = (
-                area.get_svg_x(review.ply),
-                area.get_svg_y(clamp_to_axis(review.after)),
+                area.to_svg_x(review.ply),
+                area.to_svg_y(clamp_to_axis(review.after)),
                 CURVE_COLOURS[review.player],
             )
             elements.append(

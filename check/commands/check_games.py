@@ -84,7 +84,7 @@ def _make_rule_check_result(
 ) -> RuleCheckResult:
     if violation is None:
         return RuleCheckResult(game, rule, "passed", requirement)
-    return RuleCheckResult(game, rule, "failed", requirement, violation.why, list(violation.moves))
+    return RuleCheckResult(game, rule, "failed", requirement, violation.reason, list(violation.moves))
 
 
 def _format_last_moves(moves: Sequence[str]) -> str:

@@ -34,14 +34,14 @@ def list_command(json: JsonOption = None) -> None:
 
     Example: arena maps list
     """
-    files = [load_annotated_map(name) for name in list_built_in_map_names()]
+    annotated_maps = [load_annotated_map(name) for name in list_built_in_map_names()]
     if json is not None:
-        write_json([_make_map_json_fields(file) for file in files], json)
+        write_json([_make_map_json_fields(annotated_map) for annotated_map in annotated_maps], json)
         if str(json) == "-":
             return
     rows = []
-    for file in files:
-        map = file.map
+    for annotated_map in annotated_maps:
+        map = annotated_map.map
         numbers = (
             map.territory_count,
             len(list_roads(map)),
@@ -49,7 +49,7 @@ def list_command(json: JsonOption = None) -> None:
             map.armies_to_win,
             map.ply_limit,
         )
-        rows.append([map.name, *(str(number) for number in numbers), file.description])
+        rows.append([map.name, *(str(number) for number in numbers), annotated_map.description])
     columns: dict[str, Justify] = dict.fromkeys(
         ("territories", "roads", "cap", "armies to win", "ply limit"), "right"
     )
@@ -78,26 +78,26 @@ def show_command(
     Example: arena maps show world --svg world.svg
     """
     try:
-        file = load_annotated_map(name)
+        annotated_map = load_annotated_map(name)
     except MapError as error:
         raise CommandError(str(error)) from None
     if svg is not None:
-        _write_svg(file, svg)
+        _write_svg(annotated_map, svg)
         return
-    map = file.map
-    out.print(f"{map.name}: {file.description}" if file.description else map.name)
+    map = annotated_map.map
+    out.print(f"{map.name}: {annotated_map.description}" if annotated_map.description else map.name)
     out.print(
         f"{map.territory_count} territories, {len(list_roads(map))} roads, cap {map.territory_cap}; "
         f"{map.armies_to_win} armies win, ply {map.ply_limit} is a draw\n"
     )
     width = min(out.width, MAX_PICTURE_COLUMNS) if out.is_terminal else MAX_PICTURE_COLUMNS
     picture, has_names = draw_text_map(
-        file, column_count=width, use_braille_dots=out.encoding.startswith("utf")
+        annotated_map, column_count=width, use_braille_dots=out.encoding.startswith("utf")
     )
     out.print(picture)
     out.print()
     if not has_names:
-        _print_territories(file, width)
+        _print_territories(annotated_map, width)
     for player, sign in (("Maxie, who moves first", 1), ("Minnie", -1)):
         armies = [
             f"{t} ({sign * n})" for t, n in zip(map.territories, map.start, strict=True) if sign * n > 0
@@ -129,8 +129,8 @@ def check_command(
         raise typer.Exit(1)
 
 
-def _make_map_json_fields(file: AnnotatedMap) -> dict[str, object]:
-    map = file.map
+def _make_map_json_fields(annotated_map: AnnotatedMap) -> dict[str, object]:
+    map = annotated_map.map
     return {
         "map": map.name,
         "territories": map.territory_count,
@@ -138,20 +138,20 @@ def _make_map_json_fields(file: AnnotatedMap) -> dict[str, object]:
         "territory_cap": map.territory_cap,
         "armies_to_win": map.armies_to_win,
         "ply_limit": map.ply_limit,
-        "continents": {name: len(members) for name, members in file.continents},
-        "description": file.description,
+        "continents": {name: len(members) for name, members in annotated_map.continents},
+        "description": annotated_map.description,
     }
 
 
-def _write_svg(file: AnnotatedMap, svg_path: Path) -> None:
-    write_text(render_map_svg(file), svg_path)
+def _write_svg(annotated_map: AnnotatedMap, svg_path: Path) -> None:
+    write_text(render_map_svg(annotated_map), svg_path)
     if str(svg_path) != "-":
         out.print(f"wrote {svg_path}")
 
 
-def _print_territories(file: AnnotatedMap, terminal_width: int) -> None:
+def _print_territories(annotated_map: AnnotatedMap, terminal_width: int) -> None:
     """Print the numbers and names of the map's territories, in as many columns as fit into `terminal_width` characters."""
-    map = file.map
+    map = annotated_map.map
     cells = [
         f"{territory:>{len(str(map.territory_count))}} {name}"
         for territory, name in enumerate(map.territories)

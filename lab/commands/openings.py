@@ -139,11 +139,11 @@ def make_command(
     path = output or Path(f"{board.name.replace(':', '-')}-openings.txt")
     criteria = OpeningCriteria(
         evaluator=engine_spec.option_values["evaluator"],
-        exact=engine_spec.option_values["exact"] == "yes",
-        depth=engine_spec.option_values["depth"],
-        nodes=nodes,
-        window=window / 100,
-        gap=gap / 100,
+        is_exact=engine_spec.option_values["exact"] == "yes",
+        max_depth=engine_spec.option_values["depth"],
+        nodes_per_opening=nodes,
+        max_chance_deviation=window / 100,
+        min_reply_gap=gap / 100,
         strengths=strength_nodes,
     )
     kept_openings: list[Opening] = []

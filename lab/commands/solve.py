@@ -142,7 +142,7 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
             f"{decimal(available_bytes)} are available; {cap_advice}"
         )
     err.print(
-        f"{map.name}: {boards.board_count:,} boards, {cost.representatives:,} of them not symmetric to others; at most "
+        f"{map.name}: {boards.board_count:,} boards, {cost.representative_count:,} of them not symmetric to others; at most "
         f"{decimal(cost.peak_memory_bytes)} of memory, about {cost.estimate_seconds(thread_count):,.0f} s on {thread_count} "
         f"{'core' if thread_count == 1 else 'cores'}"
     )

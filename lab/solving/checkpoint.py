@@ -63,7 +63,7 @@ def save_checkpoint(
 class LoadedCheckpoint(NamedTuple):
     """Results that the solver had when it wrote a checkpoint."""
 
-    plies: int
+    solved_plies: int
     """Number n of plies: all wins and losses in at most n plies are known."""
     is_finished: bool
     """True if all boards are solved."""

@@ -37,7 +37,7 @@ class SolvingCost:
     """Memory and time that it takes to solve all boards of a map."""
 
     boards: BoardNumbering
-    representatives: int
+    representative_count: int
     """Number of representative boards: one for each set of boards that the map's symmetries turn into each other.
 
     Finished boards are included.
@@ -52,14 +52,14 @@ class SolvingCost:
             FIXED_MEMORY_BYTES
             + CODE_BYTES_PER_BOARD * count
             + count // 8
-            + bytes_per_representative * self.representatives
+            + bytes_per_representative * self.representative_count
         )
 
     def estimate_seconds(self, core_count: int) -> float:
         """Return the estimated duration of solving on `core_count` CPU cores, in seconds."""
         cpu_seconds = (
             CLASSIFICATION_SECONDS_PER_BOARD + PACK_SECONDS_PER_BOARD
-        ) * self.boards.board_count + RETROGRADE_SECONDS_PER_BOARD * self.representatives
+        ) * self.boards.board_count + RETROGRADE_SECONDS_PER_BOARD * self.representative_count
         return 2 + cpu_seconds / core_count
 
 
@@ -98,28 +98,32 @@ def find_largest_territory_cap(
 
     Only caps from `min_territory_cap` to the map's own cap are tried.
     """
-    for cap in range(boards.cap, min_territory_cap - 1, -1):
+    for cap in range(boards.territory_cap, min_territory_cap - 1, -1):
         # A board takes at least two bytes, so most caps are rejected without counting symmetries.
         if boards.territory_count * log(2 * cap + 1) > log(max(memory_bytes, 1)):
             continue
-        if estimate_solving_cost(replace(boards, cap=cap)).peak_memory_bytes <= memory_bytes:
+        if estimate_solving_cost(replace(boards, territory_cap=cap)).peak_memory_bytes <= memory_bytes:
             return cap
     return None
 
 
-def measure_available_memory_bytes(meminfo: Path = MEMINFO_FILE, cgroup: Path = CGROUP_FOLDER) -> int:
+def measure_available_memory_bytes(
+    meminfo_file: Path = MEMINFO_FILE, cgroup_folder: Path = CGROUP_FOLDER
+) -> int:
     """Return the memory that this process can use without swapping, in bytes.
 
     The memory limit of the process's control group (version 2) is taken into account. If the system does not report its
     available memory, half of the machine's memory is assumed.
     """
     try:
-        lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
+        lines = dict(line.split(":", 1) for line in meminfo_file.read_text().splitlines())
         free_bytes = int(lines["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError):
         free_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     try:
-        limit_text, used = ((cgroup / f"memory.{name}").read_text().strip() for name in ("max", "current"))
+        limit_text, used = (
+            (cgroup_folder / f"memory.{name}").read_text().strip() for name in ("max", "current")
+        )
     except OSError:
         return free_bytes
     return free_bytes if limit_text == "max" else max(0, min(free_bytes, int(limit_text) - int(used)))

@@ -103,7 +103,7 @@ class RetrogradeAnalysis:
                        loss is known
     undecided_numbers  numbers of the undecided representative positions, which fill only some ranges of the array
     undecided_ranges   filled ranges of `undecided_numbers`, each as (index of its first number, index after its last)
-    scratch            size of each thread's scratch array, in words
+    scratch_words      size of each thread's scratch array, in words
     """
 
     solver_game: SolverGame
@@ -111,8 +111,8 @@ class RetrogradeAnalysis:
     codes: npt.NDArray[np.uint16]
     undecided_numbers: npt.NDArray[Any]
     undecided_ranges: list[tuple[int, int]]
-    scratch: int
-    plies: int = 0
+    scratch_words: int
+    solved_plies: int = 0
     """Number n of plies: all wins and losses in at most n plies are known."""
 
     @property
@@ -130,7 +130,7 @@ class RetrogradeAnalysis:
 
         Raises WinTooLong if a win takes more plies than a code can hold.
         """
-        plies = self.plies + 1
+        plies = self.solved_plies + 1
         if 2 * plies + 3 > MAX_VALUE_CODE:
             raise WinTooLong(
                 f"a win on this map takes more than {plies - 1:,} plies, the most that a solved table can store; solve the map with lower army limits, e.g. MAP:cap=9,goal=40"
@@ -138,7 +138,7 @@ class RetrogradeAnalysis:
         run = compile_iteration_kernel(self.solver_game)
 
         def search_range(undecided_range: tuple[int, int]) -> tuple[int, int]:
-            scratch = np.zeros(self.scratch, np.int64)
+            scratch = np.zeros(self.scratch_words, np.int64)
             return undecided_range[0], run(
                 self.rules, scratch, self.codes, self.undecided_numbers, *undecided_range, plies
             )
@@ -151,5 +151,5 @@ class RetrogradeAnalysis:
         self.undecided_ranges = undecided_ranges
         decided = undecided_before - self.undecided_count
         if decided:
-            self.plies = plies
+            self.solved_plies = plies
         return decided

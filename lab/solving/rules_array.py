@@ -50,7 +50,14 @@ def make_rules_array(boards: BoardNumbering) -> Words:
     targets = [neighbour for neighbours in boards.neighbours for neighbour in neighbours]
     images = [boards.place_values[place] for symmetry in boards.symmetries for place in symmetry]
     roads = PLACE_VALUES + size
-    head = [size, boards.radix, boards.cap, boards.goal, boards.board_count - 1, len(boards.symmetries)]
+    head = [
+        size,
+        boards.radix,
+        boards.territory_cap,
+        boards.armies_to_win,
+        boards.board_count - 1,
+        len(boards.symmetries),
+    ]
     return np.array(
         [
             *head,

@@ -50,18 +50,18 @@ OnProgress = Callable[[str, int, int], None]
 class Solver:
     """Solver that computes the values of all boards of a map.
 
-    checkpoint   path of the file for intermediate results
-    threads      number of threads that work
-    on_progress  function that is called after each step of a phase
-    interval     minimum number of seconds between two checkpoints. If a checkpoint took t seconds to write, the interval until
-                 the next one is at least 10 t seconds.
+    checkpoint_file              path of the file for intermediate results
+    thread_count                 number of threads that work
+    on_progress                  function that is called after each step of a phase
+    checkpoint_interval_seconds  minimum number of seconds between two checkpoints. If a checkpoint took t seconds to write,
+                                 the interval until the next one is at least 10 t seconds.
     """
 
     boards: BoardNumbering
-    checkpoint: Path
-    threads: int
+    checkpoint_file: Path
+    thread_count: int
     on_progress: OnProgress
-    interval: float = 5.0
+    checkpoint_interval_seconds: float = 5.0
 
     def solve(self, path: Path) -> TableHeader:
         """Solve the boards, write the table to `path`, and return its header.
@@ -72,23 +72,23 @@ class Solver:
         Raises WinTooLong if a win takes more plies than a table can store, checkpoint.BadCheckpoint if the checkpoint cannot
         be used, OSError if a file cannot be read or written, and MemoryError if the memory is too small.
         """
-        with ThreadPoolExecutor(self.threads, "solve") as workers:
+        with ThreadPoolExecutor(self.thread_count, "solve") as workers:
             self._allocate_arrays()
             self._classify_boards(workers)
             self._run_retrograde_analysis(workers)
             header = self._make_header()
             blocks = self._pack_blocks(workers, header)
         write_table(path, header, blocks)
-        self.checkpoint.unlink(missing_ok=True)
+        self.checkpoint_file.unlink(missing_ok=True)
         return header
 
     def _allocate_arrays(self) -> None:
         count = self.boards.board_count
         self._rules = make_rules_array(self.boards)
-        self._words = count_scratch_words(self.boards)
+        self._scratch_words = count_scratch_words(self.boards)
         self._codes = np.zeros(count, np.uint16)
         self._representative_bits = np.zeros(-(-count // 8), np.uint8)
-        self._ranges = [
+        self._board_ranges = [
             (first, min(first + BOARDS_PER_RANGE, count)) for first in range(0, count, BOARDS_PER_RANGE)
         ]
 
@@ -105,51 +105,53 @@ class Solver:
 
         def classify_range(range_index: int) -> npt.NDArray[np.int64]:
             counts = np.zeros(2, np.int64)
-            scratch = np.zeros(self._words, np.int64)
+            scratch = np.zeros(self._scratch_words, np.int64)
             classify(
                 self._rules,
                 scratch,
                 self._codes,
                 self._representative_bits,
                 counts,
-                *self._ranges[range_index],
+                *self._board_ranges[range_index],
             )
             return counts
 
         counts = np.array(
-            list(self._map_with_progress(workers, "classify", classify_range, len(self._ranges)))
+            list(self._map_with_progress(workers, "classify", classify_range, len(self._board_ranges)))
         )
-        self._open = int(counts[:, 0].sum())
-        self._ends = np.cumsum(counts[:, 1])
+        self._unfinished_count = int(counts[:, 0].sum())
+        self._representative_ends = np.cumsum(counts[:, 1])
         undecided_numbers = np.zeros(
-            int(self._ends[-1]),
+            int(self._representative_ends[-1]),
             np.uint32 if count_bytes_per_board_number(self.boards.board_count) == 4 else np.int64,
         )
         self._analysis = RetrogradeAnalysis(
-            RISKLESS_SOLVER_GAME, self._rules, self._codes, undecided_numbers, [], self._words
+            RISKLESS_SOLVER_GAME, self._rules, self._codes, undecided_numbers, [], self._scratch_words
         )
         self._list_undecided_boards()
 
     def _list_undecided_boards(self) -> None:
         """List the numbers of all unfinished representative boards, in ascending order, as undecided in the analysis."""
         gather = make_unfinished_representatives_kernel()
-        undecided_starts = [0, *map(int, self._ends[:-1])]
-        for (first, last), undecided_start in zip(self._ranges, undecided_starts, strict=True):
+        undecided_starts = [0, *map(int, self._representative_ends[:-1])]
+        for (first, last), undecided_start in zip(self._board_ranges, undecided_starts, strict=True):
             gather(self._representative_bits, self._analysis.undecided_numbers, first, last, undecided_start)
-        self._analysis.undecided_ranges = list(zip(undecided_starts, map(int, self._ends), strict=True))
+        self._analysis.undecided_ranges = list(
+            zip(undecided_starts, map(int, self._representative_ends), strict=True)
+        )
 
     def _run_retrograde_analysis(self, workers: Executor) -> None:
         analysis = self._analysis
         is_finished = self._load_checkpoint(workers)
         last_save_time = time.monotonic()
-        wait_seconds = self.interval
+        wait_seconds = self.checkpoint_interval_seconds
         while not is_finished:
             is_finished = self._run_next_iteration(workers) == 0 or analysis.undecided_count == 0
             if time.monotonic() - last_save_time >= wait_seconds:
                 save_start_time = time.monotonic()
                 self._save_checkpoint(is_finished=is_finished)
                 last_save_time = time.monotonic()
-                wait_seconds = max(self.interval, 10 * (last_save_time - save_start_time))
+                wait_seconds = max(self.checkpoint_interval_seconds, 10 * (last_save_time - save_start_time))
 
     def _run_next_iteration(self, workers: Executor) -> int:
         analysis = self._analysis
@@ -158,19 +160,22 @@ class Solver:
         def report_range_done() -> None:
             nonlocal done
             done += 1
-            phase_name = f"ply {analysis.plies + 1}, {analysis.undecided_count:,} boards undecided"
+            phase_name = f"ply {analysis.solved_plies + 1}, {analysis.undecided_count:,} boards undecided"
             self.on_progress(phase_name, done, total)
 
         return analysis.run_next_iteration(workers, report_range_done)
 
     def _save_checkpoint(self, *, is_finished: bool) -> None:
         codes = np.concatenate(
-            [self._codes[self._list_representatives_of_range(index)] for index in range(len(self._ranges))]
+            [
+                self._codes[self._list_representatives_of_range(index)]
+                for index in range(len(self._board_ranges))
+            ]
         )
         save_checkpoint(
-            self.checkpoint,
+            self.checkpoint_file,
             compute_boards_digest(self.boards),
-            self._analysis.plies,
+            self._analysis.solved_plies,
             codes,
             is_finished=is_finished,
         )
@@ -178,27 +183,29 @@ class Solver:
     def _list_representatives_of_range(self, range_index: int) -> npt.NDArray[np.int64]:
         """Return the numbers of the unfinished representative boards in one range of boards.
 
-        range_index  index of the range in `_ranges`, which divides the numbers of all boards
+        range_index  index of the range in `_board_ranges`, which divides the numbers of all boards
         """
-        undecided_start = int(self._ends[range_index - 1]) if range_index else 0
-        numbers = np.zeros(int(self._ends[range_index]) - undecided_start, np.int64)
+        undecided_start = int(self._representative_ends[range_index - 1]) if range_index else 0
+        numbers = np.zeros(int(self._representative_ends[range_index]) - undecided_start, np.int64)
         make_unfinished_representatives_kernel()(
-            self._representative_bits, numbers, *self._ranges[range_index], 0
+            self._representative_bits, numbers, *self._board_ranges[range_index], 0
         )
         return numbers
 
     def _load_checkpoint(self, workers: Executor) -> bool:
         """Load the results of a checkpoint, if there is one. Return True if it has the values of all boards."""
-        checkpoint = load_checkpoint(self.checkpoint, compute_boards_digest(self.boards), int(self._ends[-1]))
+        checkpoint = load_checkpoint(
+            self.checkpoint_file, compute_boards_digest(self.boards), int(self._representative_ends[-1])
+        )
         if checkpoint is None:
             return False
-        self._analysis.plies = checkpoint.plies
+        self._analysis.solved_plies = checkpoint.solved_plies
         restore = make_checkpoint_restore_kernel()
-        undecided_starts = [0, *map(int, self._ends[:-1])]
+        undecided_starts = [0, *map(int, self._representative_ends[:-1])]
 
         def restore_range(range_index: int) -> tuple[int, int]:
-            undecided_start, scratch = undecided_starts[range_index], np.zeros(self._words, np.int64)
-            layer = checkpoint.codes[undecided_start : int(self._ends[range_index])]
+            undecided_start, scratch = undecided_starts[range_index], np.zeros(self._scratch_words, np.int64)
+            layer = checkpoint.codes[undecided_start : int(self._representative_ends[range_index])]
             undecided_numbers = self._analysis.undecided_numbers
             return undecided_start, restore(
                 self._rules,
@@ -211,13 +218,13 @@ class Solver:
             )
 
         self._analysis.undecided_ranges = list(
-            self._map_with_progress(workers, "checkpoint", restore_range, len(self._ranges))
+            self._map_with_progress(workers, "checkpoint", restore_range, len(self._board_ranges))
         )
         return checkpoint.is_finished
 
     def _make_header(self) -> TableHeader:
         counts = np.zeros(1 << 16, np.int64)
-        for first, last in self._ranges:
+        for first, last in self._board_ranges:
             code_counts = np.bincount(self._codes[first:last])
             counts[: len(code_counts)] += code_counts
         # Codes 2 and 3 belong to finished boards.
@@ -227,17 +234,17 @@ class Solver:
         longest = (2 * int(won_codes[-1]) + 5 - 3) // 2 if len(won_codes) else 0
         return TableHeader(
             neighbours=[list(near) for near in self.boards.neighbours],
-            territory_cap=self.boards.cap,
-            armies_to_win=self.boards.goal,
+            territory_cap=self.boards.territory_cap,
+            armies_to_win=self.boards.armies_to_win,
             width=1 if max_code < 256 else 2,
-            totals=BoardCounts(self._open, won, lost, self._open - won - lost),
+            totals=BoardCounts(self._unfinished_count, won, lost, self._unfinished_count - won - lost),
             longest=longest,
             longest_board=self._find_first_board_with_code(2 * longest + 3) if longest else 0,
         )
 
     def _find_first_board_with_code(self, code: int) -> int:
         """Return the lowest number of a board with this code (encoded value)."""
-        for first, last in self._ranges:
+        for first, last in self._board_ranges:
             indices = np.flatnonzero(self._codes[first:last] == code)
             if len(indices):
                 return first + int(indices[0])

@@ -35,13 +35,13 @@ class CodeMismatch:
     """Board whose stored value is wrong, because it does not follow from the values of its successors."""
 
     board: tuple[int, ...]
-    stored: int
+    stored_code: int
     """Code (encoded value) of the board in the file."""
-    correct: int
+    correct_code: int
     """Correct code (encoded value) of the board, computed from the codes of its successors."""
 
     def __str__(self) -> str:
-        return f"board {' '.join(map(str, self.board))} is stored as {self.stored}, but its successors give {self.correct}"
+        return f"board {' '.join(map(str, self.board))} is stored as {self.stored_code}, but its successors give {self.correct_code}"
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,15 @@ class Verification:
 
     totals: BoardCounts
     longest_win_plies: int
-    fault: CodeMismatch | None
+    code_mismatch: CodeMismatch | None
     """First board with a wrong value; None if all values are correct."""
-    false_statements: Sequence[str]
+    header_errors: Sequence[str]
     """Errors in the header of the file, one sentence each."""
 
     @property
     def errors(self) -> list[str]:
         """Return a sentence for each error in the table; an empty list if the table is correct."""
-        return [*([str(self.fault)] if self.fault is not None else []), *self.false_statements]
+        return [*([str(self.code_mismatch)] if self.code_mismatch is not None else []), *self.header_errors]
 
 
 def verify_table(
@@ -163,7 +163,9 @@ def _make_rules_array(boards: BoardNumbering) -> npt.NDArray[np.int64]:
     size = boards.territory_count
     roads = [int(neighbour in neighbours) for neighbours in boards.neighbours for neighbour in range(size)]
     images = [place for symmetry in boards.symmetries for place in symmetry]
-    return np.array([size, boards.cap, boards.goal, len(boards.symmetries), *roads, *images], np.int64)
+    return np.array(
+        [size, boards.territory_cap, boards.armies_to_win, len(boards.symmetries), *roads, *images], np.int64
+    )
 
 
 @inlined

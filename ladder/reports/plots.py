@@ -73,10 +73,10 @@ def render_ratings_plot(rows: Sequence[StandingsRow], colour_by_bot: Mapping[str
         PLOT_LEFT_MARGIN, PLOT_WIDTH - PLOT_RIGHT_MARGIN, 0, bottom, (ticks[0], ticks[-1]), (0, 1)
     )
     elements = [
-        render_line(area.get_svg_x(tick), 0, area.get_svg_x(tick), bottom, GRID_COLOUR) for tick in ticks
+        render_line(area.to_svg_x(tick), 0, area.to_svg_x(tick), bottom, GRID_COLOUR) for tick in ticks
     ]
     elements += [
-        render_text_element(area.get_svg_x(tick), bottom + 15, f"{tick:+z.0f}", anchor="middle")
+        render_text_element(area.to_svg_x(tick), bottom + 15, f"{tick:+z.0f}", anchor="middle")
         for tick in ticks
     ]
     for index, row in enumerate(rated):
@@ -84,14 +84,14 @@ def render_ratings_plot(rows: Sequence[StandingsRow], colour_by_bot: Mapping[str
         elements += [
             render_text_element(2, y - 10, row.bot[:MAX_SHOWN_BOT_NAME_LENGTH]),
             render_line(
-                area.get_svg_x(row.elo - row.elo_error),
+                area.to_svg_x(row.elo - row.elo_error),
                 y,
-                area.get_svg_x(row.elo + row.elo_error),
+                area.to_svg_x(row.elo + row.elo_error),
                 y,
                 bot_colour,
                 3,
             ),
-            render_dot(area.get_svg_x(row.elo), y, 5, bot_colour),
+            render_dot(area.to_svg_x(row.elo), y, 5, bot_colour),
         ]
     elements.append(
         render_text_element(

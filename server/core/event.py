@@ -118,7 +118,9 @@ class TournamentEvent:
             return tuple(rounds[-1])
         round = self.current_round
         return tuple(
-            dict.fromkeys((pair.first, pair.second) for pair in self._open_pairs if pair.round + 1 == round)
+            dict.fromkeys(
+                (pair.first_bot, pair.second_bot) for pair in self._open_pairs if pair.round + 1 == round
+            )
         )
 
     @property
@@ -132,8 +134,8 @@ class TournamentEvent:
         ranks = {entrant: format.compute_rank(entrant, self._points[entrant]) for entrant in self.state.bots}
         if bot_name not in ranks:
             return None
-        rank = 1 + sum(other.order < ranks[bot_name].order for other in ranks.values())
-        return EventPlace(rank, self._points[bot_name] + ranks[bot_name].byes)
+        rank = 1 + sum(other.sort_key < ranks[bot_name].sort_key for other in ranks.values())
+        return EventPlace(rank, self._points[bot_name] + ranks[bot_name].bye_points)
 
     # entries
 
@@ -211,7 +213,7 @@ class TournamentEvent:
         if self._swiss_format is not None:
             # After a restart, the schedule is rebuilt with all bots; this change keeps the bot out of earlier rounds.
             self.state = replace(
-                self.state, changes=(*self.state.changes, RosterChange(bot_name, 0, joins=False))
+                self.state, changes=(*self.state.changes, RosterChange(bot_name, 0, is_joining=False))
             )
             self._schedule_roster_change(bot_name, joins=True)
 

@@ -213,7 +213,7 @@ class Lobby:
         if role != "bot":
             return False
         rules_difference = (
-            CATALOGUE.find_digest_mismatch_reason(hello.rules) if hello.rules is not UNSET else None
+            CATALOGUE.explain_digest_mismatch(hello.rules) if hello.rules is not UNSET else None
         )
         if rules_difference is not None:
             raise RequestRefused(ErrorCode.OTHER_RULES, rules_difference)

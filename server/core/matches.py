@@ -203,7 +203,7 @@ class CurrentMatches:
         """Act on the passed deadlines of a match, for example by declaring a loss on time."""
         room = self.rooms.get(match_id)
         if room is not None:
-            turn_start = room.referee.turn_sent_at or 0
+            turn_start = room.referee.turn_sent_ns or 0
             room.handle_passed_deadlines(
                 max((stall_ns for stall_end, stall_ns in self._stalls if stall_end >= turn_start), default=0)
             )

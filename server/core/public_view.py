@@ -84,7 +84,7 @@ class PublicMatchView:
 
     def make_view_message(self, now_ns: int) -> View:
         """Return the whole match so far, as a `view` message for spectators."""
-        terms, mover, ply = self._terms, self._referee.player_to_move, self._referee.ply
+        terms, mover, ply = self._terms, self._referee.mover_if_playing, self._referee.ply
         first_hidden = ply if self._referee.is_over else find_first_hidden_ply(self._visibility, ply)
         return View(
             match=terms.match,

@@ -110,10 +110,10 @@ class MatchRoom:
         """
         referee = self.referee
         if elapsed_ns is not None and move.ply == len(referee.moves) and player is referee.mover:
-            if referee.turn_sent_at is None:  # the edge's report of the sent turn is lost
+            if referee.turn_sent_ns is None:  # the edge's report of the sent turn is lost
                 self.start_turn_clock(move.ply, 0, arrival_time_ns - elapsed_ns)
-            if referee.turn_sent_at is not None:
-                arrival_time_ns = referee.turn_sent_at + max(0, elapsed_ns)
+            if referee.turn_sent_ns is not None:
+                arrival_time_ns = referee.turn_sent_ns + max(0, elapsed_ns)
         thinking = None if move.thinking is UNSET else move.thinking
         self.handle_event(MoveReceived(player, move.ply, move.move, thinking), arrival_time_ns)
 
@@ -157,7 +157,7 @@ class MatchRoom:
 
         lag_ns  shortest recent ping time of the mover's connection, in ns; 0 if unknown
         """
-        if self.referee.turn_sent_at is not None and self.turn_report_deadline_ns is None:
+        if self.referee.turn_sent_ns is not None and self.turn_report_deadline_ns is None:
             return  # the turn was reported before
         turn = TurnStarted(ply, lag_ns, self._clock_ran_ns)
         deadline = self.referee.start_clock(turn, sent_time_ns)
@@ -177,7 +177,7 @@ class MatchRoom:
         If it is the player's turn, and no edge has reported yet that the turn was sent, the turn counts as sent now.
         """
         self.handle_event(cause, self._lobby.now_ns)
-        if self.turn_report_deadline_ns is not None and player is self.referee.player_to_move:
+        if self.turn_report_deadline_ns is not None and player is self.referee.mover_if_playing:
             self.start_turn_clock(self.referee.ply, 0, self._lobby.now_ns)
 
     def restart_current_turn(self) -> None:
@@ -234,7 +234,7 @@ class MatchRoom:
             if type(effect) is not NotifyPlayer:
                 continue
             client, message = self.bots[effect.player].client_number, effect.message
-            clock_ran_ns, turn_start = 0, self.referee.turn_sent_at
+            clock_ran_ns, turn_start = 0, self.referee.turn_sent_ns
             if type(message) is Turn:
                 clock_ran_ns = self._clock_ran_ns = (
                     0 if turn_start is None else max(0, lobby.now_ns - turn_start)
@@ -254,10 +254,12 @@ class MatchRoom:
 
     def _trim_analysis_of_move(self, event: MoveReceived) -> MoveReceived:
         """Return a move without the parts of its analysis that are invalid or exceed the limits of `match.analysis_limits`."""
-        removed_before = self._trimmer.removed_move_count
+        removed_before = self._trimmer.removed_line_move_count
         trimmed_event = self._trimmer.trim_move(event.player, event)
-        if self._trimmer.removed_move_count > removed_before:
-            self._lobby.effects.append(AnalysisTrimmed(self._trimmer.removed_move_count - removed_before))
+        if self._trimmer.removed_line_move_count > removed_before:
+            self._lobby.effects.append(
+                AnalysisTrimmed(self._trimmer.removed_line_move_count - removed_before)
+            )
         return trimmed_event
 
     def _report_unexpected_error(self, error: Exception) -> ServerFailed:

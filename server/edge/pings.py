@@ -40,6 +40,6 @@ class UnansweredPings:
         if sent_at is None:
             return  # an unsolicited pong is allowed
         self._round_trip_times.add_ping(now_ns - sent_at)
-        self.min_round_trip_ns = self._round_trip_times.smallest_ns
+        self.min_round_trip_ns = self._round_trip_times.smallest_ping_ns
         while payload in self._sent_times:
             del self._sent_times[next(iter(self._sent_times))]

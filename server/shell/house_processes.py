@@ -151,7 +151,7 @@ class HouseEngineProcesses:
     async def start_and_check_engines(self) -> None:
         """Start all engines, and wait until each is up, or has failed once. Raises HouseEngineError if one cannot be started.
 
-        An engine counts as failed if it has not connected after `RestartPolicy.start_seconds`.
+        An engine counts as failed if it has not connected after `RestartPolicy.connect_timeout_seconds`.
         """
         self._is_starting = True
         for name in self._processes:
@@ -160,8 +160,8 @@ class HouseEngineProcesses:
             await self._state_changed.wait()
         self._is_starting = False
         for process in self._processes.values():
-            if process.refusal is not None:
-                raise HouseEngineError(process.refusal)
+            if process.start_error is not None:
+                raise HouseEngineError(process.start_error)
 
     def _start_engine(self, bot_name: str) -> None:
         if bot_name in self._failed_names:
@@ -195,8 +195,8 @@ class HouseEngineProcesses:
         for name, process in self._processes.items():
             if process.state is BotState.LOST and name not in self._failed_names:
                 self._failed_names.add(name)
-                if process.refusal is not None and not self._is_starting:
-                    self._plan.report_failure(f"bot {name} cannot be started: {process.refusal}")
+                if process.start_error is not None and not self._is_starting:
+                    self._plan.report_failure(f"bot {name} cannot be started: {process.start_error}")
                 self._shell.submit(HouseEngineFailed(name))
         self._state_changed.set()
         self._state_changed = anyio.Event()

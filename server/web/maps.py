@@ -81,15 +81,15 @@ def list_built_in_maps() -> list[MapInfo]:
     measured, solved = read_statistics(MAPS_README), read_solutions(MAPS_README)
     map_infos = []
     for name in list_built_in_map_names():
-        file = load_annotated_map(name)
-        riskless_map = file.map
+        annotated_map = load_annotated_map(name)
+        riskless_map = annotated_map.map
         map_infos.append(
             MapInfo(
                 name=name,
-                description=file.description,
+                description=annotated_map.description,
                 territories=riskless_map.territory_count,
                 roads=sum(map(len, riskless_map.neighbours)) // 2,
-                continents=len(file.continents),
+                continents=len(annotated_map.continents),
                 territory_cap=riskless_map.territory_cap,
                 armies_to_win=riskless_map.armies_to_win,
                 ply_limit=riskless_map.ply_limit,
@@ -156,16 +156,16 @@ def answer_map_request(name: str) -> Response:
     The response has more than the `setup` in a match's record: for example, the shapes of the territories.
     """
     require_built_in_map(name)
-    file, land = load_annotated_map(name), load_built_in_land(name)
+    annotated_map, land = load_annotated_map(name), load_built_in_land(name)
     map_data = {
         "map": name,
-        "description": file.description,
-        "continents": file.continents,
-        "wraps": file.wraps,
+        "description": annotated_map.description,
+        "continents": annotated_map.continents,
+        "wraps": annotated_map.wraps,
         "cells": land.cells,
         "ferries": land.ferries,
         "marks": land.marks,
-        "short_names": file.short_names,
-        "setup": file.map.to_data(),
+        "short_names": annotated_map.short_names,
+        "setup": annotated_map.map.to_data(),
     }
     return responses.make_json_response(map_data)

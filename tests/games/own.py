@@ -51,7 +51,7 @@ class Nim(Game):
 
 def forget_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty the catalogue's games from files for the duration of the test."""
-    for attribute in ("_file_games", "_default_digests"):
+    for attribute in ("_file_games", "_custom_game_digests"):
         monkeypatch.setattr(CATALOGUE, attribute, {})
 
 

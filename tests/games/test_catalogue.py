@@ -55,7 +55,7 @@ def test_a_registered_class_of_a_file_is_found_by_its_name(tmp_path: Path) -> No
     assert "nim" in catalogue.list_game_names()
     assert catalogue.get_game_spec("nim") == f"{file}:Nim"
     assert catalogue.list_file_game_specs() == [f"{file}:Nim"]
-    assert set(catalogue.get_default_digests()) == {"nim"}
+    assert set(catalogue.get_custom_game_digests()) == {"nim"}
 
 
 def test_a_name_from_the_network_registers_no_game(tmp_path: Path) -> None:
@@ -116,11 +116,11 @@ def test_two_sides_with_other_rules_differ_and_with_the_same_do_not(tmp_path: Pa
     theirs.register_game(
         str(nim(tmp_path / "other", ("min(3,", "min(2,"), ("size = 9", "size = 9  # as many")))
     )
-    assert ours.find_digest_mismatch_reason(ours.get_default_digests()) is None
-    assert ours.find_digest_mismatch_reason({"another": "0"}) is None
-    told = ours.find_digest_mismatch_reason(theirs.get_default_digests())
+    assert ours.explain_digest_mismatch(ours.get_custom_game_digests()) is None
+    assert ours.explain_digest_mismatch({"another": "0"}) is None
+    told = ours.explain_digest_mismatch(theirs.get_custom_game_digests())
     assert told is not None
     assert told.startswith("nim has other rules there")
     game = ours.find_game_class("nim").from_setup({})
-    assert ours.get_rules_digest(game) == ours.get_default_digests()["nim"]
+    assert ours.get_rules_digest(game) == ours.get_custom_game_digests()["nim"]
     assert not ours.get_rules_digest(make_game("tictactoe", {})), "the project's own games need no comparing"

@@ -107,7 +107,7 @@ def test_a_broken_map_says_which_key_and_why(key: str, value: Any, why: str) -> 
     with pytest.raises(BadMap, match=why) as bad:
         RisklessMap.from_data({**GOOD, key: value})
     assert bad.value.key == key
-    assert str(bad.value) == f"{key}: {bad.value.why}"
+    assert str(bad.value) == f"{key}: {bad.value.reason}"
     assert "\n" not in str(bad.value)
 
 

@@ -237,8 +237,8 @@ def test_a_broken_rule_is_found_and_described(name: str, tmp_path: Path) -> None
     found = find_violations(game)
     assert rule in found, found
     assert rule in RULE_DESCRIPTIONS
-    assert re.search(why, found[rule].why), found[rule].why
-    assert "\n" not in found[rule].why
+    assert re.search(why, found[rule].reason), found[rule].reason
+    assert "\n" not in found[rule].reason
 
 
 def test_a_violation_is_reported_with_the_moves_that_lead_to_it(tmp_path: Path) -> None:

@@ -70,7 +70,11 @@ def test_the_results_of_two_maps_are_kept_apart() -> None:
 
 def list_opening_lengths(openings: int, starts: list[Opening] | None) -> list[int]:
     task = _MeasurementTask("riskless", M1.map, 0, "plain", 50, 50, 3, range(openings), starts)
-    return [match.plies - match.statistics.moves for match in _play_task_matches(task) if match.statistics]
+    return [
+        match.ply_count - match.statistics.move_count
+        for match in _play_task_matches(task)
+        if match.statistics
+    ]
 
 
 def test_both_players_have_the_first_move_after_the_random_plies_equally_often() -> None:
@@ -171,7 +175,7 @@ def test_lead_changes_and_comebacks_of_a_match(
     values: list[int], winner: Player | None, changes: int, comeback: bool | None
 ) -> None:
     found = measure_values(values, winner)
-    assert (found.moves, found.lead_changes, found.is_comeback) == (len(values), changes, comeback)
+    assert (found.move_count, found.lead_change_count, found.is_comeback) == (len(values), changes, comeback)
     assert (found.chance_gap is None) == (not values)
 
 
@@ -198,5 +202,5 @@ def test_a_territory_that_is_taken_back_and_forth_counts_from_the_third_time_on(
         position = game.successor(position, move)
     searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1))
     played = PlayedMatch(None, "cut", tuple(positions), tuple(reports))
-    assert compute_match_statistics(game, played, searcher, 100).recaptures == 2
+    assert compute_match_statistics(game, played, searcher, 100).recapture_count == 2
     searcher.close()

@@ -37,7 +37,9 @@ async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
 async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = f"arena-test-{mode}-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    restart_policy = RestartPolicy(settle_seconds=0.5 if mode == "never" else 200, stop_seconds=0.2)
+    restart_policy = RestartPolicy(
+        first_match_wait_seconds=0.5 if mode == "never" else 200, stop_timeout_seconds=0.2
+    )
     with pytest.raises(RuntimeError, match="the program fails"):
         async with open_bot_processes(
             host,
@@ -87,7 +89,11 @@ async def test_a_bot_that_crashes_is_named_and_started_again_until_it_is_lost(ho
 async def test_a_bot_that_never_connects_is_named_and_lost(host: Host) -> None:
     lines: list[str] = []
     restart_policy = RestartPolicy(
-        start_seconds=0.3, settle_seconds=0.1, max_restarts=1, backoff_seconds=0.01, stop_seconds=0.2
+        connect_timeout_seconds=0.3,
+        first_match_wait_seconds=0.1,
+        max_restarts=1,
+        backoff_seconds=0.01,
+        stop_timeout_seconds=0.2,
     )
     async with open_bot_processes(
         host, [bot("a", "never")], folder=ROOT, restart_policy=restart_policy, on_notice=lines.append

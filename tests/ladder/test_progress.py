@@ -59,7 +59,7 @@ def test_the_sequential_test_agrees_with_the_pairs(rounds: int | None) -> None:
     finished_ladder = ladder(A, B, rounds=rounds, test=test)
     assert finished_ladder.schedule is not None
     first = finished_ladder.schedule.list_startable_pairings()[0]
-    for pairing in first.pair.matches():
+    for pairing in first.pair.make_pairings():
         finished_ladder.add_match(pairing, won(pairing.maxie, pairing.minnie, "a"))
     sprt = make_ladder_progress(finished_ladder).sprt
     assert sprt is not None

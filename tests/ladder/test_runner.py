@@ -105,7 +105,7 @@ async def run(
     if refused:
         raise refused
     assert Counter(pairing for pairing, _ in matches) == Counter(
-        each for pair in pairs for each in pair.matches()
+        each for pair in pairs for each in pair.make_pairings()
     )
     for pairing, record in matches:
         assert (record.players.maxie, record.players.minnie) == (pairing.maxie, pairing.minnie)
@@ -141,8 +141,8 @@ async def test_each_pair_has_its_start(host: Host) -> None:
     played, _ = await run(watched, [bot("a"), bot("b")], terms=terms)
     by_id = {each.match: each for each in watched.terms}
     for pairing, record in played:
-        assert by_id[record.match].game is terms.start_positions[pairing.pair.start]
-    assert Counter(pairing.pair.start for pairing, _ in played) == {0: 2, 1: 2}
+        assert by_id[record.match].game is terms.start_positions[pairing.pair.start_index]
+    assert Counter(pairing.pair.start_index for pairing, _ in played) == {0: 2, 1: 2}
 
 
 async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_line_is_kept_up_to_its_first_invalid_move(name: str, lines: list[list
         # 1.0 and True are equal to 1, but are not moves of the game.
         assert repr(kept.line or []) == repr(wanted)
         cut += len(line) - len(wanted)
-    assert limit.removed_move_count == cut
+    assert limit.removed_line_move_count == cut
 
 
 def test_long_thinking_loses_its_line_first_and_each_player_has_a_limit_per_match() -> None:
@@ -96,7 +96,7 @@ def test_a_line_of_a_move_is_bounded_in_bytes() -> None:
     assert limit.trim_thinking(
         Player.MAXIE, Thinking(depth=1, line=["x" * MAX_ANALYSIS_BYTES_PER_MOVE])
     ) == Thinking(depth=1)
-    assert limit.removed_move_count == 1
+    assert limit.removed_line_move_count == 1
 
 
 def test_a_move_without_thinking_stays_as_it_is() -> None:
@@ -113,7 +113,7 @@ def test_analysis_is_trimmed_in_the_same_way_on_arrival_and_in_a_record() -> Non
     limit = AnalysisTrimmer(RISKLESS)
     recorded = limit.trim_move(Player.MAXIE, RecordedMove([1, 2], 1.5, said))
     assert recorded == RecordedMove([1, 2], 1.5, kept)
-    assert limit.removed_move_count == 1
+    assert limit.removed_line_move_count == 1
 
 
 @pytest.mark.slow

@@ -51,11 +51,11 @@ def test_a_connection_no_farther_than_the_refill_is_always_credited_all(lag: int
 
 
 def test_the_least_recent_ping_counts_and_one_slow_ping_credits_nothing() -> None:
-    assert RecentPings().smallest_ns == 0
+    assert RecentPings().smallest_ping_ns == 0
     pings = RecentPings()
     for ping in (20, 30, 5000):
         pings.add_ping(ping)
-    assert pings.smallest_ns == 20
+    assert pings.smallest_ping_ns == 20
     for _ in range(MAX_REMEMBERED_PINGS):
         pings.add_ping(40)
-    assert pings.smallest_ns == 40, "what is long ago is forgotten"
+    assert pings.smallest_ping_ns == 40, "what is long ago is forgotten"

@@ -57,7 +57,7 @@ def test_the_disconnection_of_a_ready_player_does_not_lengthen_the_wait() -> Non
     made.mark_ready(MAXIE)
     made.expect_reconnections(100)
     made.record_reconnection(MINNIE, 200)
-    assert MAXIE in made.expected_players
+    assert MAXIE in made.players_to_reconnect
     assert made.ready_deadline_ns == 200 + READY
 
 
@@ -85,7 +85,7 @@ def test_each_player_has_its_whole_time_after_it_could_last_get_ready(
                 since[player] = now
     assert made.ready_deadline_ns is not None
     for player in Player:
-        assert (player in made.expected_players) is (player in away)
+        assert (player in made.players_to_reconnect) is (player in away)
         assert (
             made.ready_deadline_ns
             >= since[player] + (max(ready, grace) if player in away else ready) * NS_PER_MS

@@ -16,7 +16,9 @@ from arena.processes.child import BotProgram
 from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.virtual import virtual
 
-PATIENCE = RestartPolicy(start_seconds=60, max_restarts=7, backoff_seconds=0.25, max_backoff_seconds=5)
+PATIENCE = RestartPolicy(
+    connect_timeout_seconds=60, max_restarts=7, backoff_seconds=0.25, max_backoff_seconds=5
+)
 
 
 class FakeProcess:
@@ -27,7 +29,7 @@ class FakeProcess:
 
     def __init__(self) -> None:
         self.began = VIRTUAL_CLOCK.now()
-        self.pid = 1
+        self.supervisor_pid = 1
         self.output_tail = deque(["last words"])
         self.exit_code: int | None = None
         self._end = asyncio.Event()
@@ -73,7 +75,7 @@ class FakeServer:
         await VIRTUAL_CLOCK.sleep(min(self._after, seconds))
         return self._after <= seconds
 
-    def report_bot_exit(self, name: str, exit_text: str) -> None: ...
+    def forfeit_bot_matches(self, name: str, exit_text: str) -> None: ...
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,9 @@ from tests.server.matches import record
 def make_results(*winners: Seat | None) -> list[tuple[Pairing, Record]]:
     """Return pairings of anna and bert with a record for each, won by these seats in order."""
     pairings = [
-        each for pair in make_round_robin(["anna", "bert"], len(winners), 1, 0) for each in pair.matches()
+        each
+        for pair in make_round_robin(["anna", "bert"], len(winners), 1, 0)
+        for each in pair.make_pairings()
     ]
     return [
         (

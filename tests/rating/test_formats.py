@@ -31,7 +31,7 @@ def play(format: EventFormat, strength: dict[str, float], dice: Random) -> list[
     open_ = format.make_next_pairs(may_begin_round=True)
     while open_:
         pair = open_.pop(dice.randrange(len(open_)))
-        first = strength[pair.first] - strength[pair.second]
+        first = strength[pair.first_bot] - strength[pair.second_bot]
         won = 2.0 if first > 0 else 0.0 if first < 0 else 1.0
         matches.append(pair)
         format.record_pair_result(pair, won, 2 - won)
@@ -53,7 +53,9 @@ def test_the_rounds_of_the_format_make_up_a_round_robin(bots: int, rounds: int, 
 def test_in_a_gauntlet_the_first_bot_plays_all_others() -> None:
     format = make_format("gauntlet", make_names(4), 2, 2, 0)
     ladder = play(format, dict.fromkeys(make_names(4), 0.0), Random(1))
-    assert Counter((pair.first, pair.second) for pair in ladder) == {("b0", f"b{i}"): 4 for i in (1, 2, 3)}
+    assert Counter((pair.first_bot, pair.second_bot) for pair in ladder) == {
+        ("b0", f"b{i}"): 4 for i in (1, 2, 3)
+    }
     assert sorted(pair.number for pair in ladder) == list(range(12))
     assert format.total_matches == 24
 
@@ -67,7 +69,7 @@ def test_in_a_swiss_each_bot_plays_once_a_round(bots: int, rounds: int, dice: Ra
     assert format.total_matches == 2 * len(ladder)
     by_round: dict[int, list[str]] = defaultdict(list)
     for pair in ladder:
-        by_round[pair.round] += [pair.first, pair.second]
+        by_round[pair.round] += [pair.first_bot, pair.second_bot]
     assert sorted(by_round) == list(range(rounds))
     sat_out: Counter[str] = Counter()
     for met in by_round.values():
@@ -82,15 +84,15 @@ def test_a_swiss_of_enough_rounds_finds_the_best_and_pairs_equals() -> None:
     strength = {bot: float(-i) for i, bot in enumerate(make_names(16))}
     format = SwissFormat(make_names(16), 4, 1)
     ladder = play(format, strength, Random(3))
-    meetings = Counter(frozenset((pair.first, pair.second)) for pair in ladder)
+    meetings = Counter(frozenset((pair.first_bot, pair.second_bot)) for pair in ladder)
     assert set(meetings.values()) == {1}
     points: Counter[str] = Counter()
     for pair in sorted(ladder, key=lambda pair: pair.number):
         if pair.round < 3:
-            points[max(pair.first, pair.second, key=strength.__getitem__)] += 1
+            points[max(pair.first_bot, pair.second_bot, key=strength.__getitem__)] += 1
         else:
-            assert abs(points[pair.first] - points[pair.second]) <= 1
-    last = [pair for pair in ladder if pair.round == 3 and "b0" in (pair.first, pair.second)]
+            assert abs(points[pair.first_bot] - points[pair.second_bot]) <= 1
+    last = [pair for pair in ladder if pair.round == 3 and "b0" in (pair.first_bot, pair.second_bot)]
     assert len(last) == 1
     assert points["b0"] == 3
 
@@ -106,7 +108,7 @@ def test_a_knockout_is_won_by_the_strongest(bots: int, rounds: int, starts: int,
     assert len({pair.number for pair in ladder}) == len(ladder) == (bots - 1) * rounds * starts
     assert format.total_matches == 2 * len(ladder)
     counts: Counter[str] = Counter()
-    for two in {frozenset((pair.first, pair.second)) for pair in ladder}:
+    for two in {frozenset((pair.first_bot, pair.second_bot)) for pair in ladder}:
         counts[min(two, key=strength.__getitem__)] += 1
     assert set(counts.values()) == {1}
 
@@ -114,7 +116,7 @@ def test_a_knockout_is_won_by_the_strongest(bots: int, rounds: int, starts: int,
 def test_the_best_two_seeds_meet_in_the_final_only() -> None:
     strength = {bot: float(-i) for i, bot in enumerate(make_names(8))}
     ladder = play(KnockoutFormat(make_names(8), 1, 1), strength, Random(0))
-    assert {ladder[-1].first, ladder[-1].second} == {"b0", "b1"}
+    assert {ladder[-1].first_bot, ladder[-1].second_bot} == {"b0", "b1"}
 
 
 def test_a_drawn_encounter_has_tie_breaks_and_then_the_better_seed_advances() -> None:
@@ -128,10 +130,10 @@ def test_a_drawn_encounter_has_tie_breaks_and_then_the_better_seed_advances() ->
 def test_a_bot_with_a_bye_advances_without_a_match() -> None:
     format = KnockoutFormat(make_names(3), 1, 1)
     [pair] = format.make_next_pairs(may_begin_round=True)
-    assert {pair.first, pair.second} == {"b1", "b2"}
+    assert {pair.first_bot, pair.second_bot} == {"b1", "b2"}
     format.record_pair_result(pair, 0, 2)
     [final] = format.make_next_pairs(may_begin_round=True)
-    assert {final.first, final.second} == {"b0", pair.second}
+    assert {final.first_bot, final.second_bot} == {"b0", pair.second_bot}
 
 
 def test_invalid_formats_are_refused() -> None:
@@ -154,7 +156,7 @@ def test_the_table_of_a_knockout_is_sorted_by_the_round_reached(bots: int, seed:
     strength = {bot: dice.random() for bot in make_names(bots)}
     lost: dict[str, int] = {}
     for number, pair in enumerate(play(format, strength, dice)):
-        lost[min(pair.first, pair.second, key=strength.__getitem__)] = number
+        lost[min(pair.first_bot, pair.second_bot, key=strength.__getitem__)] = number
     rows = rank_by_format(make_rows(make_names(bots), Counter()), format)
     assert rows[0].bot == format.winner
     assert [row.reached for row in rows[:2]] == ["champion", "final"]
@@ -177,7 +179,7 @@ def test_the_table_of_a_swiss_is_sorted_by_points_and_buchholz(
     strength = {bot: format.compute_rank(bot, 0).buchholz for bot in make_names(bots)}
     points: Counter[str] = Counter()
     for pair in ladder:
-        points[pair.first] += 0
+        points[pair.first_bot] += 0
     rows = rank_by_format(make_rows(make_names(bots), points), format)
     assert rows == sorted(rows, key=lambda row: (-row.points, -(row.buchholz or 0)))
     results = [(row.points, row.buchholz or 0) for row in rows]
@@ -189,11 +191,11 @@ def test_the_table_of_a_swiss_is_sorted_by_points_and_buchholz(
 def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> None:
     format, paired = SwissFormat(make_names(6), 8, 1), list[set[str]]()
     while pairs := format.make_next_pairs(may_begin_round=True):
-        paired.append({bot for pair in pairs for bot in (pair.first, pair.second)})
+        paired.append({bot for pair in pairs for bot in (pair.first_bot, pair.second_bot)})
         for pair in pairs:
-            absent = ["b5"] if len(paired) <= 4 and "b5" in (pair.first, pair.second) else []
+            absent = ["b5"] if len(paired) <= 4 and "b5" in (pair.first_bot, pair.second_bot) else []
             format.record_pair_result(
-                pair, 2.0 * (pair.second in absent), 2.0 * (pair.first in absent), absent
+                pair, 2.0 * (pair.second_bot in absent), 2.0 * (pair.first_bot in absent), absent
             )
         if len(paired) == 5:
             format.change_roster(
@@ -202,7 +204,7 @@ def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> Non
             )
     assert ["b5" in each for each in paired] == [True, True, False, False, False, True, True, True]
     assert ["b0" in each for each in paired][5:] == [False, False, False]
-    assert sum(format.compute_rank(bot, 0).byes for bot in make_names(6)) == 2 * 6, (
+    assert sum(format.compute_rank(bot, 0).bye_points for bot in make_names(6)) == 2 * 6, (
         "in six rounds there are only five bots"
     )
 
@@ -212,6 +214,6 @@ def test_200_bots_are_paired_without_repeated_meetings() -> None:
     strength = {bot: dice.random() for bot in make_names(200)}
     format = SwissFormat(make_names(200), 9, 1)
     ladder = play(format, strength, dice)
-    meetings = Counter(frozenset((pair.first, pair.second)) for pair in ladder)
+    meetings = Counter(frozenset((pair.first_bot, pair.second_bot)) for pair in ladder)
     assert set(meetings.values()) == {1}
     assert len(ladder) == 900

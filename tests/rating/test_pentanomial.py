@@ -48,9 +48,9 @@ def test_the_interval_contains_the_difference_and_agrees_with_the_superiority(
 ) -> None:
     elo = estimate_elo_difference(counts)
     assert elo is not None
-    assert elo.low <= elo.elo <= elo.high
+    assert elo.elo_low <= elo.elo <= elo.elo_high
     if abs(elo.superiority - 0.975) > 1e-9:
-        assert (elo.low > 0) == (elo.superiority > 0.975)
+        assert (elo.elo_low > 0) == (elo.superiority > 0.975)
 
 
 def test_a_sweep_has_the_highest_elo_and_an_open_interval() -> None:
@@ -74,7 +74,7 @@ def test_more_pairs_with_the_same_shares_narrow_the_interval(counts: tuple[int, 
     assert little is not None
     assert much is not None
     assert much.elo == pytest.approx(little.elo)
-    assert much.normalised_error < little.normalised_error
+    assert much.normalised_elo_error < little.normalised_elo_error
     if abs(mean - 0.5) + 1.96 * math.sqrt(variance / total) < 0.5:
         # An interval beyond the Elo scale has an error computed from a slope, which cannot be compared.
         assert much.error < little.error

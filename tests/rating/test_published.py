@@ -46,7 +46,7 @@ def test_normalised_elo_of_single_matches_agrees(
 ) -> None:
     found = estimate_elo_difference(counts)
     assert found is not None
-    assert (round(found.normalised, 2), round(found.normalised_error, 2)) == (elo, error)
+    assert (round(found.normalised_elo, 2), round(found.normalised_elo_error, 2)) == (elo, error)
     assert round(100 * found.superiority, 2) == superiority
 
 
@@ -63,7 +63,10 @@ def test_pairs(
 ) -> None:
     found = estimate_elo_difference(counts)
     assert found is not None
-    assert (round(found.normalised, 2), round(found.normalised_error, 2)) == (normalised, normalised_error)
+    assert (round(found.normalised_elo, 2), round(found.normalised_elo_error, 2)) == (
+        normalised,
+        normalised_error,
+    )
     assert (round(found.elo, 2), round(found.error, 2)) == (elo, error)
     assert round(100 * found.superiority, 2) == superiority
 

@@ -110,7 +110,7 @@ def test_each_match_is_scheduled_once_and_two_bots_meet_in_order(
     bots: int, rounds: int, dice: Random
 ) -> None:
     names = [f"b{i}" for i in range(bots)]
-    left = [pairing for pair in make_round_robin(names, rounds, 1, 0) for pairing in pair.matches()]
+    left = [pairing for pair in make_round_robin(names, rounds, 1, 0) for pairing in pair.make_pairings()]
     schedule = Schedule(EVENT, RoundRobinFormat(names, rounds, 1, 0))
     while schedule:
         heads = schedule.list_startable_pairings()

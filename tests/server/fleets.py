@@ -12,12 +12,12 @@ from arena.processes.bot_process import RestartPolicy
 ROOT = Path(__file__).parents[2]
 
 QUICK = RestartPolicy(
-    start_seconds=200,
-    settle_seconds=200,
+    connect_timeout_seconds=200,
+    first_match_wait_seconds=200,
     max_restarts=1,
     max_silent_matches=1,
     backoff_seconds=0.01,
-    stop_seconds=0.3,
+    stop_timeout_seconds=0.3,
 )
 
 

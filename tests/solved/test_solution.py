@@ -53,7 +53,7 @@ def test_values_equal_minimax_to_the_ply_limit(limit: int, solve: Solve) -> None
     waiting = {position}
     while waiting:
         position = waiting.pop()
-        assert solution.get_value(position) == right(position), position
+        assert solution.probe_position(position) == right(position), position
         seen += 1
         if seen > 400:
             break
@@ -69,7 +69,7 @@ def test_the_winner_follows_from_the_result_for_the_player_to_move(solve: Solve)
     for armies in ((3, 0, -1), (1, 0, -3), (1, 0, -1), (2, 1, -2)):
         for player in Player:
             position = RisklessPosition(armies, player, 0)
-            result = solution.get_value(position).result
+            result = solution.probe_position(position).result
             expected = {SolvedResult.WIN: player, SolvedResult.DRAW: None, SolvedResult.LOSS: player.opponent}
             assert solution.find_winner(position) is expected[result]
             winners.add(expected[result])
@@ -87,7 +87,7 @@ def test_a_shipped_table_is_found_without_solving(tmp_path: Path, monkeypatch: p
     game = Riskless(load_map("path4"))
     solution = load_solution(game)
     assert solution is not None
-    assert solution.get_value(game.start()) == SolvedValue(SolvedResult.LOSS, 16)
+    assert solution.probe_position(game.start()) == SolvedValue(SolvedResult.LOSS, 16)
 
 
 def classify_all_moves(solution: Solution, position: RisklessPosition) -> list[MoveQuality]:
@@ -110,6 +110,6 @@ def test_each_move_is_classified_by_the_result_that_it_gives_away() -> None:
     for position, move in zip(positions, moves, strict=False):
         each = classify_move(solution, position, move)
         best = max(truth.sort_key for _, truth in solution.list_move_values(position))
-        assert each.before.sort_key == best
-        assert dict(solution.list_move_values(position))[each.best].sort_key == best
-        assert (each.quality is MoveQuality.KEPT) == (each.before.result is each.after.result)
+        assert each.value_before.sort_key == best
+        assert dict(solution.list_move_values(position))[each.best_move].sort_key == best
+        assert (each.quality is MoveQuality.KEPT) == (each.value_before.result is each.value_after.result)

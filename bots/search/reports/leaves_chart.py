@@ -57,8 +57,8 @@ def render_leaves_chart(comparison: LeafCountComparison, title: str) -> str:
             )
             curve_ends.append(
                 (
-                    area.get_svg_x(log_points[-1][0]),
-                    area.get_svg_y(log_points[-1][1]),
+                    area.to_svg_x(log_points[-1][0]),
+                    area.to_svg_y(log_points[-1][1]),
                     name,
                     REFERENCE_CURVE_COLOUR,
                 )
@@ -66,10 +66,8 @@ def render_leaves_chart(comparison: LeafCountComparison, title: str) -> str:
     for (name, points), colour in zip(lines.items(), CURVE_COLOURS, strict=False):
         log_points = _to_log_points(points)
         elements.append(area.render_curve(log_points, colour, 2))
-        elements += [render_dot(area.get_svg_x(x), area.get_svg_y(y), 2.8, colour) for x, y in log_points]
-        curve_ends.append(
-            (area.get_svg_x(log_points[-1][0]), area.get_svg_y(log_points[-1][1]), name, colour)
-        )
+        elements += [render_dot(area.to_svg_x(x), area.to_svg_y(y), 2.8, colour) for x, y in log_points]
+        curve_ends.append((area.to_svg_x(log_points[-1][0]), area.to_svg_y(log_points[-1][1]), name, colour))
     return render_svg_document(WIDTH, HEIGHT, [*elements, *_draw_curve_labels(curve_ends)])
 
 

@@ -47,8 +47,8 @@ def random_positions(count: int) -> list[RisklessPosition]:
 def test_it_wins_in_the_fewest_plies_and_loses_in_the_most() -> None:
     known, bot = solution(), make_perfect()
     for position in random_positions(300):
-        truth = known.get_value(position)
-        after = known.get_value(PATH.successor(position, bot.choose(position, CLOCK))).value_before_move
+        truth = known.probe_position(position)
+        after = known.probe_position(PATH.successor(position, bot.choose(position, CLOCK))).value_before_move
         assert after == truth
         assert bot.thinking is not None
         assert bot.thinking.depth == truth.plies
@@ -63,7 +63,7 @@ def test_two_perfect_players_end_a_match_after_the_solved_number_of_plies() -> N
         position = PATH.play(position, bot.choose(position, CLOCK))
         plies += 1
     assert (outcome.winner, plies) == (MINNIE, 16)
-    assert known.get_value(PATH.start()).plies == 16
+    assert known.probe_position(PATH.start()).plies == 16
 
 
 def test_among_draws_it_leaves_the_opponent_the_most_losing_replies() -> None:
@@ -73,7 +73,7 @@ def test_among_draws_it_leaves_the_opponent_the_most_losing_replies() -> None:
         for number in range(0, known.table.numbering.board_count, 7)
         if any(board := known.table.numbering.decode_board(number))
         and PATH.outcome(position := RisklessPosition(board, MAXIE, 0)) is None
-        and known.get_value(position).result is SolvedResult.DRAW
+        and known.probe_position(position).result is SolvedResult.DRAW
     ]
     assert len(positions) > 50
     for position in positions:

@@ -69,7 +69,7 @@ def test_among_draws_the_search_decides_and_not_the_order(make_bot: MakeBot) -> 
     bot = make_bot("alphabeta:depth=4,truth=root", PATH)
     table = solution()
     positions = [
-        each for each in random_positions(0, 30) if table.get_value(each).result is SolvedResult.DRAW
+        each for each in random_positions(0, 30) if table.probe_position(each).result is SolvedResult.DRAW
     ]
     assert any(choose(bot, each) != table.find_best_moves(each)[1][0] for each in positions)
 

@@ -23,13 +23,13 @@ def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
         boards.find_representative_number(boards.decode_board(number))
         for number in range(0, boards.board_count, 4999)
     }
-    assert len(stand) <= cost.representatives < boards.board_count // 11
+    assert len(stand) <= cost.representative_count < boards.board_count // 11
     small_boards = BoardNumbering.from_map(make_path_map())
     every = {
         small_boards.find_representative_number(small_boards.decode_board(n))
         for n in range(small_boards.board_count)
     }
-    assert estimate_solving_cost(small_boards).representatives == len(every)
+    assert estimate_solving_cost(small_boards).representative_count == len(every)
     assert solve_to_table(make_path_map(), tmp_path).header.totals.open < small_boards.board_count
 
 
@@ -41,9 +41,9 @@ def test_the_largest_cap_that_fits() -> None:
     largest = find_largest_territory_cap(eight, 4 * 10**9)
     assert largest is not None
     assert (
-        estimate_solving_cost(replace(eight, cap=largest)).peak_memory_bytes
+        estimate_solving_cost(replace(eight, territory_cap=largest)).peak_memory_bytes
         <= 4 * 10**9
-        < estimate_solving_cost(replace(eight, cap=largest + 1)).peak_memory_bytes
+        < estimate_solving_cost(replace(eight, territory_cap=largest + 1)).peak_memory_bytes
     )
 
 

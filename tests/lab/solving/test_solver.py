@@ -69,7 +69,9 @@ def test_the_solver_resumes_after_an_interrupt_at_any_step(tmp_path: Path) -> No
                 raise Stop
 
         try:
-            Solver(BoardNumbering.from_map(map), part, 2, report_progress, interval=0).solve(path)
+            Solver(
+                BoardNumbering.from_map(map), part, 2, report_progress, checkpoint_interval_seconds=0
+            ).solve(path)
             break
         except Stop:
             stops += 1

@@ -27,8 +27,8 @@ from tests.solved.conftest import make_path_map
 def test_the_verifier_agrees_and_counts_the_same(map: RisklessMap, tmp_path: Path) -> None:
     table = solve_to_table(map, tmp_path)
     replay = verify_table(table, 2, lambda _done, _total: None)
-    assert replay.fault is None
-    assert replay.false_statements == []
+    assert replay.code_mismatch is None
+    assert replay.header_errors == []
     assert replay.totals == table.header.totals
     totals = table.header.totals
     assert totals.open == totals.won + totals.lost + totals.drawn
@@ -55,7 +55,7 @@ def test_the_verifier_finds_every_wrong_value(tmp_path: Path) -> None:
         path = tmp_path / "wrong.solved"
         path.write_bytes(encode_header(table.header, [block]) + block)
         replay = verify_table(SolvedTable(path), 1, lambda _done, _total: None)
-        assert replay.fault is not None, table.numbering.decode_board(number)
+        assert replay.code_mismatch is not None, table.numbering.decode_board(number)
 
 
 def test_the_verifier_finds_a_false_statement_of_the_header(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_the_verifier_finds_a_false_statement_of_the_header(tmp_path: Path) -> N
     path = tmp_path / "false.solved"
     path.write_bytes(encode_header(header, [block]) + block)
     replay = verify_table(SolvedTable(path), 1, lambda _done, _total: None)
-    assert replay.fault is None
-    assert len(replay.false_statements) == 2
+    assert replay.code_mismatch is None
+    assert len(replay.header_errors) == 2
 
 
 @given(st.integers(2, 5), st.integers(1, 3), st.data())
@@ -82,8 +82,8 @@ def test_the_verifier_finds_no_fault_in_solved_random_maps(size: int, cap: int, 
     )
     with tempfile.TemporaryDirectory() as folder:
         replay = verify_table(solve_to_table(map, Path(folder)), 1, lambda _done, _total: None)
-    assert replay.fault is None
-    assert replay.false_statements == []
+    assert replay.code_mismatch is None
+    assert replay.header_errors == []
 
 
 def make_territory_names(size: int) -> list[str]:

@@ -20,7 +20,7 @@ def ladder() -> Ladder:
 
 def play(played: Ladder, console: Console) -> None:
     with open_display(played, console, lambda _ladder: "") as display:
-        for pairing in make_round_robin(played.bot_names, 1, 1, 0)[0].matches():
+        for pairing in make_round_robin(played.bot_names, 1, 1, 0)[0].make_pairings():
             finished = record(minnie="[bert]", moves=range(3), winner="maxie", reason=EndReason.LINE)
             played.add_match(pairing, finished)
             display.show_match(played, finished)

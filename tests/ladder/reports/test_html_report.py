@@ -40,7 +40,7 @@ def ladder() -> Ladder:
     ladder = Ladder(plan, [game_of()])
     ladder.build_schedule(UUID(int=1))
     for number, pairing in enumerate(
-        each for pair in make_round_robin(ladder.bot_names, 3, 1, 0) for each in pair.matches()
+        each for pair in make_round_robin(ladder.bot_names, 3, 1, 0) for each in pair.make_pairings()
     ):
         won = "maxie" if (pairing.maxie == "anna") != (number == 5) else "minnie"
         finished = record(

@@ -21,7 +21,9 @@ def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
     )
     ladder = Ladder(plan, [game_of(game)])
     ladder.build_schedule(UUID(int=1))
-    pairings = [each for pair in make_round_robin(ladder.bot_names, matches, 1, 0) for each in pair.matches()]
+    pairings = [
+        each for pair in make_round_robin(ladder.bot_names, matches, 1, 0) for each in pair.make_pairings()
+    ]
     for number, pairing in enumerate(pairings[:matches]):
         winner, reason = (None, EndReason.PLY_LIMIT) if number < drawn else ("maxie", EndReason.LINE)
         drawn_or_won = record(

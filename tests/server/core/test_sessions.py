@@ -121,7 +121,7 @@ class Nim(TicTacToe):
     peer = Arena().connect(Hello("anna", rules={name: "0" * 16}))
     assert peer.closed is not None
     assert peer.closed.code is ErrorCode.OTHER_RULES
-    assert Arena().connect(Hello("anna", rules=CATALOGUE.get_default_digests())).closed is None
+    assert Arena().connect(Hello("anna", rules=CATALOGUE.get_custom_game_digests())).closed is None
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from tests.server.peer import Peer, dial
 
 RANDOM = parse_house_engines(["random"])
 CHALLENGE = Challenge("house-random", game="tictactoe", time_control=TimeControl.parse("600+1"), rated=False)
-QUICK = RestartPolicy(backoff_seconds=0.05, stop_seconds=1, max_restarts=2)
+QUICK = RestartPolicy(backoff_seconds=0.05, stop_timeout_seconds=1, max_restarts=2)
 
 
 @asynccontextmanager
@@ -187,7 +187,7 @@ async def test_an_unknown_engine_is_reported_and_removed_from_the_listing() -> N
 async def test_with_checks_engines_an_unknown_engine_is_an_error() -> None:
     notices: list[str] = []
     # On a busy machine, the engine's process may need long to report the error.
-    policy = replace(QUICK, start_seconds=500, settle_seconds=0)
+    policy = replace(QUICK, connect_timeout_seconds=500, first_match_wait_seconds=0)
     plan = HouseEnginePlan(
         parse_house_engines(["random", "nonsense"]),
         checks_engines_at_start=True,
@@ -206,7 +206,7 @@ async def test_with_checks_engines_a_hanging_engine_is_awaited_only_once() -> No
         RANDOM,
         checks_engines_at_start=True,
         report_failure=notices.append,
-        restart_policy=replace(QUICK, start_seconds=0, backoff_seconds=500),
+        restart_policy=replace(QUICK, connect_timeout_seconds=0, backoff_seconds=500),
     )
     async with open_host(house=plan) as host, host.open_house_engines():
         assert list_house_engines(host) == ["house-random"], "the engine is restarted"

@@ -67,7 +67,7 @@ async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
         (first.maxie, first.minnie, 1),
         (second.maxie, second.minnie, 1),
     ]
-    for number, leg in enumerate(first.pair.matches()):
+    for number, leg in enumerate(first.pair.make_pairings()):
         match = event.record_match_start(leg)
         await store_match(
             host.engine,

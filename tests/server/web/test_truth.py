@@ -25,7 +25,7 @@ def test_each_move_on_a_solved_map_has_its_quality() -> None:
     solution = load_solution(replayed.game)
     assert solution is not None
     assert [each.now for each in qualities] == [
-        str(solution.get_value(each)) for each in replayed.positions[1:]
+        str(solution.probe_position(each)) for each in replayed.positions[1:]
     ]
 
 

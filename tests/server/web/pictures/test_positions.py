@@ -49,7 +49,9 @@ def test_only_an_unchanged_built_in_map_has_its_land() -> None:
     file = load_annotated_map("italy")
     assert make_map_picture(AnnotatedMap(file.map)).land == load_built_in_land("italy")
     before = replace(file.map, armies_to_win=file.map.armies_to_win + 1)
-    assert make_map_picture(AnnotatedMap(before)).file == file, "other rules do not change the picture"
+    assert make_map_picture(AnnotatedMap(before)).annotated_map == file, (
+        "other rules do not change the picture"
+    )
     places = tuple((x, y + 1) for x, y in file.map.places)
     assert make_map_picture(AnnotatedMap(replace(file.map, places=places))).land is None
 
