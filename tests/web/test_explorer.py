@@ -359,6 +359,7 @@ def test_the_review_counts_all_mistakes_once_and_the_sentence_agrees_with_it(
         chance = (ply - 1) / 100 + (1 if ply % 2 else -1) * costs[ply - 1]  # with the better move
         ahead = 100 - round(100 * max(0.01, chance))
         expect(page.locator(".plot p").last).to_have_text(f"Before move {ply} · bob {ahead} %")
+        expect(page.locator(".title")).to_contain_text(f"Before move {ply}")
         if chance > 0:
             expect(study.locator(".fall")).to_have_text(f"ada {100 - ahead} → {ply - 1} %")
         expect(page.locator(".share-of").filter(has_text="%")).to_contain_text(f"{ahead} % before the move")

@@ -110,7 +110,8 @@ def test_the_form_to_play_does_not_move_when_the_house_bots_are_listed(
     page.route_web_socket(re.compile("^ws"), lambda _unanswered: None)
     page.reload()
     expect(page.get_by_role("radio", name="Easy: Greedy")).to_be_checked()
-    expect(page.get_by_role("radio", name="Hard: AlphaBeta")).to_be_visible()
+    for level in ("Medium: Minimax", "Hard: AlphaBeta"):
+        expect(page.get_by_role("radio", name=level)).to_be_visible()
 
 
 def test_an_opponent_is_a_bot_of_the_house_or_somebody_else(fresh: BrowserArena, page: Page) -> None:

@@ -9,7 +9,7 @@ const TIMES = ["300+3", "60+1", "900+10", "30/move"];
 const LEVELS = {
   random: ["Beginner", "chooses moves at random"],
   greedy: ["Easy", "looks one move ahead"],
-  minimax: ["Medium", "looks a few moves ahead"],
+  minimax: ["Medium", "looks two moves ahead"],
   alphabeta: ["Hard", "looks many moves ahead"],
   jamboree: ["Hard", "looks many moves ahead, with several threads"],
   perfect: ["Solved maps", "never errs on maps that are solved"],

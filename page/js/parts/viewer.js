@@ -120,6 +120,7 @@ export class Viewer {
       step("Previous move", "‹", () => this.go(this.at - 1)),
       step("Next move", "›", () => this.go(this.at + 1)),
       step(this.live ? "Newest move" : "Last move", "»", () => this.go(null), this.live ? "" : "extra")];
+    this.moment = h("span", { class: "moment-of", hidden: true }); // that a review shows the position before a mistake
     this.controls = h("div", { class: "controls" },
       step("Start", "«", () => this.go(0), "extra"), this.steps[0], this.runButton, ...this.steps.slice(1),
       this.track, this.speed, this.counter,
@@ -128,7 +129,7 @@ export class Viewer {
     const names = !this.seat ? h("span", { class: "unseen" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
     const more = [match.control, eventTitle(match.event), match.started && dateOf(match.started)].filter(Boolean);
     const title = h("div", { class: "title" },
-      h("h1", { class: "quiet", tabindex: -1 }, names, gameTitle(match.gameName, match.setup.map), more.length ? parts(more, "more-of-title") : null),
+      h("h1", { class: "quiet", tabindex: -1 }, names, gameTitle(match.gameName, match.setup.map), this.moment, more.length ? parts(more, "more-of-title") : null),
       this.badge.element, this.seat ? null : this.status, this.aloud);
     this.scoreboard = new Scoreboard({ title, own: this.seat });
     const { best, begin, undo } = this.explorer;
@@ -272,6 +273,8 @@ export class Viewer {
     const line = explorer.tried;
     const before = this.shownPly(at) < at && !explorer.active;
     const best = before ? this.review.before(at) : null; // before a mistake, the chance with the better move
+    set(this.moment, { hidden: !before });
+    say(this.moment, before ? `Before move ${at}` : "");
     const share = line.length ? line[line.length - 1].share : best;
     this.scoreboard.show(match, this.shownPly(at), { behind: playback.behind > 0, tried: before || line.length ? { position, share } : null, before });
     // A small frame of another site has nothing else that tells the result.

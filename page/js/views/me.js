@@ -5,6 +5,7 @@ import { fetchJson, readAs, changeAs, basic } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { Account } from "../parts/account.js";
 import { pastItem } from "../parts/matchlist.js";
+import { noBotYet } from "../parts/newcomer.js";
 import { nameForm, newToken } from "../parts/newtoken.js";
 import { ratingText, scrolling } from "../parts/tables.js";
 import { GAME_NAMES, plural, spent, when } from "../text.js";
@@ -17,10 +18,10 @@ export class MeView {
     this.place = h("div");
     this.account = new Account("bot", this.place, {
       about: "Log in with the token of any of your bots to see its results, its matches and its tokens.", label: "Name of one of your bots", button: "Show my bots",
-      beside: [h("h2", null, "What is behind it"), h("ul", null, h("li", null, "the rating and the newest matches of each of your bots"),
-        h("li", null, "a log of each match: what the server received and when, move by move"), h("li", null, "a new token for a bot, and names for more bots")),
-      h("h2", null, "No bot yet?"), h("p", null, "The host of this server can invite you. The invitation is a link: it lets you choose names for your bots, and gives each a token."),
-        h("p", null, "You need no bot to ", h("a", { href: "/play" }, "play a match yourself"), ".")],
+      beside: [
+        [h("h2", null, "After you log in"), h("ul", null, h("li", null, "the rating and the newest matches of each of your bots"),
+          h("li", null, "a log of each match: what the server received and when, move by move"), h("li", null, "a new token for a bot, and names for more bots"))],
+        noBotYet()],
       open: () => this.open(), left: () => this.tokens.replaceChildren(),
     });
     main.replaceChildren(h("h1", null, "Your bots"), this.tokens, this.account.fault, this.place);

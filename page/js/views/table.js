@@ -4,6 +4,7 @@ import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
 import { failed, head, loneCard, page } from "../parts/cards.js";
+import { noBotYet } from "../parts/newcomer.js";
 import { PagedList } from "../parts/paged.js";
 import { headToHead, rated, ratings } from "../parts/tables.js";
 import { Tabs } from "../parts/tabs.js";
@@ -47,7 +48,7 @@ export class TableView {
     const tabs = new Tabs("Games", games.map((game) => GAME_NAMES[game] ?? game), (n) => games.length && choose(games[n]));
     this.place.replaceChildren(...[
       games.length > 1 ? tabs.element : null,
-      ...(games.length ? [panel] : [loneCard(h("p", null, "No rated match has finished yet. Ratings appear here when two connected bots have played one.")), listed]),
+      ...(games.length ? [panel] : [noRatingsYet(), listed]),
     ].filter(Boolean));
   }
 
@@ -81,6 +82,11 @@ function categoryFilter(categories, season, show) {
   return h("label", { class: "filter" }, "Matches ", h("select", { onchange: choose }, h("option", { value: "" }, "all"),
     categories.map(({ map, time_control }, n) => h("option", { value: n }, [mapTitle(map), timeTitle(time_control)].filter(Boolean).join(", ")))));
 }
+
+const noRatingsYet = () => loneCard(
+  h("section", null, h("h2", null, "No ratings yet"), h("p", null, "No rated match has finished yet. Ratings appear here when two connected bots have played one."),
+    h("p", null, h("a", { class: "button plain", href: "/tv" }, "Watch Arena TV"))),
+  h("section", { class: "briefing" }, noBotYet()));
 
 const eventList = (events) => h("section", null, h("h2", null, "Events"), h("ul", { class: "events" }, events.map(({ event, matches }) => h("li", null,
   h("a", { class: "card", href: addressOf("event", event) }, h("strong", null, eventTitle(event)), h("span", { class: "quiet" }, plural(matches, "match", "matches")))))));
