@@ -3,14 +3,14 @@
 The search promises, as a fail-soft negamax:
 - The fields DEPTH, ALPHA and BETA of a node's stack frame are the depth and the window of its search. The value of a node
   is for its player to move. At depth 0, the value is an estimate. A win counts WIN minus its distance from the root.
-- With the option IS_EXACT, the root has the value of plain minimax at that depth, and its best move, the first of equal ones.
-  This holds for every number of threads and any content of the transposition table.
+- With the option IS_EXACT, the root gets the same value as plain minimax of that depth, and the same best move: the first of
+  equally good ones. This holds for every number of threads and any content of the transposition table.
 - If the search is stopped, the root's frame holds the best of the moves that were searched, and the table holds only
   correct entries.
 
-Each step of the loop works on the frame at register CURRENT_FRAME, and returns the next step: count a node, enter it, list its
-moves, choose its next move, begin the move, receive a value, or finish the node. All state is in arrays, so a search can
-pause.
+Each step of the loop works on the stack frame that register CURRENT_FRAME points to, and returns the next step: count a
+node, enter it, list its moves, choose its next move, begin the move, receive a value, or finish the node. All state is in
+arrays, so a search can pause.
 
 The search does not recurse. In a recursive kernel, each call would pass the search's arrays, which numba passes as seven
 words each, and numba would not find the kernel in its cache.
@@ -98,12 +98,13 @@ def make_search_kernel(kernel: Kernel) -> Any:
     shared     memory of all threads
     rules      rules of the game on its map, as an array
     table      transposition table
-    is_helper  0 to search the root, which is in frame 0, and return ROOT_DONE, STOPPED or PAUSED. 1 to help other threads at their
-               split points (nodes whose moves several threads search) until SharedField.QUIT_HELPERS is set.
+    is_helper  0 to search the root, which is in frame 0, and return ROOT_DONE, STOPPED or PAUSED. 1 to help other threads at
+               their split points (nodes whose moves several threads search) until SharedField.QUIT_HELPERS is set, and
+               return STOPPED.
 
-    Register STEP holds the first step: COUNT_NODE, or WAIT_FOR_WORK for a helper. A search of the root also returns PAUSED after every
-    SearchOption.NODES_BETWEEN_PAUSES nodes, and while it waits for helpers, so that the caller can look at the clock. The next
-    call of the kernel continues the search.
+    Register STEP holds the first step: COUNT_NODE, or WAIT_FOR_WORK for a helper. A search of the root also returns PAUSED
+    after every SearchOption.NODES_BETWEEN_PAUSES nodes, and while it waits for helpers, so that the caller can look at the
+    clock. The next call of the kernel continues the search.
     """
     words = kernel.words
     frame_words = MemorySizes(words, 0).frame_words
@@ -214,7 +215,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
     def enter_node(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
         """Leave the current node (register CURRENT_FRAME) if a bound or a table entry already gives its value.
 
-        Return the next step of the loop.
+        Otherwise begin ProbCut (a shallower search of the same position) if it applies. A node whose children are all
+        leaves may be searched here at once (`last_ply`). Return the next step of the loop.
         """
         frame = get(mem, Register.CURRENT_FRAME)
         node = frame + words
@@ -254,7 +256,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def list_node_moves(mem: Any, shared: Any, rules: Any) -> Any:
-        """List the moves of the current node (register CURRENT_FRAME), the transposition table's move first. Return the next step."""
+        """List the moves of the current node (register CURRENT_FRAME), the transposition table's move first.
+
+        Return the next step of the loop.
+        """
         frame = get(mem, Register.CURRENT_FRAME)
         node = frame + words
         distance_from_root = get(mem, node + Frame.DISTANCE)
@@ -299,9 +304,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def next_move(mem: Any, shared: Any, rules: Any, is_helper: Any) -> Any:
-        """Choose the next move of the current node (register CURRENT_FRAME). If other threads are idle, share the remaining moves.
+        """Choose the next move of the current node (register CURRENT_FRAME).
 
-        Return the next step of the loop.
+        If other threads are idle, open a split point instead, at which they share the remaining moves. Return the next
+        step of the loop.
         """
         frame = get(mem, Register.CURRENT_FRAME)
         node = frame + words
@@ -349,9 +355,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
     def fix_alpha_for_later_moves(mem: Any, shared: Any, node: Any, begun_count: Any) -> None:
         """Fix alpha for all later moves of the node, once enough moves were searched in sequence.
 
-        This applies only to Jamboree in the form of source 001 (docs/search.md). This form searches floor(prune × n) of
-        n moves in sequence, and all others with the window that results. `begun_count` is the number of moves already
-        begun.
+        This applies only to Jamboree in the form of source 001 (docs/search.md). It searches floor(prune × n) of a node's n
+        moves in sequence, and all others with the window that results. `begun_count` is the number of moves already begun.
         """
         sequential_count = (
             get(shared, SearchOption.PRUNE_PERMILLE) * get(mem, node + Frame.MOVE_COUNT) // 1000

@@ -14,7 +14,7 @@ MAX_TERRITORIES = 64
 MAX_TERRITORY_CAP = 255
 """Greatest cap (maximum number of armies on a territory) of a map with a compiled search."""
 
-EXTRA_PACKAGES = ("llvmlite", "numba", "numpy")
+ENGINE_EXTRA_PACKAGES = ("llvmlite", "numba", "numpy")
 """Packages that the `engine` extra installs."""
 
 
@@ -35,4 +35,4 @@ def has_custom_kernel(game: Game[Any, Any]) -> bool:
 
 def has_engine_extra() -> bool:
     """Return True if the `engine` extra is installed, which compiled searches need."""
-    return all(find_spec(name) is not None for name in EXTRA_PACKAGES)
+    return all(find_spec(name) is not None for name in ENGINE_EXTRA_PACKAGES)

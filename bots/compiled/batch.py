@@ -58,6 +58,7 @@ class Batch:
         self.actions = compiled.move_count
         """Number of different actions. An action is the number of a move, the same in all matches of the batch."""
         self.move, self.action = compiled.number_to_move, compiled.move_to_number
+        """Functions that convert an action to its move, and a move to its action."""
         self._rules, self._opening = compiled.rules, opening
         self._max_plies = compiled.plies_left(game.start())
         words = compiled.kernel.words

@@ -8,9 +8,10 @@ Therefore the name of the cache folder is a digest of all sources of this packag
 identified by its name alone. The name of another package's kernel includes a digest of that package's sources
 (`compute_sources_digest`).
 
-Compiled code is for one processor model. A process looks for the code of a kernel in this order: 1. code for its own
-model, in its own cache 2. code for its own model, in the folders that ARENA_KERNELS lists, to which the process does not
-write 3. code for any processor (NUMBA_CPU_NAME=generic), in those folders; such code is some 25 % slower
+Compiled code is for one processor model. A process looks for the code of a kernel in these places, in this order:
+- its own cache, for code for its own processor model;
+- the folders that the environment variable ARENA_KERNELS lists, for the same; the process does not write to them;
+- the same folders, for code for any processor (NUMBA_CPU_NAME=generic), which is some 25 % slower.
 
 If there is no code, the process compiles the kernel.
 """

@@ -56,10 +56,12 @@ def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
 def calibrate_pruning(
     game: Game[Any, Any], search_value: Callable[[Any, int], int]
 ) -> PruningCalibration | None:
-    """Measure a game's tempo and spread. Return None if random matches give too few positions.
+    """Measure a game's tempo and spread. Return None if random matches give fewer than MIN_SAMPLED_POSITIONS positions.
 
-    search_value   returns the exact value of a position to a depth of 1 to 3 plies, for the player to move, in hundredths
-                   of an army
+    A position counts only if no search of it finds a win or a loss.
+
+    search_value  function of a position and a depth (1 to 3 plies) that returns the position's exact value at this depth,
+                  for the player to move, in hundredths of an army
     """
     samples = []
     for position in sample_positions(game, random.Random(1)):

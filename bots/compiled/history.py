@@ -27,7 +27,7 @@ _CORRECTION_FRACTION_BITS = 6
 _MAX_CORRECTION_SPREADS = 3
 
 HISTORY_SCORE_LIMIT = 200
-"""Greatest change of a move's score by its history, in hundredths of an army."""
+"""Greatest number by which a move's history raises or lowers the move's score, in hundredths of an army."""
 
 
 @inlined
@@ -42,7 +42,7 @@ def find_histories(mem: Any, node: Any) -> Any:
 
 @inlined
 def get_history_score(mem: Any, histories: Any, move: Any) -> Any:
-    """Return the part of a move's score that its history contributes, at most HISTORY_SCORE_LIMIT.
+    """Return the number to add to a move's score for its history, from -HISTORY_SCORE_LIMIT to HISTORY_SCORE_LIMIT.
 
     `histories` is the result of `find_histories`.
     """
@@ -97,8 +97,10 @@ class EstimateCorrections:
         def update_correction(mem: Any, shared: Any, frame: Any, value: Any, bound: Any) -> None:
             """Move the correction of the finished node in `frame` towards the difference between its value and its estimate.
 
-            Do nothing if the value is only a bound, and the corrected estimate is within the bound. Do nothing, either,
-            if the search reached the ply limit: a draw there says nothing about the estimate.
+            bound  kind of `value`: EXACT, LOWER or UPPER
+
+            Do nothing if the value is only a bound, and the corrected estimate is within the bound. Do nothing, either, if
+            the value is a win or a loss, or the search reached the ply limit: a draw there says nothing about the estimate.
             """
             node = frame + words
             plies_left = get(shared, SearchOption.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)

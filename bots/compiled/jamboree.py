@@ -48,9 +48,12 @@ from arena.bots.compiled.memory_layout import (
 )
 
 MAX_SPINS_BEFORE_YIELD = 64
-"""Number of times that a thread checks a lock in a loop before it lets another thread run on its core."""
+"""Number of times that a thread checks, in a loop, whether a lock is free or its helpers are done before it yields its core.
+
+A thread that yields its core lets another thread run there.
+"""
 MAX_WORK_CHECKS_BEFORE_YIELD = 2000
-"""Number of times (about 0.1 ms) that an idle thread looks for work before it lets another thread run on its core.
+"""Number of times that an idle thread looks for work (for about 0.1 ms) before it lets another thread run on its core.
 
 Work usually arrives within microseconds, but a program that gets the core keeps it for milliseconds.
 """
@@ -207,6 +210,7 @@ class SplitPoints:
         def claim_full_window_search(mem: Any, shared: Any, split: Any, node: Any) -> Any:
             """Take the first unfinished move of a split point, for a second search with the full window.
 
+            If alpha has risen above the move's tested bound, the move is taken for another test with a null window instead.
             Return False, and take nothing, if this move needs no second search, or if another second search is running.
             The caller holds the split point's lock. `node` is the offset of the node's fields in this thread's memory.
             """
@@ -280,7 +284,8 @@ class SplitPoints:
         def report_value(mem: Any, shared: Any, frame: Any, value: Any, was_null_window: Any) -> None:
             """Report the value of a searched move to the split point from which this thread took the move.
 
-            The move is in the field MOVE of `frame`. `was_null_window` is True if it was searched only with a null window.
+            `frame` holds the move in its field MOVE. `was_null_window` is True if the move was searched only with a null
+            window. If `value` reaches beta, all threads leave the split point.
             """
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
@@ -353,8 +358,10 @@ class SplitPoints:
         def find_work(mem: Any, shared: Any, frame: Any, ancestor: Any) -> Any:
             """Join the split point with the greatest remaining depth among those that have moves to take.
 
-            The split point must be below the split point `ancestor`; -1 for no such condition. Return False if none was
-            joined.
+            frame     stack frame to which the node of the split point is copied
+            ancestor  split point below which the joined one must lie; -1 for no such condition
+
+            Return False if none was joined.
             """
             chosen_split = -1
             max_depth = 0
@@ -388,7 +395,10 @@ class SplitPoints:
 
         @inlined
         def wait_for_helpers(mem: Any, shared: Any, frame: Any) -> None:
-            """Let the owner of the split point in `frame` join another one below it, or else wait briefly for its helpers."""
+            """Let the owner of the split point in `frame` join another split point below its own, or else wait for its helpers.
+
+            The wait is brief; the caller then checks again whether the helpers are done.
+            """
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             if find_work(mem, shared, frame + frame_words, split):
@@ -426,7 +436,10 @@ class SplitPoints:
 
         @inlined
         def is_outer_search_interrupted(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if all threads must stop, or must leave a split point above that of `node` (its field IS_CUT is set)."""
+            """Return True if all threads must stop, or must leave a split point above that of `node`.
+
+            Threads must leave a split point whose field IS_CUT is set.
+            """
             inner_split = get(mem, Register.INNERMOST_SPLIT)
             put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
             is_outer_interrupted = is_search_interrupted(mem, shared)

@@ -46,7 +46,7 @@ UNSEEN = -3_000_000
 
 @dataclass(frozen=True)
 class Kernel:
-    """Compiled functions of one game, which the module docstring describes, and the size of its positions."""
+    """Compiled functions of one game, and the size of its positions. The docstring of this module describes the functions."""
 
     name: str
     """Name in the cache of compiled code: different kernels must have different names."""

@@ -42,7 +42,7 @@ class LastPlySearch:
 
         @inlined
         def is_above_leaves(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True for a node with a null window whose children are all leaves.
+            """Return True for a node with a null window whose children are all leaves, if the option USE_FORESEE is set.
 
             Such nodes neither read nor write the transposition table: a lookup takes as long as valuing the leaves, and
             the nodes' entries would replace those of deeper searches.
@@ -58,7 +58,10 @@ class LastPlySearch:
 
         @inlined
         def search_last_ply(mem: Any, shared: Any, rules: Any, frame: Any) -> Any:
-            """Value a node's leaves in move order until one reaches beta, and pass the best value to the node's parent."""
+            """Value a node's leaves in move order until one reaches beta, and pass the best value to the node's parent.
+
+            Return the next step of the search loop.
+            """
             node = frame + words
             distance = get(mem, node + Frame.DISTANCE) + 1
             list_moves(mem, rules, frame, distance - 1)

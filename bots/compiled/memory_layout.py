@@ -1,9 +1,9 @@
 """Memory layout of a search: one flat array of words for each thread, and a shared one.
 
 A thread's memory contains its registers, FRAMES_PER_THREAD frames of a search stack, the move lists of those frames, the
-order of the root's moves, and the statistics of `history`. Frame 0 begins at FIRST_FRAME_OFFSET. A frame contains a
-position, whose size is `Kernel.words`, followed by the fields of class Frame. `MemorySizes` has the sizes of these parts
-for one game.
+order of the root's moves, and the statistics of `bots.compiled.history`. Frame 0 begins at FIRST_FRAME_OFFSET. A frame
+contains a position, whose size is `Kernel.words`, followed by the fields of class Frame. `MemorySizes` has the sizes of
+these parts for one game.
 
 The shared memory contains the signals and options, then for each thread SPLITS_PER_THREAD records of split points.
 """
@@ -20,10 +20,11 @@ It is more than twice the maximum search depth. While a thread waits for its hel
 the frames of that work are on the same stack.
 """
 SPLITS_PER_THREAD = 16
+"""Maximum number of split points (nodes whose moves several threads search) that a thread can have open at the same time."""
 CORRECTION_COUNT = 1 << 14
-"""Number of corrections of estimates that a thread stores."""
+"""Number of corrections of estimates (`bots.compiled.history`) that a thread stores."""
 CACHE_LINE_WORDS = 8
-"""Number of words in a cache line. Data written by different threads are at least this far apart."""
+"""Number of 64-bit words in a cache line. Data written by different threads are at least this far apart."""
 
 
 class Register(IntEnum):
@@ -32,9 +33,7 @@ class Register(IntEnum):
     CURRENT_FRAME = 0  # start of the current frame
     CHILD_VALUE = 1  # value of the current frame's child, for the player to move in the current frame
     NODE_COUNT = 2  # number of nodes visited by this thread, including leaves
-    ESTIMATE_COUNT = (
-        3  # number of leaf estimates and values from the table; a deeper search could change each
-    )
+    ESTIMATE_COUNT = 3  # number of leaf estimates and table values, which a deeper search could change
     INNERMOST_SPLIT = 4  # innermost split point above this thread's work, or -1
     THREAD_NUMBER = 5  # number of this thread, from 0
     MOVE_LISTS = 6  # start of the move lists
@@ -238,7 +237,7 @@ class MemorySizes:
             * CACHE_LINE_WORDS
         )
 
-    def shared_words(self, thread_count: int) -> int:
+    def count_shared_words(self, thread_count: int) -> int:
         return SharedField.SPLIT_POINTS + thread_count * SPLITS_PER_THREAD * self.split_words
 
 

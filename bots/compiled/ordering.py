@@ -2,7 +2,9 @@
 
 The transposition table's move comes first, and is searched before any other move is scored. The other moves follow in
 the order of their scores. At the deeper nodes of a selective search (MIN_DEPTH_TO_ESTIMATE_MOVES), the score of a move
-is the estimate of the position after it. At all other nodes it is the result of `Kernel.score_move`, which is cheaper.
+is the estimate of the position after it. At all other nodes it is the result of `Kernel.score_move`, which is cheaper. In
+both cases, the move's history (`bots.compiled.history`) is added.
+
 Score and move are packed in one word, so that the greatest word belongs to the move with the best score, and among equal
 scores to the first move in move order.
 """
@@ -48,7 +50,10 @@ class MoveOrdering:
 
         @inlined
         def score_moves(mem: Any, shared: Any, rules: Any, frame: Any) -> None:
-            """Replace each unsearched move of the node in `frame` by a word that packs the move's score and number."""
+            """Replace each unsearched move in the move list of the node in `frame` by a word with the move's score and number.
+
+            The lowest bits of the word are the move's index in the list.
+            """
             node = frame + words
             list_at = get(mem, node + Frame.MOVE_LIST)
             histories = find_histories(mem, node)

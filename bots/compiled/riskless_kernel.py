@@ -37,6 +37,7 @@ from arena.games.graph import list_edges
 from arena.games.riskless import Riskless, RisklessPosition
 
 ALLOWED_PLANE_COUNTS = (4, 6, 8)
+"""Numbers of bits that a kernel may use for the number of armies on a territory."""
 
 _MAX_DIRECTED_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1)
 _LOWER_HALF_MASK = 0xFFFFFFFF
@@ -208,8 +209,8 @@ def _make_rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
 def _fill_move_outcome_tables(rules: Words, layout: Layout, cap: int) -> None:
     """Fill the tables of the effects of moves, including the training after the move.
 
-    change  number to add to the word `totals`
-    result  twice the number of armies on the target after the move, plus 1 if the player who moved then holds the target
+    totals_change      number to add to the word `totals`
+    target_after_move  twice the number of armies on the target after the move, plus 1 if the player who moved then holds it
 
     The index into the tables consists of three parts, from the highest bits to the lowest: the number of armies that
     move, 1 if the target is an enemy's (otherwise 0), and the number of armies on the target.
@@ -301,9 +302,9 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
 
     @inlined
     def write_position_after_move(
-        mem: Any, pos: Any, out: Any, source: Any, target: Any, result: Any
+        mem: Any, pos: Any, out: Any, source: Any, target: Any, target_after_move: Any
     ) -> None:
-        taken = (result & 1) << target
+        taken = (target_after_move & 1) << target
         put(mem, out + foe_at, get(mem, pos + own_at) | taken)
         put(mem, out + own_at, get(mem, pos + foe_at) & ~taken)
         source_bit = 1 << source
@@ -311,10 +312,12 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
         put(
             mem,
             out,
-            (get(mem, pos + trained_armies_at) & keep) | source_bit | (((result >> 1) & 1) << target),
+            (get(mem, pos + trained_armies_at) & keep)
+            | source_bit
+            | (((target_after_move >> 1) & 1) << target),
         )
         for i in range(1, planes):
-            armies = ((result >> (i + 1)) & 1) << target
+            armies = ((target_after_move >> (i + 1)) & 1) << target
             put(mem, out + i, (get(mem, pos + trained_armies_at + i) & keep) | armies)
 
     @inlined

@@ -1,8 +1,8 @@
 """Estimates of Riskless's leaves, computed from their parent's position: a move changes only a small part of an estimate.
 
 A move to an own territory, or a failed attack, changes only the armies on two territories. If a territory changes hands,
-the features of its neighbourhood are computed again. The result is exactly the estimate of `riskless_estimate` for the
-position after the move, with the opposite sign.
+the features of its neighbourhood are computed again. The computed value is exactly the estimate of `riskless_estimate` for
+the position after the move, with the opposite sign.
 """
 
 from __future__ import annotations
@@ -104,12 +104,12 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
         target: Any,
         source_armies: Any,
         target_armies: Any,
-        result: Any,
+        target_after_move: Any,
     ) -> Any:
         """Return the weighted sum of the features that depend on neighbouring territories, for the position after a move.
 
         source_armies, target_armies  armies on the move's territories before the move
-        result                        twice the armies on the target after the move, plus 1 if the mover then holds it
+        target_after_move             twice the armies on the target after the move, plus 1 if the mover then holds it
         """
         own = get(mem, pos + own_at)
         foe = get(mem, pos + foe_at)
@@ -118,11 +118,11 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
         next_to_empty = get(mem, pos + next_to_empty_at)
         cap = get(rules, cap_at)
         source_bit, target_bit = 1 << source, 1 << target
-        armies_left = result >> 1
+        armies_left = target_after_move >> 1
         border = get(mem, pos + own_border_armies_at)
         their_border = get(mem, pos + foe_border_armies_at)
         weight = get(rules, borders_at)
-        if result & 1 == 0:
+        if target_after_move & 1 == 0:
             # a failed attack: both territories are at the border and stay there
             border += 1 - min(source_armies + 1, cap)
             their_border += armies_left - min(target_armies + 1, cap)
@@ -184,8 +184,8 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
             return UNSEEN
         value = (own_total - foe_total) * get(rules, armies_at)
         if get(rules, weighs_only_armies_at) == 0:
-            result = get(rules, target_after_move_at + table_index)
-            taken = (result & 1) << target
+            target_after_move = get(rules, target_after_move_at + table_index)
+            taken = (target_after_move & 1) << target
             own_after = own | taken
             foe_after = foe & ~taken
             count = popcount(own_after)
@@ -194,7 +194,7 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
             if get(rules, waste_at) != 0:
                 cap = get(rules, cap_at)
                 capped = get(mem, pos + capped_at) & ~((1 << source) | (1 << target))
-                capped |= ((result >> 1) == cap) << target
+                capped |= ((target_after_move >> 1) == cap) << target
                 capped |= (cap == 1) << source
                 value += get(rules, waste_at) * (popcount(capped & own_after) - popcount(capped & foe_after))
             if get(rules, race_at) != 0:
@@ -206,7 +206,7 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
                 value += get(rules, goal_weight_at) * nearness
             if get(rules, weighs_neighbours_at) != 0:
                 value += compute_neighbour_features(
-                    rules, mem, pos, source, target, source_armies, target_armies, result
+                    rules, mem, pos, source, target, source_armies, target_armies, target_after_move
                 )
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 

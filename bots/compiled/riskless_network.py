@@ -38,10 +38,18 @@ It contains those numbers that are compiled into the kernel but defined in anoth
 does not cover them, because it is a digest of this package's sources only.
 """
 MAX_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
+"""Maximum number of roads of a map, each counted in one direction."""
 
-SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + HIDDEN_UNIT_COUNT
-TARGETS, ROAD_ROWS = SOURCES + MAX_ROADS, SOURCES + 2 * MAX_ROADS
-TERRITORY_ROWS_START = ROAD_ROWS + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT * WORDS_PER_ROW
+TERRITORY_COUNT_AT, ROAD_COUNT_AT, OUTPUT_WEIGHTS_AT, ROAD_SOURCES_AT = 0, 1, 2, 2 + HIDDEN_UNIT_COUNT
+ROAD_TARGETS_AT, ROAD_ROWS_AT = ROAD_SOURCES_AT + MAX_ROADS, ROAD_SOURCES_AT + 2 * MAX_ROADS
+"""Offsets of the parts of a network's words, in words.
+
+TERRITORY_COUNT_AT, ROAD_COUNT_AT  numbers of territories and of roads of the map
+OUTPUT_WEIGHTS_AT                  weight of each hidden unit
+ROAD_SOURCES_AT, ROAD_TARGETS_AT   numbers of the territories at both ends of each road
+ROAD_ROWS_AT                       contribution of a road to the hidden units, by the kinds of the territories at its ends
+"""
+TERRITORY_ROWS_AT = ROAD_ROWS_AT + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT * WORDS_PER_ROW
 """Offset, in the words of a network, of the rows with a territory's contribution to the hidden units, by its armies and owner.
 
 The offset is the same for all maps. The rows for the players' total armies follow.
@@ -51,12 +59,12 @@ The offset is the same for all maps. The rows for the players' total armies foll
 def make_network_words(tables: NetworkTables, map: RisklessMap, planes: int) -> Words:
     """Return the network as words to append to the rules array, for the function that `make_network_estimate` returns."""
     roads = list_roads(map)
-    head = np.zeros(TERRITORY_ROWS_START, np.int64)
-    head[SIZE], head[ROAD_COUNT] = map.territory_count, len(roads)
-    head[OUTPUT : OUTPUT + HIDDEN_UNIT_COUNT] = tables.output_weights
+    head = np.zeros(TERRITORY_ROWS_AT, np.int64)
+    head[TERRITORY_COUNT_AT], head[ROAD_COUNT_AT] = map.territory_count, len(roads)
+    head[OUTPUT_WEIGHTS_AT : OUTPUT_WEIGHTS_AT + HIDDEN_UNIT_COUNT] = tables.output_weights
     for road, (territory, neighbour) in enumerate(roads):
-        head[SOURCES + road], head[TARGETS + road] = territory, neighbour
-    head[ROAD_ROWS:] = _pack_lanes(tables.road_contributions)
+        head[ROAD_SOURCES_AT + road], head[ROAD_TARGETS_AT + road] = territory, neighbour
+    head[ROAD_ROWS_AT:] = _pack_lanes(tables.road_contributions)
     cells = np.zeros((2, 1 << planes, 1 + WORDS_PER_ROW), np.int64)
     cells[:, : map.territory_cap + 1, 0] = WORDS_PER_ROW * tables.territory_kinds
     cells[:, : map.territory_cap + 1, 1:] = _pack_lanes(tables.territory_contributions).reshape(
@@ -82,7 +90,7 @@ def make_network_estimate(layout: Any) -> Any:
     planes, foe_at, totals_at = layout.planes, layout.foe, layout.totals
     goal_at, end_of_rules, kinds_at = layout.goal, layout.goal_nearness + 1, layout.words
     cell_words = 1 + WORDS_PER_ROW
-    totals_row = TERRITORY_ROWS_START + (2 << planes) * cell_words
+    totals_row = TERRITORY_ROWS_AT + (2 << planes) * cell_words
 
     @inlined
     def sum_weighted_units(rules: Any, output: Any, word: Any) -> Any:
@@ -102,23 +110,23 @@ def make_network_estimate(layout: Any) -> Any:
         b = ZERO_UNITS_WORD + get(rules, own_row + 1) + get(rules, other_row + 1)
         c = ZERO_UNITS_WORD + get(rules, own_row + 2) + get(rules, other_row + 2)
         d = ZERO_UNITS_WORD + get(rules, own_row + 3) + get(rules, other_row + 3)
-        for territory in range(get(rules, network + SIZE)):
+        for territory in range(get(rules, network + TERRITORY_COUNT_AT)):
             cell_index = gather_bit_column(mem, pos, territory, planes) | (((foe >> territory) & 1) << planes)
-            row = network + TERRITORY_ROWS_START + cell_words * cell_index
+            row = network + TERRITORY_ROWS_AT + cell_words * cell_index
             put(mem, pos + kinds_at + territory, get(rules, row))
             a += get(rules, row + 1)
             b += get(rules, row + 2)
             c += get(rules, row + 3)
             d += get(rules, row + 4)
-        for road in range(get(rules, network + ROAD_COUNT)):
-            source = get(mem, pos + kinds_at + get(rules, network + SOURCES + road))
-            target = get(mem, pos + kinds_at + get(rules, network + TARGETS + road))
-            row = network + ROAD_ROWS + TERRITORY_KIND_COUNT * source + target
+        for road in range(get(rules, network + ROAD_COUNT_AT)):
+            source = get(mem, pos + kinds_at + get(rules, network + ROAD_SOURCES_AT + road))
+            target = get(mem, pos + kinds_at + get(rules, network + ROAD_TARGETS_AT + road))
+            row = network + ROAD_ROWS_AT + TERRITORY_KIND_COUNT * source + target
             a += get(rules, row)
             b += get(rules, row + 1)
             c += get(rules, row + 2)
             d += get(rules, row + 3)
-        output = network + OUTPUT
+        output = network + OUTPUT_WEIGHTS_AT
         value = sum_weighted_units(rules, output, a) + sum_weighted_units(rules, output + 4, b)
         value += sum_weighted_units(rules, output + 8, c) + sum_weighted_units(rules, output + 12, d)
         return min(max(value >> OUTPUT_FRACTION_BITS, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)

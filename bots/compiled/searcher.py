@@ -88,12 +88,12 @@ class Searcher(Generic[P, M]):
                 f"{game.name} cannot be searched by compiled code here: its rules are custom, or its map is too large; search it in Python (docs/bots.md)"
             )
         self._compiled = compiled
-        self._search = make_search_kernel(compiled.kernel)
-        self._read_main_line = make_main_line_kernel(compiled.kernel)
-        self._order: list[int] = []
-        self._moves: dict[int, M] = {}
+        self._search_kernel = make_search_kernel(compiled.kernel)
+        self._main_line_kernel = make_main_line_kernel(compiled.kernel)
+        self._root_order: list[int] = []
+        self._root_move_by_number: dict[int, M] = {}
         sizes = MemorySizes(compiled.kernel.words, compiled.move_count)
-        self._sizes = sizes
+        self._memory_sizes = sizes
         threads = self.settings.threads
         if threads < 1:
             raise ValueError(f"a search needs at least 1 thread, not {threads}")
@@ -107,7 +107,7 @@ class Searcher(Generic[P, M]):
             memory[Register.MOVE_LIST_WORDS] = sizes.move_list_words
             memory[Register.HISTORIES] = sizes.history_offset
             memory[Register.CORRECTIONS] = sizes.corrections_offset
-        self._shared = np.zeros(sizes.shared_words(threads), np.int64)
+        self._shared = np.zeros(sizes.count_shared_words(threads), np.int64)
         self._table = make_table(self.settings.table_mb)
         self._generation = 0
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="search")
@@ -127,7 +127,7 @@ class Searcher(Generic[P, M]):
         shared[SearchOption.SPLIT_DEPTH] = settings.split_depth
         shared[SearchOption.IS_COURSE_FORM] = settings.course
         shared[SearchOption.PRUNE_PERMILLE] = round(1000 * settings.prune)
-        shared[SearchOption.SPLIT_WORDS] = self._sizes.split_words
+        shared[SearchOption.SPLIT_WORDS] = self._memory_sizes.split_words
 
     def _calibrate_pruning(self) -> None:
         """Measure by exact searches the numbers that the selective search needs (`PruningCalibration`)."""
@@ -162,7 +162,7 @@ class Searcher(Generic[P, M]):
         """Clear the transposition table and the search's statistics, for a new match."""
         self._table[:] = 0
         for memory in self._memories:
-            memory[self._sizes.history_offset :] = 0
+            memory[self._memory_sizes.history_offset :] = 0
 
     def warm_up(self) -> None:
         """Compile the kernels or load them from the cache, so that the first search starts immediately."""
@@ -191,7 +191,12 @@ class Searcher(Generic[P, M]):
         self._calibrate_pruning()
         self._prepare_search(position, max_nodes, moves)
         yield SearchReport(
-            0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, is_depth_finished=False
+            0,
+            0,
+            self._root_move_by_number[self._root_order[0]],
+            (self._root_move_by_number[self._root_order[0]],),
+            0,
+            is_depth_finished=False,
         )
         sign = self.game.player(position).sign
         max_plies = self._compiled.plies_left(position)
@@ -212,12 +217,13 @@ class Searcher(Generic[P, M]):
                 or depth >= max_plies
             ):
                 return
-            self._order.insert(0, self._order.pop(self._order.index(best)))
+            self._root_order.insert(0, self._root_order.pop(self._root_order.index(best)))
 
     def search(self, position: P, depth: int, low: int, high: int) -> tuple[int, int]:
         """Search to one depth with a window, without the shallower depths first. Return the value and the number of nodes.
 
-        The value is fail-soft, for the player to move: exact inside the window, otherwise a bound.
+        The value and the window, from `low` to `high`, are for the player to move. The value is exact if it lies inside
+        the window. Otherwise it is a bound that may lie outside the window (fail-soft).
         """
         self._calibrate_pruning()
         return self._search_value(position, depth, low, high), self.nodes
@@ -233,8 +239,8 @@ class Searcher(Generic[P, M]):
         if not moves:
             raise ValueError(f"nothing to search: the match is over ({self.game.outcome(position)})")
         compiled, shared = self._compiled, self._shared
-        self._order = [compiled.move_to_number(move) for move in moves]
-        self._moves = dict(zip(self._order, moves, strict=True))
+        self._root_order = [compiled.move_to_number(move) for move in moves]
+        self._root_move_by_number = dict(zip(self._root_order, moves, strict=True))
         words = compiled.pack(position)
         memory = self._memories[0]
         memory[Register.ROOT_MOVE_COUNT] = len(moves)
@@ -287,21 +293,21 @@ class Searcher(Generic[P, M]):
     def _write_root(self, depth: int, low: int, high: int) -> None:
         """Write the root's depth, window (`low` to `high`) and moves to the memory of the first thread."""
         memory = self._memories[0]
-        root, first = FIRST_FRAME_OFFSET + self._compiled.kernel.words, self._sizes.root_order_offset
+        root, first = FIRST_FRAME_OFFSET + self._compiled.kernel.words, self._memory_sizes.root_order_offset
         memory[root + Frame.DEPTH] = depth
         memory[root + Frame.DISTANCE] = 0
         memory[root + Frame.ALPHA] = low
         memory[root + Frame.BETA] = high
         memory[root + Frame.BEST_MOVE] = -1
         memory[root + Frame.BEST_VALUE] = -INFINITY
-        memory[first : first + len(self._order)] = self._order
+        memory[first : first + len(self._root_order)] = self._root_order
         memory[Register.CURRENT_FRAME] = FIRST_FRAME_OFFSET
         memory[Register.STEP] = COUNT_NODE
         memory[Register.INNERMOST_SPLIT] = -1
 
     def _call_kernel(self, memory: Words, *, is_helper: bool) -> int:
         rules = self._compiled.rules
-        return cast("int", self._search(memory, self._shared, rules, self._table, int(is_helper)))
+        return cast("int", self._search_kernel(memory, self._shared, rules, self._table, int(is_helper)))
 
     def _search_root(self, memory: Words, stop: Callable[[], bool] | None) -> int:
         """Search the root in this thread, and call `stop` at every pause of the search."""
@@ -323,5 +329,5 @@ class Searcher(Generic[P, M]):
     def _list_main_line_moves(self, best: int, depth: int) -> tuple[M, ...]:
         line_moves = np.zeros(MAX_DEPTH, np.int64)
         arguments = (self._memories[0], self._shared, self._compiled.rules, self._table)
-        move_count = self._read_main_line(*arguments, best, depth, line_moves)
+        move_count = self._main_line_kernel(*arguments, best, depth, line_moves)
         return tuple(self._compiled.number_to_move(int(number)) for number in line_moves[:move_count])

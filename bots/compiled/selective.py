@@ -27,7 +27,7 @@ from arena.bots.compiled.memory_layout import Frame, MemorySizes, Register, Sear
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 NOT_PRUNED = -3_000_000
-"""Result of a pruning test if the node must be searched; lower than every value."""
+"""Result of a pruning test if the node must be searched. It is lower than every search value."""
 MAX_SHALLOW_PRUNING_DEPTH = 3
 """Maximum depth of a node at which pruning by the estimate alone, and the skipping of late moves, are allowed."""
 RISE_PERCENT_OF_SPREAD = 125
@@ -44,19 +44,19 @@ ADDED_MOVES_PER_PLY = 2
 MIN_PROBCUT_DEPTH = 5
 """Minimum depth of a node that may be pruned by ProbCut, a shallower search of the same position."""
 MIN_DEEP_PROBCUT_DEPTH = 9
-"""Minimum depth of a node from which on ProbCut's search is six plies shallower than that of the node, instead of four."""
+"""Minimum depth of a node for which ProbCut's search is six plies shallower than the node's own search, instead of four."""
 PROBCUT_MARGIN_PERCENT_OF_SPREAD = 140
 """Assumed maximum difference in value between the full search of a node and its ProbCut search, in percent of SPREAD."""
 
 MIN_REDUCED_DEPTH = 5
 """Minimum depth of a node whose late moves are searched to a smaller depth first."""
 FIRST_RANK_REDUCED_BY_2_PLIES = 3
-"""Place in the search order (from 0) from which on moves are first searched two plies less deep.
+"""Place in a node's search order, from 0, of the first move that is searched two plies less deep before its full search.
 
 A reduction is an even number of plies, because values of odd and even depths differ even after the correction by TEMPO.
 """
 FIRST_RANK_REDUCED_BY_4_PLIES = 8
-"""Place in the search order (from 0) from which on moves are first searched four plies less deep.
+"""Place in a node's search order, from 0, of the first move that is searched four plies less deep before its full search.
 
 At nodes of the minimum depth MIN_REDUCED_DEPTH, the reduction stays two plies.
 """
@@ -100,7 +100,7 @@ class SelectivePruning:
         def find_futility_bound(mem: Any, shared: Any, frame: Any) -> Any:
             """Return a bound on the value of the node in `frame`, if its estimate is far enough outside the window.
 
-            Otherwise return NOT_PRUNED: the node must be searched.
+            Otherwise return NOT_PRUNED, which tells the caller to search the node.
             """
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
@@ -135,7 +135,7 @@ class SelectivePruning:
 
         @inlined
         def begin_probcut(mem: Any, shared: Any, frame: Any) -> Any:
-            """Write the first node of ProbCut's search to the next frame, and move register CURRENT_FRAME there.
+            """Start ProbCut's search: write its first node to the next frame, to which register CURRENT_FRAME then points.
 
             If the node's estimate is at least beta, the search tests whether the value exceeds beta by a margin. If the
             estimate is less, the search tests whether the value is below beta by a margin. Return False, and do nothing,
@@ -171,8 +171,8 @@ class SelectivePruning:
         def find_probcut_bound(mem: Any, shared: Any, frame: Any) -> Any:
             """Return a bound on the value of the node in `frame`, if its finished ProbCut search gives one.
 
-            Otherwise return NOT_PRUNED: the node must be searched. The bound is weaker than the value of the ProbCut search by
-            the margin, unless that value is a win or a loss.
+            Otherwise return NOT_PRUNED, which tells the caller to search the node. The bound is weaker than the value of the
+            ProbCut search by the margin, unless that value is a win or a loss.
             """
             node = frame + words
             value = -get(mem, Register.CHILD_VALUE)
@@ -206,7 +206,7 @@ class SelectivePruning:
         def reduce_late_move(mem: Any, shared: Any, node: Any) -> Any:
             """Return the number of plies by which the first search of the node's move (field MOVE) is less deep: 0, 2 or 4.
 
-            It is 0 for the first moves of the node, near a win or a loss, and if the search reaches the ply limit.
+            The number is 0 for the first moves of the node, near a win or a loss, and if the search reaches the ply limit.
             """
             depth = get(mem, node + Frame.DEPTH)
             rank = get(mem, node + Frame.RANK)

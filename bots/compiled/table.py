@@ -44,7 +44,10 @@ _SALT, _LAST = _HASH_CONSTANTS[8], _HASH_CONSTANTS[9]
 
 
 def make_table(megabytes: int) -> Words:
-    """Return an empty table with buckets on cache lines. Its size is the largest power of two within `megabytes`."""
+    """Return an empty table of at most `megabytes` MiB, as an array of words in which every bucket is one cache line.
+
+    The number of buckets is the largest power of two that fits, but at least 1.
+    """
     bucket_count = 1 << max(megabytes * (1 << 20) // 64, 1).bit_length() - 1
     # np.full writes the memory now: otherwise the first search would wait 60 ms until the system allocates it
     padded_table = np.full((bucket_count + 1) * CACHE_LINE_WORDS, 0, np.int64)
@@ -73,7 +76,7 @@ def make_hash_function(words: int) -> Any:
 def mix_plies_left_into_key(key: Any, plies_left: Any) -> Any:
     """Return a hash key that also depends on the plies left before the ply limit.
 
-    It is used for positions whose search reaches the ply limit, because their values hold only at this ply.
+    Positions whose search reaches the ply limit need such a key, because their values hold only at this ply.
     """
     return key ^ hash_pair(plies_left + _SALT, _LAST)
 
@@ -107,10 +110,10 @@ def store_entry(
     move: Any,
     age: Any,
 ) -> None:
-    """Store an entry in its bucket, in the place of the least useful entry.
+    """Store an entry in its bucket, where it replaces the least useful entry.
 
-    The least useful entry is that of the same position. If there is none, it is an empty entry, otherwise the shallowest
-    entry of earlier root searches, otherwise the shallowest entry of this root search.
+    The replaced entry is the first of these that exists: the entry of the same position, an empty entry, the shallowest
+    entry of an earlier root search, the shallowest entry of this root search.
 
     mask                bit mask that selects the bucket by the key
     key                 hash key of the position
@@ -200,8 +203,8 @@ def decides_window(packed_entry: Any, value: Any, alpha: Any, beta: Any) -> Any:
 def make_main_line_kernel(kernel: Kernel) -> Any:
     """Return the kernel read_main_line(mem, shared, rules, table, best, depth, line_moves).
 
-    It writes the moves of the main line to `line_moves`, starting with the root's move `best`, and returns their number. The
-    main line is at most `depth` plies long, and ends before the first position without an exact value in the table.
+    The kernel writes the moves of the main line to `line_moves`, starting with the root's move `best`, and returns their
+    number. The main line is at most `depth` plies long, and ends at the first position without an exact value in the table.
     """
     frame_words = MemorySizes(kernel.words, 0).frame_words
     moves, play, status = kernel.moves, kernel.play, kernel.status

@@ -1,4 +1,4 @@
-"""Tic-tac-toe for the compiled searches. A position is two words of nine bits, one for each player's marks."""
+"""Tic-tac-toe for the compiled searches. A position is two words of nine bits, first the marks of the player to move."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ correct = _make_correct()
 def learn_correction(value: int, bound: int, *, plies_left: int = 100, times: int = 1_000) -> tuple[int, int]:
     """Return the correction of an estimate and that of a leaf after `times` equal values of searches."""
     memory, out = np.zeros(CORRECTED_SIZES.thread_words, np.int64), np.zeros(2, np.int64)
-    shared = np.zeros(CORRECTED_SIZES.shared_words(1), np.int64)
+    shared = np.zeros(CORRECTED_SIZES.count_shared_words(1), np.int64)
     memory[Register.CORRECTIONS] = CORRECTED_SIZES.corrections_offset
     memory[CORRECTED_NODE + Frame.ESTIMATE] = ESTIMATE
     memory[CORRECTED_NODE + Frame.DEPTH] = DEPTH
@@ -116,7 +116,7 @@ def test_corrections_are_learned_without_moves_from_the_table(make: Callable[...
     game = Riskless(load_map("italy"))
     searcher = make(game, hints=False)
     list(searcher.deepen(game.start(), max_depth=5))
-    sizes, memory = searcher._sizes, searcher._memories[0]
+    sizes, memory = searcher._memory_sizes, searcher._memories[0]
     assert np.any(memory[sizes.corrections_offset : sizes.thread_words])
 
 

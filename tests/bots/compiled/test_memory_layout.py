@@ -58,6 +58,6 @@ def test_the_parts_of_a_memory_do_not_overlap(words: int, moves: int, threads: i
     assert sizes.split_words >= Split.END + words + SplitMove.END * moves
     assert sizes.split_words % CACHE_LINE_WORDS == sizes.frame_words % CACHE_LINE_WORDS == 0
     assert (
-        sizes.shared_words(threads)
+        sizes.count_shared_words(threads)
         == SharedField.SPLIT_POINTS + threads * SPLITS_PER_THREAD * sizes.split_words
     )
