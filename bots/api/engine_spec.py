@@ -146,7 +146,7 @@ class ContainerSpec(NamedTuple):
 
     @classmethod
     def parse(cls, spec: str) -> ContainerSpec:
-        """Parse a spec with one of CONTAINER_PREFIXES."""
+        """Parse a spec that begins with one of CONTAINER_PREFIXES. An image that `submit:` does not name is DEFAULT_IMAGE."""
         if not spec.startswith(SUBMISSION_PREFIX):
             return cls(spec.removeprefix(IMAGE_PREFIX), None)
         file, separator, image = spec.removeprefix(SUBMISSION_PREFIX).partition(IMAGE_SEPARATOR)
@@ -154,7 +154,7 @@ class ContainerSpec(NamedTuple):
 
     @property
     def bot_name(self) -> str:
-        """Name of the zip file without folder and `.zip`, or of the image without registry, tag and digest."""
+        """Return the name of the zip file without folder and `.zip`, or of the image without registry, tag and digest."""
         if self.submission is not None:
             return self.submission.name.removesuffix(".zip")
         return self.image.partition("@")[0].rpartition("/")[2].partition(":")[0]

@@ -83,7 +83,7 @@ class LocalMatch:
         return self._referee.recorded_result
 
     def play_move(self, move: Any) -> None:
-        """Play `move` for the caller. Raises IllegalMove for an illegal move."""
+        """Play `move` for the caller's seat, the one that is not the bot's. Raises IllegalMove for an illegal move."""
         referee = self._referee
         self._pass_to_referee(MoveReceived(referee.mover, referee.ply, self.match.game.move_to_data(move)))
 

@@ -24,13 +24,13 @@ class ClientSettings:
     games: tuple[str, ...] = ()
     """Games to play; empty for all."""
     rules: Mapping[str, str] = field(default_factory=dict)
-    """Digest of each user-defined game's rules, by game. By it the server checks that the client has the same rules."""
+    """Digest of the rules of each user-defined game, by game. The server compares each with the digest of its own rules."""
     maps: tuple[str, ...] = ()
     """Riskless maps to play on; empty for all."""
     time_controls: tuple[str, ...] = ()
     """Time controls to play at, such as `10+0.1`; empty for all."""
     challenge: Challenge | None = None
-    """Challenge to open whenever the bot can play another match; None for none."""
+    """Challenge to open whenever the bot can play another match; None to challenge nobody."""
     event_name: str = ""
     """Name of the event to enter; empty for none."""
     joins_pool: bool = True
@@ -40,7 +40,7 @@ class ClientSettings:
     engine_info: EngineInfo | UnsetType = UNSET
     """Description of the engine that chooses the moves, with its number of threads; UNSET to send the server none."""
     max_reconnect_attempts: int | None = None
-    """Number of failed attempts to reconnect in a row after which the client gives up; None for no limit."""
+    """Number of failed attempts to reconnect, one after another, after which the client gives up; None for no limit."""
     quota: int | None = None
     """Total number of matches to play; None for no limit."""
     connect_wait_seconds: float = 0.0

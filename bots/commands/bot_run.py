@@ -291,7 +291,7 @@ class _BotOwnerLogHandler(logging.Handler):
 def open_bot_owner_console(log: Path | None) -> Iterator[BotOwnerConsole]:
     """Yield a console for the bot's owner. Until the end of the block, it also shows the client's log messages.
 
-    log: file to which all output of the console is appended; None for no file
+    log  file to which all output of the console is appended; None for no file
 
     Raises CommandError if the file cannot be opened.
     """

@@ -33,7 +33,7 @@ def print_leaf_counts(
     svg_file    file for the plot; None for no plot
     json_file   file for the counts as JSON; None for no file
 
-    Raises CommandError if the budget is too small for depth 1, or a file cannot be written.
+    Raises CommandError if no algorithm finishes depth 1 with `max_leaves` leaves, or a file cannot be written.
     """
     problem = Problem(game, evaluator_for(game))
     comparison = compare_leaf_counts(problem, position, max_depth, max_leaves)

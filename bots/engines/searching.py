@@ -216,6 +216,13 @@ class SearchingBot(Bot):
         *,
         max_nodes: int,
     ) -> SearchReport[Any]:
+        """Search `position` to increasing depths until `budget`, `deadline` or `max_nodes` ends the search.
+
+        start_time  time from which `budget` counts, as `time.monotonic()`: the arrival of the turn
+        moves       moves to search, in move order; None for all
+
+        Return the last report. Its stall is remembered.
+        """
         last_report: SearchReport[Any] | None = None
         rule: DeepeningRule[Any] = DeepeningRule(budget)
         depth = self._spec.option_values["depth"]

@@ -182,7 +182,7 @@ class Environment:
 
         The matches have the same actions and observations as this environment, and the same number of random first moves.
 
-        seed  seed of these first moves, and of the moves that `Batch.random` chooses
+        seed  seed of these first moves, and of the random actions in `Batch.random`
 
         Raises ValueError for a game without compiled rules (docs/learning.md).
         """

@@ -46,7 +46,7 @@ class ReviewedMove(Struct, frozen=True):
     after: int
     """Value for Maxie after the played move, in hundredths of an army."""
     lost: int
-    """Value for the mover that this move lost in comparison with the better move, in hundredths of an army; 0 or more."""
+    """Value that the mover lost by this move, compared with the better move, in hundredths of an army; 0 or more."""
     reported_value: float | None
     """Value that the bot itself reported, in its own unit; None if it reported none."""
     chance: float

@@ -44,7 +44,7 @@ class AlgorithmSettings:
 
 
 SearchFunction = Callable[[Problem[Any, Any], Any, int, SearchMonitor, AlgorithmSettings], SearchResult[Any]]
-"""Function that searches a position of a problem to a depth in plies, and reports to the monitor."""
+"""Function of (problem, position, depth in plies, monitor, settings) that searches the position and returns the result."""
 
 
 @dataclass(frozen=True, slots=True)

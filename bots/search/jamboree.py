@@ -1,14 +1,14 @@
 """Parallel search Jamboree in a course's form: alpha-beta for some children, then the rest in parallel.
 
-The course on game search is source 001 in docs/search.md.
+The course on game search is source 001 in docs/search.md. Its parameter prune_percentage is a number from 0 to 1.
 
-Of a node's n children the first floor(prune_percentage × n) are searched in sequence, each with the
-bounds that its predecessors left. The other children are searched in parallel, all with the bounds at that time, and
-the best of their results is taken in move order. With prune_percentage 0 the search visits the nodes of minimax, with 1
-the nodes of alpha-beta.
+Of a node's n children, the first floor(prune_percentage × n) are searched in sequence, each with the bounds that the children
+before it left. The other children are then searched in parallel, all with the same bounds, and the best of their results is
+taken; of equal results, the first in move order. With prune_percentage 0 the search visits the nodes of minimax, with 1 the
+nodes of alpha-beta.
 
-Contract: the same as `bots.search.alphabeta`. The window of a child never depends on when another thread
-finishes, so value, move, nodes and trace are the same in every run and for every pool.
+Contract: the same as that of `bots.search.alphabeta`. The window of a child never depends on when another thread finishes, so
+value, move, nodes and trace are the same in every run and for every thread pool.
 """
 
 from __future__ import annotations

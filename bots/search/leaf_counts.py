@@ -1,8 +1,8 @@
 """Number of leaves that each search visits, to show how effective pruning is. Holden's lecture on games asks for it.
 
-A leaf is a position where the search stops, after a sequence of moves, and takes a value. For a search by iterative
-deepening, the leaves of all its iterations are counted. For a search that sorts moves by static values, the positions
-estimated only for sorting are counted too.
+A leaf is a position where the search looks no further, and takes a value: an estimate, or the result of the match. For a
+search by iterative deepening, the leaves of all its iterations are counted. For a search that sorts moves by static values,
+the positions estimated only for sorting are counted too.
 """
 
 from __future__ import annotations
@@ -193,9 +193,9 @@ class LeafCountComparison:
 def compare_leaf_counts(
     problem: Problem[Any, Any], position: Any, max_depth: int, max_leaves: int
 ) -> LeafCountComparison:
-    """Count the leaves that each method visits at each depth up to `max_depth`, until it needs more than `max_leaves` leaves.
+    """Return the number of leaves that each method visits at each depth, up to `max_depth` and at most `max_leaves` leaves.
 
-    `LeafCountComparison` describes the limits for each method.
+    `LeafCountComparison` describes these limits for each method.
     """
     leaves = {
         name: list(

@@ -92,15 +92,15 @@ TraceEvent = NodeEntered | LeafValued | TableHit | NodeLeft
 class SearchMonitor:
     """Monitor of one search: it counts nodes and leaves, polls `stop`, and with `tracing` records events.
 
-    stop             function that returns True to stop the search
-    events           events in order; None without `tracing`
-    nodes            number of nodes entered, including the root and the leaves
-    leaves           number of leaves evaluated
-    sort_estimates   number of positions estimated only to sort moves
+    stop                 function that returns True to stop the search
+    events               events in order; None without `tracing`
+    nodes                number of nodes entered, including the root and the leaves
+    leaves               number of leaves evaluated
+    sort_estimates       number of positions estimated only to sort moves
     has_reached_horizon  True if a leaf was only estimated; if False, no deeper search can change the result
-    hints            for each inner node, by its position: the best move, or the move that caused a cutoff. The next iteration
-                     of iterative deepening searches this move first.
-    max_live_nodes   for a search that builds a tree, the maximum number of nodes in memory at once
+    hints                for each inner node, by its position: the best move, or the move that caused a cutoff. The next
+                         iteration of iterative deepening searches this move first.
+    max_live_nodes       for a search that builds a tree, the maximum number of nodes in memory at once
     """
 
     __slots__ = (
@@ -185,7 +185,7 @@ class SearchMonitor:
     ) -> None:
         """Record that the search of an inner node has ended with `result`.
 
-        path    path from the root to the node
+        path        path from the root to the node
         has_cutoff  True if the value of a child caused a cutoff
         """
         if self.events is not None:

@@ -21,8 +21,8 @@ Evaluator = Callable[[P], int]
 class Expansion(NamedTuple, Generic[M]):
     """Result of expanding a node: the moves of an inner node, in move order, or the value of a leaf, which has no moves.
 
-    `value` is for Maxie, and 0 for an inner node. `is_at_horizon` is True for a leaf that is only estimated: a deeper search may
-    change its value.
+    `value` is for Maxie, and 0 for an inner node. `is_at_horizon` is True for a leaf that is only estimated, because the
+    search looks no further: a deeper search may change its value.
     """
 
     moves: Sequence[M]

@@ -3,8 +3,8 @@
 The first child is searched with the full window. Every other child is only tested for being better than the first, in
 parallel and with the null window (α, α + 1). A test that reaches β ends the search of the node, and aborts everything
 that still runs below the node. A test that exceeds α is followed by a search with the real window, but only after all earlier
-siblings are done, so that this window is as narrow as possible. A test, passed or failed, only bounds the child's
-value: its result is never used as a value between α and β.
+siblings are done, so that this window is as narrow as possible. The result of a test is only a bound on the
+child's value: between α and β, it is never used as the value itself.
 
 The search is fail-soft, and returns the exact value of the root, the leftmost best move and the main line, as
 `bots.search.alphabeta.failsoft` does. With more than one thread, the visited nodes differ from run to run, because the

@@ -36,12 +36,15 @@ def is_decided(search_value: int) -> bool:
 
 
 def count_plies_to_end(search_value: int) -> int | None:
-    """Return the number of plies from the root to the win that the value stands for; None if it stands for no certain win."""
+    """Return the number of plies from the root to the certain win of either player that the value stands for.
+
+    Return None if the value is an estimate or a draw.
+    """
     return WIN - abs(search_value) if is_decided(search_value) else None
 
 
 def to_root_value(node_value: int, plies_from_root: int) -> int:
-    """Convert the value of a win, so that its plies are counted from the root instead of from a node.
+    """Return the value of a win or a loss with its plies counted from the root instead of from a node.
 
     The node is `plies_from_root` plies below the root. Values that are not wins or losses stay as they are, because only
     a decided value contains the number of plies to the end. The conversion is strictly monotone, so bounds stay bounds.
@@ -54,7 +57,7 @@ def to_root_value(node_value: int, plies_from_root: int) -> int:
 
 
 def to_node_value(root_value: int, plies_from_root: int) -> int:
-    """Convert the value of a win, so that its plies are counted from a node instead of from the root.
+    """Return the value of a win or a loss with its plies counted from a node instead of from the root.
 
     The node is `plies_from_root` plies below the root. Values that are not wins or losses stay as they are.
     Transposition tables store values in this form, because paths of several lengths may lead to the node. The inverse is

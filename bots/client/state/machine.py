@@ -153,7 +153,7 @@ class ClientStateMachine:
         return len(self._matches)
 
     def handle_connected(self) -> list[Action]:
-        """Handle a new connection, by sending the hello on it."""
+        """Handle a new connection, and return the action that sends the hello on it."""
         self.is_welcomed = False
         self._received_challenge_ids.clear()  # the server lists the open challenges again
         self._challenger.forget_challenges()

@@ -78,7 +78,7 @@ class MatchState:
     lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_REMEMBERED_LAGS))
     """Lags of the last moves in seconds, as `record_lag` defines them."""
     is_confirmed: bool = True
-    """True if the server has mentioned the match on the current connection. False after a lost one: the match may be over."""
+    """True if the server has mentioned the match on the current connection; if False, the match may be over by now."""
     is_rated: bool = False
     """True if the match counts for the ratings."""
 

@@ -34,7 +34,7 @@ broken. RATE_LIMITED: another client at the same address may be the cause.
 def should_reconnect(refusal_code: ErrorCode, *, was_welcomed: bool) -> bool:
     """Return True if a client should connect again after the server has ended the connection with the error `refusal_code`.
 
-    was_welcomed: True if the server has welcomed the client on this connection or an earlier one
+    was_welcomed  True if the server has welcomed the client on this connection or an earlier one
     """
     return refusal_code in (
         _TEMPORARY_REFUSAL_CODES_AFTER_WELCOME if was_welcomed else _TEMPORARY_REFUSAL_CODES

@@ -74,7 +74,7 @@ class BestRootMove(Generic[P, M]):
             self.value, self.index, self.line = value, ordered_move.number, (ordered_move.move, *line)
 
     def report_progress(self) -> None:
-        """Call the function `on_progress` with the best result so far."""
+        """Call the function `on_progress` with the best root move so far, its value and its line."""
         self._on_progress(self.make_result())
 
     def make_result(self) -> SearchResult[M]:

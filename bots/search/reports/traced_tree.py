@@ -60,9 +60,11 @@ def build_traced_tree(
 ) -> TracedTree:
     """Return the tree below `position`, cut to at most `max_nodes` nodes.
 
-    For an explicit tree, it has all nodes down to `depth`, visited or not. For any other game, it has the visited nodes
-    and their children. If these are more than `max_nodes` nodes, only the first plies are kept, as many as fit
+    In an explicit tree, these are all nodes down to `depth`, visited or not. In any other game, they are the visited nodes
+    and their children. If there are more than `max_nodes` nodes, the tree has only its first plies, as many as fit
     completely.
+
+    events  trace of a search of `position` to `depth` plies
     """
     events_by_path: dict[Path, list[TraceEvent]] = {}
     for event in events:

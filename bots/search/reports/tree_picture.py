@@ -1,8 +1,8 @@
 """SVG drawing of a searched game tree.
 
-Maxie's nodes point up, Minnie's down, leaves are squares. Visited nodes are black, with
-the result in blue and the window above; pruned nodes are grey and dashed, and two red
-strokes mark each cut. The line to be played is thick. The legend lists only the elements in the picture.
+Maxie's nodes point up, Minnie's down, leaves are squares. Visited nodes are black, with the result in blue and the search
+window above; nodes that were not visited are grey and dashed, and two red strokes mark each cut. The line to be played is
+thick. The legend lists only the elements that occur in the picture.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ def _walk_nodes(node: TracedNode) -> Iterator[TracedNode]:
 
 
 Points = dict[tuple[int, ...], tuple[float, float]]
+"""Coordinates (x, y) of each node in the drawing, by the node's path from the root."""
 
 
 def _draw_edges(tree: TracedNode, points: Points, best_path: tuple[int, ...]) -> Iterator[str]:
