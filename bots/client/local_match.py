@@ -48,7 +48,7 @@ class LocalMatch:
         make_bot      creates the bot
         match         match to assign to the bot: its game, its seat and its time control
         engine        description of the bot for the match record; None to record none
-        adjudication  rules by which the match may be decided before the game is over; None for none
+        adjudication  rules by which the match may be decided early; None to play until the game is over
         """
         self.match = match
         self._terms = MatchTerms(

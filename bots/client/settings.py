@@ -32,7 +32,7 @@ class ClientSettings:
     challenge: Challenge | None = None
     """Challenge to open whenever the bot can play another match; None to challenge nobody."""
     event_name: str = ""
-    """Name of the event to enter; empty for none."""
+    """Name of the event (for example a tournament) to enter; empty to enter no event."""
     joins_pool: bool = True
     """True if the server's matchmaker may pair the bot with others; False to play only matches by challenge."""
     program_name: str = ""

@@ -43,9 +43,9 @@ class BotFileSettings(Struct, frozen=True, rename="kebab"):
     name: str = ""
     """Name of the bot; empty for the engine's name."""
     token_file: str = ""
-    """File that contains the bot's token, relative to the bot.toml; empty for none."""
+    """File that contains the bot's token, relative to the bot.toml; empty if no file contains it."""
     token_env: str = ""
-    """Environment variable that contains the bot's token; empty for none."""
+    """Environment variable that contains the bot's token; empty if no variable contains it."""
     concurrency: Annotated[int, Meta(ge=1, le=1000)] = field(name="matches", default=1)
     """Maximum number of simultaneous matches."""
     max_matches: Annotated[int, Meta(ge=1)] | None = field(name="games", default=None)
@@ -59,7 +59,7 @@ class BotFileSettings(Struct, frozen=True, rename="kebab"):
     time_controls: tuple[str, ...] = field(name="tc", default=())
     """Time controls to play at; empty for all that the server offers."""
     challenge: str = ""
-    """Name of the bot to challenge repeatedly; empty for none."""
+    """Name of the bot to challenge repeatedly; empty to challenge nobody."""
     casual: bool = False
     """True if the bot's challenges are unrated."""
     reconnect: Annotated[int, Meta(ge=0)] | None = None
@@ -71,11 +71,11 @@ class BotFileSettings(Struct, frozen=True, rename="kebab"):
     challenges_only: bool = False
     """True to play only matches by challenge, and not to join the matchmaking pool."""
     enter: str = ""
-    """Name of the server's event (for example a tournament) to enter; empty for none."""
+    """Name of the server's event (for example a tournament) to enter; empty to enter no event."""
     isolate: bool = False
     """True to play each match in its own process."""
     log: Path | None = None
-    """File to which the console output is also appended; None for none."""
+    """File to which the console output is also appended; None to append it to no file."""
     verbose: bool = False
     """True to show every message to and from the server."""
     state: Path | None = None
@@ -93,7 +93,7 @@ class BotSettings(BotFileSettings, frozen=True):
     """Settings of one bot on one server, from a bot.toml, from the options of `arena bot`, or from both."""
 
     token: str = ""
-    """Token that proves the bot's right to its name; empty for none."""
+    """Token that proves the bot's right to its name; empty for a bot without a token."""
 
     @property
     def play_seconds(self) -> float:

@@ -249,7 +249,7 @@ def load_records(path_or_url: str) -> list[tuple[int, Record]]:
 
     path_or_url  path of the file, or URL of the match's page or record
 
-    Raises CommandError if there is no record, and UsageError if the URL is not that of a match.
+    Raises CommandError if there is no record, and UsageError if the URL is not the URL of a match.
     """
     if path_or_url.startswith(("http://", "https://")):
         return [(1, _fetch_record(path_or_url))]

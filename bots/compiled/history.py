@@ -51,7 +51,7 @@ def get_history_score(mem: Any, histories: Any, move: Any) -> Any:
 
 @inlined
 def update_histories(mem: Any, node: Any) -> None:
-    """Raise the history of the node's move (field MOVE), which caused a cutoff, and lower those of the moves before it."""
+    """Raise the history of the node's move (field MOVE), which caused a cutoff, and lower the histories of earlier moves."""
     depth = get(mem, node + Frame.DEPTH)
     step = min(16 * depth * depth, 1 << _HISTORY_BITS - 2)
     histories = find_histories(mem, node)

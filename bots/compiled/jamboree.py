@@ -436,7 +436,7 @@ class SplitPoints:
 
         @inlined
         def is_outer_search_interrupted(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if all threads must stop, or must leave a split point above that of `node`.
+            """Return True if all threads must stop, or must leave a split point above the split point of `node`.
 
             Threads must leave a split point whose field IS_CUT is set.
             """

@@ -45,7 +45,7 @@ class LastPlySearch:
             """Return True for a node with a null window whose children are all leaves, if the option USE_FORESEE is set.
 
             Such nodes neither read nor write the transposition table: a lookup takes as long as valuing the leaves, and
-            the nodes' entries would replace those of deeper searches.
+            the nodes' entries would replace entries of deeper searches.
             """
             return (
                 get(mem, node + Frame.DEPTH) == 1

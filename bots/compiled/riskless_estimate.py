@@ -101,8 +101,8 @@ def make_estimate_kernel(layout: Any) -> Any:
             own           set of the territories of the player to move
             their_border  set of the opponent's territories that have a neighbour in `own`
 
-        For each territory of the opponent at the border, its armies are compared with those of all territories in a few
-        instructions.
+        For each territory of the opponent at the border, its armies are compared with the armies of all territories
+        in a few instructions.
         """
         unpack_bit_columns(mem, pos, pos + byte_armies_at, planes)
         attacked_count = 0
@@ -118,7 +118,7 @@ def make_estimate_kernel(layout: Any) -> Any:
 
     @inlined
     def compute_neighbour_features(rules: Any, mem: Any, pos: Any, own: Any, foe: Any) -> Any:
-        """Return the weighted sum of those features that depend on which territories are neighbours."""
+        """Return the weighted sum of the features that depend on which territories are neighbours."""
         next_to_own = find_neighbours(rules, own)
         next_to_foe = find_neighbours(rules, foe)
         border, their_border = own & next_to_foe, foe & next_to_own

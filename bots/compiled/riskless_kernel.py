@@ -5,11 +5,11 @@ holds bit i of each number. Four such words (planes) suffice for a cap of 15, si
 255. Two more words hold the owners.
 
 So a dozen instructions train all territories at once (add an army to each occupied one, up to the cap). A few more
-compute a set of territories, such as those next to an enemy or at the cap.
+compute a set of territories, such as the territories next to an enemy or at the cap.
 
 The effect of a move on its two territories, including training, is looked up in tables, because it depends only on the
-armies on both and on whether the target is an enemy's. One word holds the total armies of both players, with those of
-the player to move in the upper half, so that one addition changes both totals.
+armies on both and on whether the target is an enemy's. One word holds the total armies of both players, with the total
+of the player to move in the upper half, so that one addition changes both totals.
 """
 
 from __future__ import annotations

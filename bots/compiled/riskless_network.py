@@ -34,7 +34,7 @@ ZERO_UNITS_WORD = sum(UNIT_VALUE_OFFSET << 16 * lane for lane in range(UNITS_PER
 NETWORK_KERNEL_SUFFIX = f"-network-{TERRITORY_KIND_COUNT}-{HIDDEN_UNIT_COUNT}-{OUTPUT_FRACTION_BITS}"
 """End of the name of a kernel that estimates by a network.
 
-It contains those numbers that are compiled into the kernel but defined in another package. The name of the cache folder
+The suffix contains the numbers that are compiled into the kernel but defined in another package. The name of the cache folder
 does not cover them, because it is a digest of this package's sources only.
 """
 MAX_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2

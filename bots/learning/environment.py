@@ -211,7 +211,7 @@ def batch(
 
     game, map   game and Riskless map, as for `make`
     opening     number of random moves at the start of each match
-    seed        seed of these random moves, and of those that `Batch.random` chooses
+    seed        seed of these random moves, and of the random actions in `Batch.random`
 
     Raises GameError if the game is unknown or invalid, MapError if the map is, and ValueError for a game without compiled
     rules (docs/learning.md).

@@ -12,7 +12,7 @@ from arena.maps import chance as map_chance
 ESTIMATE_POINTS_PER_LOG_ODDS = 3.0
 """Value of a position whose log-odds of winning are 1 (a chance of 73 %), in games other than Riskless.
 
-The unit is that of the game's own estimate (`Game.estimate`). The number is assumed, not fitted to data.
+The unit is the unit of the game's own estimate (`Game.estimate`). The number is assumed, not fitted to data.
 """
 
 

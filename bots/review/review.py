@@ -40,7 +40,7 @@ class ReviewedMove(Struct, frozen=True):
     player: str
     move: str
     better: str
-    """Move that the engine prefers; the same as `move`, the played one, if the engine found none better."""
+    """Move that the engine prefers; the same as `move`, the played move, if the engine found no better one."""
     value: int
     """Value for Maxie if the better move is played, in hundredths of an army."""
     after: int

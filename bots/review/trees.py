@@ -1,4 +1,4 @@
-"""Explicit trees to search, by name: those of the project, and JSON files.
+"""Explicit trees to search: the trees of the project, by name, and trees in JSON files.
 
 A file contains {"tree": node, "player": "maxie", "source": "…"}, or just a node. `games.explicit` describes a node.
 `player` is the player who moves at the root, and `source` tells where the tree comes from.

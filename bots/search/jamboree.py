@@ -7,7 +7,7 @@ before it left. The other children are then searched in parallel, all with the s
 taken; of equal results, the first in move order. With prune_percentage 0 the search visits the nodes of minimax, with 1 the
 nodes of alpha-beta.
 
-Contract: the same as that of `bots.search.alphabeta`. The window of a child never depends on when another thread finishes, so
+Contract: the same as for `bots.search.alphabeta`. The window of a child never depends on when another thread finishes, so
 value, move, nodes and trace are the same in every run and for every thread pool.
 """
 

@@ -165,7 +165,7 @@ def foldtree(rebuild: Callable[[Tree[A], Iterable[Tree[B]]], Tree[B]], tree: Tre
 
 
 def taketree(count: int, tree: Tree[A]) -> Tree[A]:
-    """Return the tree with only the first `count` subtrees of every node, so that its minimax value may be another one."""
+    """Return the tree with only the first `count` subtrees of every node, so that its minimax value may change."""
     return foldtree(
         lambda original, subtrees: Tree(
             lambda: original.label, islice(subtrees, count), memoize=original.memoize

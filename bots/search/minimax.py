@@ -120,7 +120,7 @@ def higher_order_minimax(
     """Search `position` to `depth` plies by minimax in a concise form: the `max` or `min` of a `map` over the moves.
 
     Python's `max` and `min` keep the first of equal values, which is the leftmost move. Only the root keeps the move of
-    each score, so the returned main line has only the best move. The form is that of source 002 in docs/search.md.
+    each score, so the returned main line has only the best move. Source 002 in docs/search.md has this form.
     """
 
     def max_play(state: _SearchState[P, M]) -> int:

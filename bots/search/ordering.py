@@ -34,7 +34,7 @@ def order_best_first(
 ) -> Iterable[OrderedMove[P, M]]:
     """Return the moves of a node in search order.
 
-    hint             move to search first; None for none
+    hint             move to search first; None to put no move first
     sort_statically  True to sort the other moves by the static values of the positions after them, the best for the player
                      to move first; False to leave them in move order
     plies_from_root  number of plies from the root to the node
@@ -73,10 +73,10 @@ T = TypeVar("T")
 
 
 def split_by_prune_percentage(moves: Sequence[T], prune_percentage: float) -> tuple[Sequence[T], Sequence[T]]:
-    """Divide a node's moves: return those that Jamboree searches in sequence, and those that it searches in parallel.
+    """Return a node's moves in two parts: the moves that Jamboree searches in sequence, and the moves searched in parallel.
 
     The first floor(prune_percentage × n) of n moves are searched in sequence. `prune_percentage` is a number from 0 to
-    1, in spite of its name, which is that of source 001 in docs/search.md.
+    1, in spite of its name, which is from source 001 in docs/search.md.
     """
     sequential_count = floor(prune_percentage * len(moves))
     return moves[:sequential_count], moves[sequential_count:]

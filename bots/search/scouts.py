@@ -138,7 +138,7 @@ class _InnerNode(Generic[P, M]):
     def _collect_null_window_tests(
         self, tests: Sequence[Task[tuple[ValueAndLine[M], bool]]], best: ValueAndLine[M]
     ) -> ValueAndLine[M]:
-        """Return the best result of the node: the first child's (`best`), or that of a later child.
+        """Return the best result of the node: the result of the first child (`best`), or of a later child.
 
         `tests` are the running null-window searches of the later children. Wait for them in move order. If a test shows
         that its child may be better than the best result so far, search the child again with the current window.

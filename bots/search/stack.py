@@ -4,7 +4,7 @@ The work that is left is data instead of a call stack: a list of frames, one for
 is from source 004 in docs/search.md, whose program calls itself only in tail position. With `memoize`, a transposition
 table remembers positions.
 
-The results are those of `bots.search.minimax` and `bots.search.alphabeta.failsoft`: the exact value of the root and the
+The results are the same as from `bots.search.minimax` and `bots.search.alphabeta.failsoft`: the exact value of the root and the
 leftmost best move. Without `memoize`, the same nodes are visited in the same order. Depth is limited only by memory, and
 in games with wins by `bots.search.search_values`: a win must be nearer than 100,000 plies.
 

@@ -1,8 +1,8 @@
 """Thread pool for work that splits recursively, at any depth and for any pool size.
 
-A thread that waits for its subtasks first runs those that no thread has started, and only then sleeps until the others
-are done. So a sleeping thread waits only for tasks below its own in the tree of tasks, and threads never wait for each other
-in a cycle. The pool therefore cannot deadlock, even if all threads wait, or if there is only one.
+A thread that waits for its subtasks first runs the subtasks that no thread has started, and only then sleeps until the
+others are done. So a sleeping thread waits only for tasks below its own in the tree of tasks, and threads never wait for
+each other in a cycle. The pool therefore cannot deadlock, even if all threads wait, or if there is only one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ThreadPool:
     """Pool in which `thread_count` threads work in parallel, including the thread that waits for the results.
 
     Close it, or use it in a `with` statement. If one of several tasks raises an error (such as a stop), the results of
-    the others are not needed. `map` then cancels them. After `submit`, the caller cancels them (`cancel_and_wait`).
+    the other tasks are not needed. `map` then cancels them. After `submit`, the caller cancels them (`cancel_and_wait`).
     """
 
     def __init__(self, thread_count: int) -> None:
@@ -99,7 +99,7 @@ class ThreadPool:
         return cast("R", task.result)
 
     def cancel_and_wait(self, tasks: Iterable[Task[Any]]) -> None:
-        """Drop those of `tasks` that no thread has started, and wait for the rest. A dropped task has no result."""
+        """Drop the tasks that no thread has started, and wait for the end of the others. A dropped task has no result."""
         for task in tasks:
             if not self._claim_task(task):
                 self._wait_for(task)

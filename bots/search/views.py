@@ -19,7 +19,7 @@ class Seq(Generic[A]):
     __slots__ = ("_elements", "_first_index")
 
     def __init__(self, elements: Iterable[A] = (), first_index: int = 0) -> None:
-        """Create a sequence of those `elements` whose index is at least `first_index`."""
+        """Create a sequence of the `elements` from the index `first_index` on."""
         self._elements = elements if isinstance(elements, tuple) else tuple(elements)
         self._first_index = first_index
 

@@ -73,7 +73,7 @@ class ReportStatus:
     deviations: Mapping[str, float] = field(default_factory=dict)
     """Rating deviations by game; empty from a server that does not send them."""
     table_path: str = ""
-    """Path, on the server's website, of the final table of an event that has just ended; empty for none."""
+    """Path, on the server's website, of the final table of an event that has just ended; empty if none has."""
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ class ClientStateMachine:
         challenge           challenge to open whenever the bot can play another match
         previous_match_ids  ids of the matches that an earlier process of this bot may have left in play; `hello.session`
                             is then the secret of that process's session
-        event_name          name of the event to enter, also after each reconnection; empty for none
+        event_name          name of the event to enter, also after each reconnection; empty to enter no event
         """
         self._event_name = event_name
         self._hello = hello

@@ -184,8 +184,8 @@ class AlphaBeta(Generic[P, M]):
     ) -> tuple[int, Line[M]]:
         """Search the children of `position`, all of which are leaves. Events are not recorded.
 
-        The result is the same as that of `_search_children`. Most nodes of a search are such leaves, so this code does
-        as little as possible for each.
+        The result is the same as from `_search_children`. Most nodes of a search are such leaves, so this code does as
+        little as possible for each.
 
         plies_from_root  number of plies from the root to a child
         beta             upper bound of the window, for the player to move at `position`

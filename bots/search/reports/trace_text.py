@@ -5,7 +5,7 @@ Estimating state e[3]
 Result of (Maxie,e) is Leaf(Guess: 3)
 
 F is Maxie's function and G is Minnie's; ~ is Standard ML's minus sign. A search without a window has
-no `ab`. In a game that is not an explicit tree, a state is its position as text. Values are those of
+no `ab`. In a game that is not an explicit tree, a state is its position as text. Values are on the scale of
 `bots.search.search_values`.
 """
 
