@@ -1,7 +1,7 @@
-"""Benchmarks of the compiled engine: `python -m benchmarks [NAME …]`. Without names, all are run.
+"""Benchmarks of the compiled engine: `python -m benchmarks [NAME …]`. Without names, all benchmarks are run.
 
-The raw results of each benchmark are saved as soon as it is measured (`benchmarks/engine/saved_results.py`), and its figures are
-written to RESULTS.md. `--page` only writes the figures of all saved results. A separate program measures the Elo
+The raw results of each benchmark are saved as soon as the benchmark has run (`benchmarks/engine/saved_results.py`), and its
+figures are written to RESULTS.md. `--page` only writes the figures of all saved results. A separate program measures the Elo
 difference of two engines: `python -m benchmarks.engine.strength --help`.
 """
 

@@ -70,8 +70,8 @@ class CallCounter:
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
         """Call `action` with each number from 0 to SERIES_COUNT * REQUESTS_PER_SERIES - 1, and count the calls of each function.
 
-        Return, for each function, its calls per action: the median over the REQUESTS_PER_SERIES actions of a series, and the smallest
-        of the medians of all SERIES_COUNT.
+        Return the number of calls per action of each function. The number is the median over the REQUESTS_PER_SERIES actions of
+        one series, and the smallest median of all SERIES_COUNT series.
         """
         results: list[Counter[CodeType]] = []
         for number in range(SERIES_COUNT * REQUESTS_PER_SERIES):

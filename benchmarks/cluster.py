@@ -1,6 +1,6 @@
 """Cost of a move in a cluster, by number of edges. Edges hold the connections, and a core plays the matches.
 
-    python -m benchmarks.cluster [--seconds 10] [--rounds 3] [--bots 40] [--rate 150] [--write]
+    python -m benchmarks.cluster [--seconds 10] [--rounds 3] [--write]
 
 Each round measures all configurations one after another, at the same rate of moves. It measures the CPU time per move
 of the edges and the core, of PostgreSQL and of NATS, minus the CPU time of each while the same bots are connected and

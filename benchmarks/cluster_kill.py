@@ -72,7 +72,7 @@ def list_recovery_seconds(report: FaultReport, failure_kinds: Sequence[str]) -> 
     """Return the recovery times of matches, in seconds, for the failures of these kinds.
 
     Each match that continued after a failure has one recovery time: from the failure until one of the match's bots received
-    a turn, or until the match was over.
+    a message about the match, or until the match was over.
     """
     return [
         seconds

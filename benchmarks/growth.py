@@ -40,8 +40,8 @@ MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST = 100
 MAX_CPU_RATIO, MAX_START_SECONDS = 1.3, 2.0
 """Promised upper bounds of two ratios of the server's CPU time per move, and of the start-up time with the largest store.
 
-The first ratio is the time with more than 100 connections, divided by the time with 100. The second ratio is the time with
-the store of any size, divided by the time with the smallest store.
+The first ratio is the CPU time per move with more than 100 connections, divided by the CPU time per move with 100. The second
+ratio is the CPU time per move on a store of any size, divided by the CPU time per move on the smallest store.
 """
 
 

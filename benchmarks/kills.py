@@ -44,7 +44,7 @@ LEGAL_MOVE_INDEX_BY_BOT = (0, 1, 2, 3, -1)
 
 
 def make_killable_ladder(folder: Path, round_count: int) -> KillableLadder:
-    """Write deterministic bots to a folder, and return a runner of a ladder of `round_count` rounds in which they play."""
+    """Write deterministic bots to a folder, and return a ladder of `round_count` rounds in which these bots play."""
     for index in LEGAL_MOVE_INDEX_BY_BOT:
         (folder / f"bot{index}.py").write_text(
             BOT_SOURCE.format(index=index, seconds=SECONDS_PER_MOVE), encoding="utf-8"

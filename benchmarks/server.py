@@ -1,6 +1,6 @@
 """Comparison of the server with a relay (`benchmarks.relay`), which knows no game, in one run.
 
-    python -m benchmarks.server [--seconds 5] [--rounds 3] [--most 2000] [--write]
+    python -m benchmarks.server [--seconds 5] [--rounds 3] [--write]
 
 Each figure is a median over rounds, and each ratio compares consecutive runs. The load runs in separate processes on the
 same machine, and the table shows its CPU usage. Latencies at a given rate are measured in the server, from a move's
@@ -54,7 +54,7 @@ STORED_ROW_TEXT = "x" * 200
 class FiguresAtMoveRate:
     """Measurements of one run at a given rate of moves.
 
-    requested_rate, measured_rate: moves per second of all bots together
+    requested_moves_per_second, measured_moves_per_second: moves per second of all bots together
     latency_quantiles_ms: p50, p99 and p99.9 of the time from a move's arrival to the message `accepted`, in ms
     idle_kib: memory of the server per idle connection, in KiB
     playing_kib: additional memory of the server per connection that plays, in KiB

@@ -25,7 +25,7 @@ from benchmarks.kit.running_server import run_arena_server
 SPECTATOR_COUNT = 200
 """Default number of spectators, for which the bound is promised."""
 MEAN_PAUSE_SECONDS = 0.01
-"""Average thinking time of a bot, in seconds. It leaves the machine some idle time."""
+"""Average thinking time of a bot, in seconds. During this time, the machine is partly idle."""
 MAX_P99_RATIO = 1.2
 """Promised upper bound of the p99 of the time until a move is acknowledged: with spectators, divided by without them."""
 PERIOD_SECONDS = 5.0

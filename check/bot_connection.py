@@ -32,7 +32,7 @@ class ProtocolFault(Exception):
 
 
 class FrameLog:
-    """Log of the last MAX_LOGGED_FRAMES frames sent and received during a check, as text."""
+    """Log of the last MAX_LOGGED_FRAMES frames and remarks of a check, as text."""
 
     def __init__(self) -> None:
         self._recent_frames: deque[str] = deque(maxlen=MAX_LOGGED_FRAMES)
@@ -59,7 +59,7 @@ class FrameLog:
         self._recent_frames.clear()
 
     def list_recent_frames(self) -> list[str]:
-        """Return the most recent frames, oldest first."""
+        """Return the logged frames and remarks as text, oldest first."""
         return list(self._recent_frames)
 
 
@@ -76,7 +76,7 @@ class BotConnection:
         """Time limit in seconds for each message that the bot must send while no chess clock runs."""
 
     async def send_message(self, message: ServerMessage, **extra_fields: object) -> None:
-        """Send a message with `extra_fields` added: fields that the protocol does not define, and the bot must ignore."""
+        """Send a message with `extra_fields` added: fields that the protocol does not define, which the bot must ignore."""
         await self.send_message_fields({**msgspec.to_builtins(message), **extra_fields})
 
     async def send_message_fields(self, message_fields: dict[str, Any]) -> None:
@@ -141,7 +141,7 @@ class BotConnection:
 
         session_secret: secret in the welcome, with which the bot resumes its session after a reconnection
 
-        Raises ProtocolFault if the hello violates the protocol, or if the bot sends more before the welcome.
+        Raises ProtocolFault if the hello violates the protocol, or if the bot sends another message before the welcome.
         """
         hello, _ = await self.receive_message("hello")
         if not isinstance(hello, Hello):

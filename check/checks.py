@@ -103,7 +103,7 @@ class CheckContext:
 
 
 Check = Callable[[CheckContext], Awaitable[None]]
-"""Function that tests one requirement of the protocol. It raises ProtocolFault if the bot violates it."""
+"""Function that tests one requirement of the protocol, and raises ProtocolFault if the bot violates the requirement."""
 
 
 async def check_handshake(context: CheckContext) -> None:

@@ -49,9 +49,9 @@ class ScriptedMatch:
         self._turn_sent_at = 0.0
         """Time at which the last turn was sent, in monotonic seconds."""
         self._early_message: tuple[ClientMessage, float] | None = None
-        """Move that the bot sent before its `ready`, after a reconnection; None if there is none.
+        """Move that the bot sent after a reconnection, before its `ready`, and arrival time of the move in monotonic seconds.
 
-        The second element is the arrival time of the move, in monotonic seconds.
+        None if there is no such move.
         """
 
     @property
@@ -88,7 +88,7 @@ class ScriptedMatch:
     async def wait_for_bot_ready(self) -> None:
         """Wait for the bot's `ready` message.
 
-        After a reconnection, a move that the bot chose while disconnected may come first. It is kept for
+        After a reconnection, a move that the bot chose while disconnected may come first. Such a move is kept for
         `receive_bot_move`.
         """
         while True:
@@ -175,13 +175,15 @@ class ScriptedMatch:
         self.bot_connection = bot_connection
 
     def apply_random_move(self) -> None:
-        """Play a random legal move for the player to move, even if that is the bot's turn. No message is sent."""
+        """Play a random legal move for the player to move, even if the bot is that player. No message is sent."""
         move = self._random.choice(self.game.moves(self.position))
         self.position = self.game.successor(self.position, move)
         self.moves.append(self.game.move_to_data(move))
 
     async def play_move_pair(self, **extra_fields: object) -> None:
-        """Play a random move for the opponent if it is to move. Then let the bot play one move, unless the match is over.
+        """If the opponent is to move, play a random move for the opponent. Then let the bot play one move.
+
+        If the opponent's move ends the match, the bot plays none.
 
         `extra_fields` are added to the messages `turn` and `accepted`.
         """
@@ -214,7 +216,7 @@ class ScriptedMatch:
         )
 
     async def require_bot_silence(self) -> None:
-        """Wait for BOT_SILENCE_SECONDS. Raises ProtocolFault if the bot sends anything but a repetition of an earlier message."""
+        """Wait for BOT_SILENCE_SECONDS. Raises ProtocolFault if the bot sends anything but a repeated earlier message."""
         deadline = MONOTONIC_CLOCK.now() + BOT_SILENCE_SECONDS
         while (seconds_left := deadline - MONOTONIC_CLOCK.now()) > 0:
             message = await self.bot_connection.receive_message_within("silence", seconds_left)
@@ -227,8 +229,8 @@ class ScriptedMatch:
     def _reject_second_move(self, message: object) -> None:
         """Raise ProtocolFault if the message is a move for a ply that has already been played.
 
-        Call this method only if `_is_repeated_message` is False for the message. So the move differs from the one
-        played.
+        Call this method only if `_is_repeated_message` is False for the message, so that such a move differs from the move
+        that was played.
         """
         if isinstance(message, Move) and message.match == self.match_id and message.ply < len(self.moves):
             earlier_move = self.moves[message.ply]

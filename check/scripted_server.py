@@ -112,8 +112,8 @@ class ScriptedServer:
     async def connect_bot(self) -> BotConnection:
         """Return the bot's open connection.
 
-        If there is none, start the bot's process unless it is running, wait for its connection, and exchange hello and
-        welcome.
+        If the bot has no open connection, start the bot's process unless the process is running, wait for the bot to connect,
+        and exchange hello and welcome.
 
         Raises ProtocolFault if the bot ends, does not connect in time, or violates the protocol.
         """

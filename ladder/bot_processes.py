@@ -71,7 +71,7 @@ class BotProcesses:
         return max(self._host.get_reported_search_threads(process.name) for process in self._processes[bot])
 
     def find_process_id(self, connection_name: str) -> int | None:
-        """Return the process id of the bot that is connected under the name `connection_name`; None if it is not running."""
+        """Return the id of the process that connects as `connection_name`; None if no such process is running."""
         return next(
             (
                 process.supervisor_pid
@@ -128,13 +128,13 @@ async def open_bot_processes(
 ) -> AsyncIterator[BotProcesses]:
     """Start the processes of all bots, and end them at the end of the block.
 
-    host            server to which the bots connect
-    count_processes   function that returns the number of processes of a bot
-    folder          working folder of the bots; None for the current folder
-    restart_policy  limits for the bots' processes, such as the number of restarts
-    game_specs           custom games that the bots need, as FILE.py:Class
-    on_notice       function that is called with a message about a crash, a hang, a bot that drops out, or one of the first
-                    resignations of a process. The message names the bot, and ends with the last lines of its output.
+    host             server to which the bots connect
+    count_processes  function that returns the number of processes of a bot
+    folder           working folder of the bots; None for the current folder
+    restart_policy   limits for the bots' processes, such as the number of restarts
+    game_specs       custom games that the bots need, as FILE.py:Class
+    on_notice        function that is called with a message about a crash, a hang, a bot that drops out, or one of the first
+                     resignations of a process. The message names the bot, and ends with the last lines of the bot's output.
 
     The processes may still be starting when the block begins; see `BotProcesses.wait_until_connected`.
     """
@@ -165,7 +165,7 @@ def make_start_command(
 
     url              address of the server
     connection_name  name under which the bot connects
-    game_specs            custom games that the bot needs, as FILE.py:Class
+    game_specs       custom games that the bot needs, as FILE.py:Class
 
     The bot's token is not in the command, because other users of the machine can see command lines.
     """

@@ -1,8 +1,8 @@
 """Distribution of a ladder's pairs of matches over the workers of a running Dask cluster (needs the extra `cluster`).
 
-A worker plays a pair on a server of its own (ladder.dask_worker) and returns the records. This process checks each
-record against the rules, and only this process writes to the store. If a worker dies, the cluster gives its pair to
-another worker. If no worker completes a pair, its matches are void: they do not count, and are played again.
+A worker plays a pair on a server of its own (ladder.dask_worker) and returns the records. The process of the ladder checks
+each record against the rules, and is the only process that writes to the store. If a worker dies, the cluster gives the
+worker's pair to another one. If no worker completes a pair, its matches are void: they do not count, and are played again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MAX_SECONDS_WITHOUT_WORKER = 60
 MAX_WORKERS_PER_PAIR = 4
 """Maximum number of workers that try a pair of matches one after another, because the earlier ones died.
 
-It is 1 plus Dask's default of 3 for `allowed-failures`, which does not count the first worker.
+The number is 1 plus Dask's default of 3 for `allowed-failures`, which does not count the first worker.
 """
 
 
@@ -96,15 +96,15 @@ class ClusterRunner:
     ) -> None:
         """Create a runner.
 
-        client          connection to the cluster's scheduler
-        host            server that stores the records
-        terms           terms shared by all matches
-        plan            plan of the event, with its bots
-        on_result       called once for each match that is over and will not be played again
-        on_void_match   called for each void match that will be played again
-        on_notice       called with each message about a bot, such as a report of a crash
-        restart_policy  limits for the bots' processes on a worker
-        compute_seconds_left    returns the seconds left for the event; at 0, no further pair begins
+        client                connection to the cluster's scheduler
+        host                  server that stores the records
+        terms                 terms shared by all matches
+        plan                  plan of the event, with its bots
+        on_result             called once for each match that is over and will not be played again
+        on_void_match         called for each void match that will be played again
+        on_notice             called with each message about a bot, such as a report of a crash
+        restart_policy        limits for the bots' processes on a worker
+        compute_seconds_left  returns the seconds left for the event; at 0, no further pair begins
         """
         self._client = client
         self._host = host
@@ -125,7 +125,7 @@ class ClusterRunner:
         self._fatal_error: BotNotStarted | ClusterUnavailable | None = None
         """Error that stops the event; None if there is none.
 
-        The matches in play are dropped. They are played again if the event is resumed.
+        Such an error drops the matches in play, which are played again if the event is resumed.
         """
 
     async def run(self, schedule: Schedule, should_stop: Callable[[], bool] = lambda: False) -> None:
@@ -222,10 +222,10 @@ class ClusterRunner:
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Let a worker play a pair of matches. Return its result, and the reason for any match that the result lacks.
+        """Let a worker play a pair of matches. Return the worker's result, and the reason why the result may lack a match.
 
-        If no worker completes the pair, the result is empty: it lacks both matches. The reason is for the records of
-        these void matches.
+        If no worker completes the pair, the result is empty. A match that the result lacks is void, and the reason is for the
+        record of that match.
         """
         # A new key each time: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)
@@ -246,9 +246,9 @@ class ClusterRunner:
 
 
 def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
-    """Mark the next match of the schedule, and the other match of its pair, as started. Return them with their ids.
+    """Mark the next match of the schedule, and the other match of its pair, as started. Return both as (match id, pairing).
 
-    The list has one match if the other one of the pair is already played, and no match if none can start.
+    The list has only one match if the other match of the pair is already played, and is empty if no match can start.
     """
     pairs: list[tuple[str, Pairing]] = []
     while next_pairings := [
@@ -262,7 +262,10 @@ def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
 
 
 def parse_worker_record(record_line: str, terms: MatchTerms) -> Record:
-    """Parse and return the record in a worker's answer. Raises BadRecord if it is not of this match, or breaks the rules."""
+    """Parse and return a record from a worker.
+
+    Raises BadRecord if the record is not of the match with these terms, or breaks the rules of the game.
+    """
     record = parse_record_line(record_line)
     expected = {
         "match": terms.match,

@@ -45,7 +45,7 @@ class PairJob:
     """Terms of the remaining matches, written by `match.terms.encode_terms`, in the order in which the matches are played."""
     bots: tuple[BotPlan, ...]
     bot_folder: str
-    """Folder of the bots' files; if it does not exist on the worker, the worker's current folder is used."""
+    """Folder of the bots' files. If the worker has no such folder, the bots run in the worker's current folder."""
     restart_policy: RestartPolicy
     game_specs: tuple[str, ...] = ()
     """Custom games that the ladder has loaded, as `FILE.py:Class`."""
@@ -58,7 +58,7 @@ class PairResult:
     """Result of a `PairJob`: records of the played matches, and messages about the bots."""
 
     record_lines: list[str] = field(default_factory=list)
-    """Records of the played matches, one line each, in the order of `PairJob.matches`."""
+    """Records of the played matches, one line each, in the order of `PairJob.encoded_terms`."""
     notices: list[str] = field(default_factory=list)
     """Messages about crashes and other problems of the bots, for the user of the ladder."""
 

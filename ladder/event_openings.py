@@ -2,7 +2,7 @@
 
 Without openings, deterministic bots would play the same match again and again. An opening comes from a list, which many
 maps have, or consists of random moves chosen by the seed. Each round has a different opening. All pairs of matches of a
-round on the same map begin with it, so that the conditions are the same for all bots.
+round on the same map have the same opening, so that the conditions are equal for all bots.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ SHIPPED_OPENINGS: Final = "shipped"
 MAX_OPENING_ATTEMPTS = 64
 """Maximum number of random openings that are tried to find a new one for a start position.
 
-Small games have few openings. So each search that finds no new one halves the number for later searches at this position.
+Small games have few openings. So after a search that finds no new one, later searches for this position try half as many.
 """
 
 
 class RandomOpenings:
-    """Random openings (first moves, which the referee plays) of `plies` moves, or fewer if every further move ends the game."""
+    """Random openings (first moves, which the referee plays) of `ply_count` moves, or fewer if any next move ends the game."""
 
     def __init__(self, games: Sequence[AnyGame], ply_count: int, seed: int) -> None:
         self._games = games
@@ -40,7 +40,7 @@ class RandomOpenings:
     def get_opening(self, round: int, start_position_index: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start_position_index`.
 
-        The opening differs from all earlier ones on this position, if a new one is found.
+        The opening differs from those of earlier rounds on this position, unless no new opening is found.
         """
         openings = self._openings[start_position_index]
         while len(openings) <= round:

@@ -1,8 +1,8 @@
 """Bots of an event that connect by themselves, from other machines or containers.
 
-The runner uses them through the same interface as bots that the ladder starts (ladder.bot_pool.BotPool). The ladder cannot
-restart them. So a bot drops out if it is away too long, or loses several matches in a row without making a move. A bot is
-away while it is disconnected, or connected but takes no more matches.
+The runner of the event uses such bots through the same interface as bots that the ladder starts (ladder.bot_pool.BotPool).
+The ladder cannot restart such a bot. So the bot drops out if it is away too long, or loses several matches in a row without
+making a move. A bot is away while it is disconnected, or connected but takes no more matches.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ COMPOSE_NEW_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begi
 MISSING_BOTS_NOTICE_SECONDS = 30
 """Seconds without a new bot after which a ladder that waits for bots reports which ones are missing."""
 MIN_EXTERNAL_BOTS = 2
-"""Minimum number of connected bots with which a ladder begins once `ExternalBotSettings.wait_seconds` have passed."""
+"""Minimum number of connected bots with which a ladder begins once `ExternalBotSettings.max_wait_seconds` have passed."""
 MIN_SECONDS_WITHOUT_NEW_BOT = 5
-"""Once enough bots are connected, a ladder begins as soon as this many seconds have passed without another bot."""
+"""Seconds without a new bot after which a ladder begins, if enough bots are connected."""
 MAX_DISCONNECTED_SECONDS = 30
 """Maximum time, in seconds, for which a bot may be disconnected or accept no matches. A bot that is away longer drops out."""
 MAX_MATCHES_WITHOUT_MOVE = 2
@@ -50,10 +50,10 @@ class ExternalBotSettings:
 
 @dataclass
 class ExternalBot:
-    """State of a bot that connects by itself: away or not, playing or not, dropped out or not."""
+    """State of a bot that connects by itself: away (disconnected, or accepting no matches) or not, playing, dropped out."""
 
     has_dropped_out: bool = False
-    """True if the bot plays no more matches: it made no move in MAX_MATCHES_WITHOUT_MOVE of them, or was away for too long."""
+    """True if the bot plays no more: it made no move in MAX_MATCHES_WITHOUT_MOVE matches in a row, or was away for too long."""
     is_playing: bool = False
     """True from the start of a match until the match is over."""
     _away_since: float | None = None
@@ -166,10 +166,13 @@ async def wait_for_external_bots(
 ) -> ExternalBots:
     """Wait for bots that play `game`, and return them.
 
-    If `expected_names` is not empty, wait only for these bots. If some of them are missing after the waiting time, they
-    are returned too, as away. Raises TooFewBots if fewer than two bots connected.
+    game            name of the game
+    settings        number of bots to wait for, and longest time to wait
+    expected_names  names of the only bots to wait for; empty to accept any bots. The result includes all of these bots; those
+                    that did not connect in time are marked as away.
+    on_notice       function that is called during the wait with a message that says which bots are missing
 
-    on_notice: function that is called during the wait with a message that says which bots are missing
+    Raises TooFewBots if fewer than two bots connected.
     """
     connected: set[str] = set()
     start_time = clock.now()
@@ -241,7 +244,7 @@ def _describe_missing_bots(
 async def wait_for_bots_of_finished_event(host: Host, game: str, settings: ExternalBotSettings) -> None:
     """Wait for the bots of an event that has no match left, so that the server can tell them that the event is over.
 
-    The server tells the connected bots when it closes. Bots that find no server would keep trying to connect.
+    The server tells the connected bots when it closes. A bot that found no server would keep trying to connect.
     """
     with suppress(TooFewBots):
         await wait_for_external_bots(host, game, settings)

@@ -52,7 +52,7 @@ class Ladder:
 
     plan: LadderPlan
     start_positions: Sequence[AnyGame]
-    """Start positions of the matches, each as a game whose matches begin there, such as Riskless on one map."""
+    """Start positions of the matches, each given by a game with its setup, such as Riskless on one map."""
     record_file: Path | None = None
     """File to which finished matches are appended, one per line; None to name the file after the start of the event."""
     event_kind: str = "ladder"
@@ -86,7 +86,7 @@ class Ladder:
         self.plan = replace(self.plan, event_name=event_name)
 
     def choose_record_file(self, started_at: str) -> Path:
-        """Return `record_file`. If it is None, set it first, to a file that is named after the start of the event.
+        """Return `record_file`. If `record_file` is None, first set it to a file that is named after the start of the event.
 
         started_at  time of the start of the event, ISO 8601
 
@@ -109,9 +109,9 @@ class Ladder:
     def build_schedule(
         self, event_uid: UUID, finished_records: Mapping[str, Record] | None = None
     ) -> list[Record]:
-        """Create the schedule of the matches that are not in `finished_records`.
+        """Create the schedule, in which the matches of `finished_records` count as played.
 
-        Return the records of the void matches, which are played again.
+        Return the void records among `finished_records`, whose matches are played again.
 
         event_uid         id of the event
         finished_records  finished matches by id, in the order in which they finished
@@ -183,9 +183,9 @@ class Ladder:
 
     @property
     def bot_cores(self) -> list[int]:
-        """Numbers of the cores on which the bots search: the usable cores.
+        """Numbers of the cores on which the bots search: all usable cores, or all but one if the bots are pinned.
 
-        If the bots are pinned and there are more than two cores, one of them is left to the server.
+        The one core is left to the server. If there are only one or two cores, the bots use all even if they are pinned.
         """
         return (
             choose_cores_for_bots(list(self.usable_cores))
@@ -199,7 +199,7 @@ class Ladder:
         return self.schedule.total_matches if self.schedule is not None else 0
 
     def make_comparable_settings(self, *, includes_file_digests: bool = True) -> dict[str, Any]:
-        """Return, as plain data, the settings of the event. A stored event is resumed only if its settings are equal.
+        """Return the settings of the event as plain data. A stored event is resumed only if its settings equal these.
 
         includes_file_digests  True to include a digest of each bot's file
         """
@@ -228,7 +228,10 @@ class Ladder:
         }
 
     def _identify_openings(self) -> int | str:
-        """Return a value that differs for other openings: the number of random plies, or a digest of the openings files."""
+        """Return a value by which the openings of two events are compared: the number of random plies, or a digest of the files.
+
+        Return 0 if there are no openings.
+        """
         plan = self.plan
         if isinstance(plan.openings, int):
             return plan.openings

@@ -67,13 +67,13 @@ SCHEDULER_TIMEOUT_SECONDS = 10
 
 
 class ProgressObserver(Protocol):
-    """Observer of a ladder's progress."""
+    """Receiver of the messages of a running ladder, such as the progress display on the terminal."""
 
     def show_address(self, ladder: Ladder, url: str) -> None:
         """Report the server's URL.
 
-        If the ladder waits for external bots, this is called before they connect. Otherwise it is called once the bots that
-        the ladder started, or the cluster's scheduler, are connected.
+        If the ladder waits for external bots, this method is called before these bots connect. Otherwise it is called once the
+        bots that the ladder started, or the cluster's scheduler, are connected.
         """
 
     def show_match(self, ladder: Ladder, record: Record) -> None:
@@ -92,13 +92,13 @@ async def run_ladder(
     scheduler_address: str | None = None,
     port: int = 0,
 ) -> None:
-    """Play a ladder to its end, until its test is decided, or until a signal. Afterwards `ladder` holds the results.
+    """Play a ladder to its end, until its sequential test is decided, or until a signal. Afterwards `ladder` holds the results.
 
-    observer           receiver of the address, of finished matches and of problems
-    database_url       URL of a store, in which an interrupted event is resumed; None for a temporary store
-    external_bot_settings           settings for bots that connect by themselves; None to start the bots of the plan
-    scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
-    port               port of the web page on this machine, if `external_bot_settings` is None; 0 for any free port
+    observer               receiver of the address, of finished matches and of problems
+    database_url           URL of a store, in which an interrupted event is resumed; None for a temporary store
+    external_bot_settings  settings for bots that connect by themselves; None to start the bots of the plan
+    scheduler_address      address of a Dask scheduler whose workers play the matches; None to play on this machine
+    port                   port of the web page on this machine, if `external_bot_settings` is None; 0 for any free port
 
     After the first signal, further signals are ignored: the cleanup takes a few seconds at most.
 
@@ -153,7 +153,9 @@ def _open_server(
 
 
 async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> StoredLadder:
-    """Create an event, or resume the stored one, and return it. While the host runs, no other process can resume it.
+    """Create the ladder's event in the store, or resume the stored event, and return it.
+
+    While the host runs, no other process can resume the event.
 
     can_resume  True to store digests of the bots' files, with which a later run resumes the event only if the bots are
                 unchanged; False for a temporary store, from which no event is resumed
@@ -206,8 +208,8 @@ class _LadderRun:
     ) -> None:
         """Play the ladder to its end.
 
-        external_bot_settings           settings for bots that connect by themselves; None to start the bots of the plan
-        scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
+        external_bot_settings  settings for bots that connect by themselves; None to start the bots of the plan
+        scheduler_address      address of a Dask scheduler whose workers play the matches; None to play on this machine
         """
         if external_bot_settings is not None:
             await self._play_with_external_bots(external_bot_settings)

@@ -1,8 +1,8 @@
 """Pinning of bots to CPU cores: each running match gets some cores, and the processes of its bots run only there.
 
 The two bots of a match search in turns, so they share the cores of the match, unless there are enough cores for each bot
-to have its own. On a machine with more than two cores, one is left to the server. On a smaller one the server shares the
-cores, and has priority (processes.supervisor).
+to have its own. On a machine with more than two cores, one core is left to the server. On a smaller machine, the server
+shares the cores with the bots, and has priority over them (processes.supervisor).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def choose_cores_for_bots(all_cores: list[int]) -> list[int]:
 
 
 def can_pin_processes() -> bool:
-    """Return True if this system can pin processes to cores, and lists the threads of a process."""
+    """Return True if this system can pin processes to cores, and lists the threads and child processes of a process."""
     return (
         hasattr(os, "sched_setaffinity")
         and Path("/proc/self/task").is_dir()
@@ -38,8 +38,8 @@ class CorePinning:
     ) -> None:
         """Prepare to pin bots to `cores`, given by their numbers.
 
-        max_running_threads   maximum total number of threads of the matches that run at the same time
-        find_process_id  function that returns the process id of the bot that is connected under a name; None if it has no process
+        max_running_threads  maximum total number of threads of the matches that run at the same time
+        find_process_id      function that returns the id of the bot process connected under a name; None if there is none
         """
         self._assignment_count_by_core = dict.fromkeys(cores, 0)
         self._has_cores_for_each_bot = len(cores) >= 2 * max_running_threads

@@ -54,9 +54,15 @@ class BotPlan:
 
     name: str
     engine: str | None = None
-    """Engine spec as for `arena bot` (NAME, NAME:option=value, a file, exec:COMMAND, …); None if `command` is given."""
+    """Engine spec as for `arena bot` (NAME, NAME:option=value, a file, exec:COMMAND, …).
+
+    None for a bot that has a `command`, and for a bot that the ladder does not start.
+    """
     command: tuple[str, ...] = ()
-    """Program and arguments. The program reads ARENA_URL, ARENA_NAME and ARENA_TOKEN from its environment."""
+    """Program, with its arguments, that connects to the server by itself; empty for a bot without such a program.
+
+    The program reads ARENA_URL, ARENA_NAME and ARENA_TOKEN from its environment.
+    """
     threads: int = 0
     """Number of search threads; 0 if the engine chooses. The more threads the bots have, the fewer matches run in parallel."""
 
@@ -127,7 +133,9 @@ def make_bot_names_unique(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
 
 
 def make_engine_bot_plan(engine: str) -> BotPlan:
-    """Return a bot with this spec, named after its engine or its file. Raises BadLadder for an invalid command line.
+    """Return the plan of a bot with the engine spec `engine`, named after its engine or its file.
+
+    Raises BadLadder for an invalid command line.
 
     A spec may have a prefix:
 
@@ -151,7 +159,7 @@ def make_engine_bot_plan(engine: str) -> BotPlan:
 
 
 def make_command_bot_plan(command_line: str) -> BotPlan:
-    """Return a bot with the command line `command_line`, whose program connects to the server by itself.
+    """Return the plan of a bot with the command line `command_line`, whose program connects to the server by itself.
 
     Raises BadLadder for an invalid command line.
     """

@@ -35,7 +35,7 @@ class RecordFile:
             raise
 
     def append_record(self, record: Record) -> None:
-        """Append the record of a match. If it cannot be written, the file stays as it was."""
+        """Append the record of a match. If the record cannot be written, the file stays as it was."""
         append_line(self._file, format_record_line(record))
 
     def append_missing_records(self, records: Iterable[Record]) -> int:

@@ -62,7 +62,7 @@ class MatchHost(Protocol):
         ...
 
     async def store_record(self, terms: MatchTerms, record: Record) -> None:
-        """Store the record of a match that was never started."""
+        """Store the record of a match that this host did not play."""
         ...
 
 
@@ -83,14 +83,14 @@ class MatchRunner:
     ) -> None:
         """Create a runner.
 
-        host           server that plays and stores the matches
-        bots           bots of the event
-        terms          terms shared by all matches
-        thread_allocation        allocation of threads to the bots and matches
-        on_result      called once for each match that is over and will not be played again
-        on_void_match  called for each void match that will be played again
-        compute_seconds_left   returns the seconds left for the event; at 0, no further match begins
-        pinning        assignment of cores to the matches in play; None to pin no bots
+        host                  server that plays and stores the matches
+        bots                  bots of the event
+        terms                 terms shared by all matches
+        thread_allocation     allocation of threads to the bots and matches
+        on_result             called once for each match that is over and will not be played again
+        on_void_match         called for each void match that will be played again
+        compute_seconds_left  returns the seconds left for the event; at 0, no further match begins
+        pinning               assignment of cores to the matches in play; None to pin no bots
         """
         self._host = host
         self._bots = bots
@@ -166,7 +166,7 @@ class MatchRunner:
         return any_started
 
     def _count_overtaking(self, pairing: Pairing) -> None:
-        """Count `pairing` as a match that starts ahead of `_delayed_pairing`. If it is the delayed match itself, end the count.
+        """Count `pairing` as a match that starts ahead of `_delayed_pairing`; end the count if `pairing` is the delayed match.
 
         After MAX_OVERTAKING_MATCHES matches, no further one starts ahead of the delayed match.
         """

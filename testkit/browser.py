@@ -56,8 +56,8 @@ MEASURE_SHIFT_SCRIPT = """(() => {
 })()"""
 """JavaScript that measures the cumulative layout shift of a page (CLS of Web Vitals) in `window.shifted`.
 
-CLS adds up the layout shifts in each burst: at most 5 s, without a pause of more than 1 s. It is the largest of these sums, so
-it does not grow with the duration of a test. The script must run before the page's own scripts.
+CLS adds up the layout shifts in each burst: at most 5 s, without a pause of more than 1 s. CLS is the largest of these sums,
+and so does not grow with the duration of a test. The script must run before the page's own scripts.
 """
 SLOW_BOT_PROGRAM = """
 import random
@@ -77,11 +77,11 @@ class Dawdler(Bot):
         return random.choice(self.game.moves(position))
 """
 PATIENCE_SECONDS = 150
-"""Seconds for which a test waits for a browser or a server. It is so long that only a hang exceeds it."""
+"""Seconds for which a test waits for a browser or a server. Only a hang takes longer."""
 STALLED_BOT_SLEEP_SECONDS = 50.0
 """Seconds for which a bot sleeps before each move, so that its match seems to stand still.
 
-It is less than the 60 s that the bot has for a move.
+The sleep is shorter than the 60 s that the bot has for a move.
 """
 MAX_REPORTED_LOG_LINES = 15
 """Number of lines from the end of each log that the report of a failed test shows."""
@@ -224,7 +224,7 @@ class BrowserArena:
         self._server.wait()
 
     def install_changed_page_files(self) -> None:
-        """Make a changed copy of the program's page files, as an upgrade would. The server uses it from its next start on."""
+        """Make a changed copy of the page files, as an upgrade would. The server uses the copy from its next start on."""
         newer_folder = self._folder / "newer"
         newer_folder.mkdir()
         shutil.copytree(
@@ -265,7 +265,7 @@ class BrowserArena:
         return "\n".join([f"arena at {self.url}, {len(processes)} processes", *ended, *logs])
 
     def _create_log(self, name: str) -> Path:
-        """Create an empty log file for a process, named after it."""
+        """Create an empty log file for a process, named after the process."""
         name = re.sub(r"[^a-z0-9-]+", "-", name.rpartition("/")[2])
         log = self._folder / f"{len(self._logs)}-{name}.log"
         log.touch()
@@ -317,10 +317,10 @@ def run_arena(
 def new_context(
     browser: Browser, service_workers: Literal["allow", "block"] = "block", **options: Any
 ) -> BrowserContext:
-    """Return a new browser context. Expectations and actions on its pages time out after 0.9 × PATIENCE_SECONDS.
+    """Return a new browser context. Actions on its pages, such as a click, time out after 0.9 × PATIENCE_SECONDS.
 
     Service workers are blocked by default, because installing one is a third of the work of opening the page. A test
-    that needs one passes `service_workers="allow"`. `options`: further options of the context.
+    that needs a service worker passes `service_workers="allow"`. `options`: further options of the context.
     """
     context = browser.new_context(service_workers=service_workers, **options)
     context.set_default_timeout(PATIENCE_SECONDS * 900)
@@ -361,7 +361,7 @@ CUT_TEXTS_SCRIPT = """(elements) => elements.flatMap((element) => [element, ...e
 
 
 def find_cut_texts(elements: Locator) -> list[str]:
-    """Return the texts, of `elements` and the elements in them, that the page shows cut off, for example with an ellipsis.
+    """Return the texts in `elements` that the page shows cut off, for example with an ellipsis.
 
     A text that is hidden as a whole does not count. Raises AssertionError if `elements` matches no element.
     """

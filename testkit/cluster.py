@@ -82,7 +82,7 @@ class Cluster:
         return member
 
     async def find_leader(self) -> ServerProcess | None:
-        """Return the leader, which is the core that holds the lease in the database; None if no core does."""
+        """Return the leader, which is the core that holds the lease in the database; None if no core holds the lease."""
         connection = await asyncpg.connect(self.database_url)
         try:
             pid = await connection.fetchval(LEADER_QUERY, SHARD_NAME)

@@ -38,7 +38,7 @@ FAULT_KINDS = (*CORE_FAULTS, *EDGE_FAULTS, *OTHER_FAULTS)
 POLL_INTERVAL_SECONDS = 0.02
 """Seconds between two checks of a condition that this module waits for."""
 MAX_RECOVERY_SECONDS = 150.0
-"""Seconds after a failure within which a match must continue. Otherwise, it counts as stuck."""
+"""Seconds after a failure within which a match must continue. Otherwise, the match counts as stuck."""
 MIN_AND_MAX_FAULT_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
 MAX_OUTAGE_SECONDS = 2.0
@@ -283,7 +283,7 @@ async def _measure_recovery(
 async def wait_until_playing(players: Sequence[RandomPlayer], report: FaultReport, cluster: Cluster) -> None:
     """Wait until 80 % of the bots play. The others may still be connecting, to test that failures do no harm to them either.
 
-    If this takes longer than MAX_CONNECT_SECONDS, add a fault to the report and return.
+    If the wait takes longer than MAX_CONNECT_SECONDS, add a fault to the report and return.
     """
     end_time = time.monotonic() + MAX_CONNECT_SECONDS
     while sum(bool(player.last_message_times) for player in players) < len(players) * 8 // 10:

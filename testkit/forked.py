@@ -1,9 +1,9 @@
 """`arena` commands as separate processes, forked from a process that has already loaded the program.
 
-Python takes a third of a second to load a server or a bot. Only tests of the start of a command need this to happen. For
-all other tests, one process per test run loads the commands (the fork server of `multiprocessing`), and each command is
-forked from it. The command has a process id, memory, working folder, environment and signals of its own. Only its
-command line and environment in /proc are those of the fork server.
+Python takes a third of a second to load a server or a bot. Only tests of a command's start need this load. For all other
+tests, one process per test run loads the commands (the fork server of `multiprocessing`), and each command is forked from
+that process. The command has a process id, memory, working folder, environment and signals of its own. Only its command
+line and environment in /proc are those of the fork server.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FORKSERVER_CONTEXT.set_forkserver_preload(["pytest", "testkit.preload"])
 def start_fork_server() -> None:
     """Start the process from which commands are forked.
 
-    Call this before an event loop runs, because the start takes a second, which would block the loop.
+    Call this function before an event loop runs, because the start takes a second, for which it would block the loop.
     """
     process = _FORKSERVER_CONTEXT.Process(target=os.getpid, daemon=True)
     process.start()

@@ -2,8 +2,9 @@
 
 python -m testkit.forwarder TARGET
 
-TARGET is a port of this machine, or the path of a Unix socket. The program prints its own port once it listens. It reads
-commands from standard input, one per line. After it has carried out a command, it prints the number of affected connections:
+TARGET is a port of this machine, or the path of a Unix socket. The program prints its own port once it listens. Then the
+program reads commands from standard input, one per line. After each command, it prints the number of affected connections.
+The commands are:
 
 cut      stop all data of current and future connections, without notice
 mend     after a cut, deliver the data that was held up, and let everything pass again
@@ -32,7 +33,10 @@ class ForwarderProcess:
     """Running forwarder. A connection to its `port` leads to the target, and can be disturbed by commands."""
 
     def __init__(self, target: int | Path) -> None:
-        """Start a forwarder to a local port or a Unix socket, and wait until it listens. Raises RuntimeError if it fails to."""
+        """Start a forwarder to a local port or a Unix socket, and wait until it listens.
+
+        Raises RuntimeError if the forwarder ends before it listens.
+        """
         command = [sys.executable, "-m", "testkit.forwarder", str(target)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT

@@ -2,7 +2,8 @@
 
 Frames are random bytes, random msgpack, deeply nested msgpack, and frames of the protocol's tests with changed bytes,
 spliced with each other, or with a changed field. Most frames are only decoded with the codec. Once for every
-`codec_frames_per_server_frame` of them, another frame is sent over a socket to a real server, on which two honest bots play.
+`codec_frames_per_server_frame` of them, another frame is sent over a socket to a real server. Meanwhile, two honest bots,
+which follow the protocol, play on that server.
 """
 
 from __future__ import annotations
@@ -232,7 +233,7 @@ async def run_fuzzer(
 async def _check_freed_state(result: FuzzResult, player_count: int) -> None:
     """Check that in the end the server holds only the state of the honest bots, `player_count` in number.
 
-    If it still holds more after MAX_SECONDS_TO_FREE_STATE, add a fault to the result.
+    If the server still holds more after MAX_SECONDS_TO_FREE_STATE, add a fault to the result.
     """
     end_time = time.monotonic() + MAX_SECONDS_TO_FREE_STATE
     while True:

@@ -20,8 +20,9 @@ START_TIMEOUT_SECONDS = 200
 
 @dataclass(frozen=True)
 class KillableLadder:
-    """Runner of an event of `arena ladder`, whose store, record and table are files in a folder.
+    """Event of `arena ladder` that can be killed and resumed. Its store, record and table are files in a folder.
 
+    folder: folder of these files, and working folder of the command
     options: arguments of `arena ladder` that describe the event
     """
 
@@ -29,7 +30,7 @@ class KillableLadder:
     options: tuple[str, ...]
 
     def make_command(self, file_stem: str) -> list[str]:
-        """Return the command that plays the event, or continues it if it has begun.
+        """Return the command that plays the event, or continues the event if it has begun.
 
         file_stem: name of the files without suffix; a different name plays the event anew
         """
@@ -61,7 +62,7 @@ class KillableLadder:
 
         file_stem: name of the files without suffix, as for `make_command`
 
-        Raises RuntimeError with the command's error output if it fails.
+        Raises RuntimeError with the command's error output if the command fails.
         """
         result = subprocess.run(
             self.make_command(file_stem), capture_output=True, text=True, check=False, cwd=self.folder

@@ -15,7 +15,7 @@ INSTALL_TIMEOUT_SECONDS = 150
 
 
 def copy_program_with_node_packages(program: Path, folder: Path) -> Path:
-    """Install the npm packages `ws` and `@msgpack/msgpack` in the folder, and copy the program there. Return its path.
+    """Install the npm packages `ws` and `@msgpack/msgpack` in the folder, and copy the program there. Return the copy's path.
 
     Skip the test if this machine has no Node.js, or if npm cannot install the packages.
     """

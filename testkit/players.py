@@ -2,7 +2,7 @@
 
 The bots remember the moves and results that a server has confirmed, so that a test can compare these with the store.
 `python -m testkit.players URL COUNT SECONDS NAME` plays with COUNT bots, which think up to SECONDS before each move and
-are called NAME with a number, until it is killed.
+are called NAME with a number. The program plays until it is killed.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class RandomPlayer:
     acknowledged_moves: dict[tuple[str, int], Any] = field(default_factory=dict)
     """Moves of this bot that the server has acknowledged, by (match, ply)."""
     received_ends: dict[str, list[End]] = field(default_factory=dict)
-    """`end` messages by match. A match has several if the server repeats the message after a reconnection."""
+    """`end` messages by match. A match has several messages if the server repeats the first one after a reconnection."""
     started_match_ids: set[str] = field(default_factory=set)
     received_errors: list[Error] = field(default_factory=list)
     welcome_count: int = 0

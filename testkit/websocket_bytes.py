@@ -8,7 +8,7 @@ import struct
 
 
 def make_handshake_request(host: str, subprotocol: str = "arena.v1.msgpack", path: str = "/") -> bytes:
-    """Return the HTTP request that begins the opening handshake. `host`: value of its Host header."""
+    """Return the HTTP request that begins the opening handshake. `host`: value of the request's Host header."""
     key = base64.b64encode(os.urandom(16)).decode()
     return (
         f"GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -1,7 +1,8 @@
 """Kinds of requests that strangers (hostile clients) send within all limits, and attacks that break the limits.
 
-REQUEST_KINDS has an entry for every type of message and every GET route. Some have another entry, for the most expensive request
-that is allowed. The attacks are those of `testkit/attackers.py`. In the kind CONTROL_KIND, strangers connect and send nothing.
+REQUEST_KINDS has an entry for every type of message and every GET route. Some types and routes have another entry, for the most
+expensive request that is allowed. The attacks are those of `testkit/attackers.py`. In the kind CONTROL_KIND, strangers connect
+and send nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ TIME_CONTROL = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 class RequestKind:
     """Kind of request that strangers (hostile clients, with or without a token) send.
 
-    send_requests: sends the requests of one stranger, until cancelled
+    send_requests: function that sends the requests of one stranger until it is cancelled
     answer_types: types of the messages that count as answers
     """
 
@@ -298,7 +299,7 @@ async def play_house_engines(stranger: Stranger) -> None:
 
 
 def _make_position_parameter(request_number: int) -> str:
-    """Return a position on the map `path4`, URL-encoded. It differs for the numbers 0 to 8,099, and repeats after that."""
+    """Return a position on the map `path4`, URL-encoded: a different one for each number from 0 to 8,099, then these again."""
     return f"%2B{1 + request_number % 9}%20.%20.%20-{1 + request_number // 9 % 9}%20maxie%20{request_number // 81 % 100}"
 
 
@@ -314,7 +315,7 @@ def _make_authorization(parameters: RequestParameters, request_number: int) -> s
 ATTACKER_COUNT = 16
 """Number of parallel attackers of one kind, all from one address."""
 HELLO_TIMEOUT_SECONDS = 2.0
-"""Server's time limit for a hello, in seconds. It is so short that attackers are disconnected within a round."""
+"""Server's time limit for a hello, in seconds: short enough that attackers are disconnected within a round."""
 ALL_ATTACKS_KIND = "attack: all at once"
 
 

@@ -70,7 +70,7 @@ MAX_KINDS_TO_REPEAT = 12
 MAX_MEMORY_RATIO = 1.2
 """Upper bound of the server's memory at the end of a hostile period, divided by that before the round."""
 MAX_SESSIONS = 1_000
-"""Upper bound of the sessions in the store. A client has one while it is connected, and for 30 s after it has played."""
+"""Upper bound of the sessions in the store. A client has a session while it is connected, and for 30 s after it has played."""
 SERVER_RECOVERY_PAUSE_SECONDS = 0.4
 """Pause before a quiet and after a hostile period, in seconds, in which the server finishes its work for the strangers."""
 REAL_TIME_POLICY = os.SCHED_RR | os.SCHED_RESET_ON_FORK
@@ -81,8 +81,8 @@ MAX_ATTACKER_CONNECTION_SECONDS = 8.0
 """Seconds within which the server must disconnect an attacker.
 
 Three delays add up. The server reads clients without a match one after another, so it takes up to 2 s until it has read
-more from an attacker than its limits allow. Its time limits for a hello, a full buffer and the closing handshake are about
-2 s each. And an attacker that reads slowly notices the end of its connection late.
+more from an attacker than its limits allow. The server's time limits for a hello, a full buffer and the closing handshake are
+about 2 s each. And an attacker that reads slowly notices the end of its connection late.
 
 The limit does not hold for ALL_ATTACKS_KIND: the server then reads so little from each of six addresses that even a flood
 may stay below its limits. Data that is not read costs the server nothing.
@@ -124,7 +124,7 @@ class RequestKindRounds:
     def compute_hostile_to_quiet_ratio(
         self, figure_name: FigureName = "median_batch_p99_ms"
     ) -> MeasuredRatio:
-        """Return, for each hostile period, its value of `figure_name` divided by the median value of the quiet periods around it."""
+        """Return, for each hostile period, the figure `figure_name` divided by its median over the quiet periods around."""
         return MeasuredRatio(
             [
                 getattr(one_round, figure_name)
@@ -211,7 +211,10 @@ class RequestKindRounds:
 def compute_quiet_baseline(
     quiet_periods: Sequence[PeriodFigures], quiet_index: int, figure_name: FigureName = "median_batch_p99_ms"
 ) -> float:
-    """Return the median of `figure_name` over the quiet period at `quiet_index` and BASELINE_ROUNDS_ON_EACH_SIDE on each side."""
+    """Return the median of the figure `figure_name` over the quiet period at `quiet_index` and its neighbours.
+
+    The neighbours are the BASELINE_ROUNDS_ON_EACH_SIDE periods before that period, and as many after it.
+    """
     neighbours = quiet_periods[
         max(0, quiet_index - BASELINE_ROUNDS_ON_EACH_SIDE) : quiet_index + BASELINE_ROUNDS_ON_EACH_SIDE + 1
     ]
@@ -320,7 +323,7 @@ def list_kinds_to_repeat(results: RoundResults, kinds: Iterable[str]) -> list[st
 
 
 class RoundRunner:
-    """Runs rounds on one server: periods in which honest bots play while strangers (hostile clients) send requests.
+    """Runner of rounds on one server: periods in which honest bots play while strangers (hostile clients) send requests.
 
     In each round, the strangers have addresses that were not used before.
     """

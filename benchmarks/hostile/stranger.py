@@ -24,7 +24,10 @@ RECONNECT_PAUSE_SECONDS = 0.02
 
 @dataclass
 class TrafficCounts(ConnectionCounts):
-    """Counts of requests and of their answers. `answer_count`: number of answers that are not counted in `rate_limited_count`."""
+    """Counts of requests and of their answers.
+
+    answer_count: number of answers that are not counted in `rate_limited_count`
+    """
 
     answer_count: int = 0
     rate_limited_count: int = 0
@@ -96,9 +99,9 @@ class Stranger:
         await self._connection.send(**content)
 
     async def receive(self) -> ServerMessage:
-        """Return the next message. Count it as refused if it is an error `rate_limited`.
+        """Return the next message. Count an error `rate_limited` as a refusal.
 
-        Count it as answered if it is another error, or of a type in `answer_types`.
+        Count any other error, and a message of a type in `answer_types`, as an answer.
 
         Raises OSError or EOFError if the connection is lost or closed.
         """
@@ -174,7 +177,7 @@ async def repeat_until_cancelled(
     counts: TrafficCounts,
     pause_seconds: float = RECONNECT_PAUSE_SECONDS,
 ) -> None:
-    """Repeat an action until cancelled. If it raises OSError or EOFError, count a lost connection in `counts`, and continue.
+    """Repeat an action until cancelled. Count each OSError or EOFError of the action as a lost connection in `counts`.
 
     pause_seconds: seconds between two actions
     """

@@ -100,7 +100,7 @@ async def _play_sample_match(parameters: RequestParameters) -> None:
 
 
 async def track_live_matches(parameters: RequestParameters) -> None:
-    """Keep `parameters.live_matches` up to date until cancelled: up to MAX_WATCHED_MATCHES of the matches in progress."""
+    """Keep `parameters.live_match_ids` up to date until cancelled: up to MAX_WATCHED_MATCHES of the matches in progress."""
     with closing(
         await connect(parameters.url, LOOKUP_SOURCE_ADDRESS, name="learner", role="spectator")
     ) as learner:

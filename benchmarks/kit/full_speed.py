@@ -56,12 +56,12 @@ RunServer = Callable[[int], AbstractContextManager[RunningServer]]
 
 
 def serve_arena(bot_count: int) -> AbstractContextManager[RunningServer]:
-    """Run a server on which `bot_count` bots can play at the same time."""
+    """Return a context manager that runs a server on which `bot_count` bots can play at the same time."""
     return run_arena_server(bot_count // 2, *RAISED_LIMIT_OPTIONS, cores=get_server_cores())
 
 
 def serve_relay(_bot_count: int) -> AbstractContextManager[RunningServer]:
-    """Run a relay for any number of bots. Its frames to the bots are as large as the server's."""
+    """Return a context manager that runs a relay for any number of bots. Its frames to the bots are as large as the server's."""
     sizes = [str(size) for size in measure_message_sizes()]
     return run_server("benchmarks.relay", "PORT", *sizes, cores=get_server_cores())
 

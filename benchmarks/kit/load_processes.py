@@ -19,12 +19,12 @@ from benchmarks.kit.running_server import get_load_generator_cores, pin_to_cores
 SPAWN_CONTEXT = multiprocessing.get_context("spawn")
 """Context that starts each process as a fresh program, which shares no threads or memory with this one."""
 ARENA_CLIENT, IDLE_CLIENT, RELAY_CLIENT, SPECTATOR_CLIENT = "arena", "idle", "relay", "watch"
-"""Kinds of load.
+"""Kinds of client.
 
-ARENA_CLIENT  bots that play on a server
-IDLE_CLIENT   bots that only connect to a server
-RELAY_CLIENT  bots that play through a relay
-SPECTATOR_CLIENT  spectators
+ARENA_CLIENT      bot that plays on a server
+IDLE_CLIENT       bot that only connects to a server
+RELAY_CLIENT      bot that plays through a relay
+SPECTATOR_CLIENT  spectator
 """
 COUNTER_UPDATE_INTERVAL_SECONDS = 0.01
 """Interval, in seconds, at which each load process updates its counters in the shared memory."""

@@ -88,7 +88,9 @@ def raise_open_file_limit() -> None:
 
 @contextmanager
 def run_server(*command: str, cores: set[int] | None = None) -> Iterator[RunningServer]:
-    """Run `python -m COMMAND` until the end of the block, which begins once the server listens. `cores`: None for all.
+    """Run `python -m COMMAND` until the end of the block, which begins once the server listens.
+
+    cores: numbers of the cores for the server; None for all
 
     A free port replaces the text PORT in the command. Raises RuntimeError if the server does not listen within 60 s.
     """

@@ -22,7 +22,7 @@ SAMPLE_MATCH_ID = "0" * 32
 def make_scripted_moves() -> list[PlainData]:
     """Return the moves of the match that simulated bots play, as data for the protocol's messages.
 
-    It is the first of the random matches with the seeds 0, 1, 2 … whose length is in ALLOWED_SCRIPTED_MATCH_PLIES.
+    The match is the first of the random matches with the seeds 0, 1, 2 … whose length is in ALLOWED_SCRIPTED_MATCH_PLIES.
     """
     game: Any = make_game_on_map(SCRIPTED_MATCH_GAME, SCRIPTED_MATCH_MAP)
     for seed in range(10_000):

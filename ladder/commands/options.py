@@ -61,7 +61,7 @@ CsvOption = Annotated[
 
 
 def make_engine_bot_plans(engines: Sequence[str]) -> tuple[BotPlan, ...]:
-    """Return a bot for each engine spec, with distinct names. Raises UsageError for an invalid spec."""
+    """Return the plan of a bot for each engine spec, with distinct names. Raises UsageError for an invalid spec."""
     try:
         return make_bot_names_unique(make_engine_bot_plan(engine) for engine in engines)
     except BadLadder as error:

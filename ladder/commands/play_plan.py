@@ -54,14 +54,14 @@ def play_plan(
 ) -> Ladder:
     """Play the plan and return the ladder with its results. Raises CommandError or UsageError if it cannot be played.
 
-    event_kind         `ladder` or `match`
-    record_file        file to which finished matches are appended; None for a file named after the start of the event
-    database_url       URL of a store, in which an interrupted event is resumed; None for a temporary store
-    external_bot_settings           settings for bots that connect by themselves; None to start the bots of the plan
-    scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
-    port               port of the web page on this machine, if `external_bot_settings` is None; 0 for any free port
-    format_status      function that returns the result so far in one line, for the progress display
-    sprt               sequential test of two bots, which ends the match when it is decided; None to play all matches
+    event_kind             `ladder` or `match`
+    record_file            file to which finished matches are appended; None for a file named after the start of the event
+    database_url           URL of a store, in which an interrupted event is resumed; None for a temporary store
+    external_bot_settings  settings for bots that connect by themselves; None to start the bots of the plan
+    scheduler_address      address of a Dask scheduler whose workers play the matches; None to play on this machine
+    port                   port of the web page on this machine, if `external_bot_settings` is None; 0 for any free port
+    format_status          function that returns the result so far in one line, for the progress display
+    sprt                   sequential test of two bots, which ends the event once the test is decided; None to play all matches
     """
     if plan.should_pin_bots and not can_pin_processes():
         raise UsageError("--pin works only on Linux: this system cannot pin processes to cores")

@@ -39,13 +39,13 @@ def make_summary_fields(ladder: Ladder) -> dict[str, object]:
 
 
 def find_champion(ladder: Ladder) -> str | None:
-    """Return the winner of a knockout; None while it is undecided, and for other formats."""
+    """Return the winner of a knockout; None while the knockout is undecided, and for other formats."""
     return next((row.bot for row in ladder.make_standings_rows() if row.reached == CHAMPION_ROUND_NAME), None)
 
 
 @dataclasses.dataclass(frozen=True)
 class ReportFiles:
-    """Files for the reports; None for a report that is not wanted."""
+    """Paths of the reports; None for a report that is not wanted. The path `-` of `json` means standard output."""
 
     json: Path | None = None
     html: Path | None = None

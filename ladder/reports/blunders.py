@@ -17,7 +17,11 @@ from arena.solved.move_quality import MoveQuality, classify_moves_of_record
 
 
 class BlunderReport(Struct, frozen=True):
-    """Blunders of one bot on solved maps, with the numbers of its matches and moves there. Opening moves do not count."""
+    """Number of a bot's blunders on solved maps, with the numbers of its matches and moves there. Opening moves do not count.
+
+    lost_wins   number of moves that gave a win away
+    lost_draws  number of moves that gave a draw away
+    """
 
     bot: str
     matches: int

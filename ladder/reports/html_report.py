@@ -204,7 +204,7 @@ def _render_decisive_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
 
 
 def find_upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list[Record]:
-    """Return the matches won by the lower-rated bot, those with the largest rating differences first."""
+    """Return the matches that the lower-rated bot won, in descending order of the rating difference."""
     elo = {row.bot: row.elo for row in rows}
 
     def compute_rating_gap(record: Record) -> float:

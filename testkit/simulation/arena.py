@@ -64,7 +64,7 @@ class SimulationResult:
 
     event_log: lines of text about its main events, each with its virtual time
     fault_counts: number of injected faults by kind
-    matches, moves: number of finished matches, and of acknowledged moves
+    match_count, acknowledged_move_count: number of finished matches, and of acknowledged moves
     end_reasons: number of finished matches by end reason
     elapsed_seconds: virtual time at the end of the run
     digest: hash of everything that happened, equal for equal runs
@@ -162,7 +162,7 @@ class SimulatedArena:
         return server.process.is_alive and server.process in self.journal_by_process
 
     def forget_process(self, process: SimulatedProcess) -> None:
-        """Drop the data about a server process that has ended: its subscriptions on the bus, journal, core and edges."""
+        """Drop the data about a server process that has ended: its journal, core and edges, and its subscriptions on the bus."""
         self.broker.drop_subscriptions(process)
         self.broker.cut_process_names.discard(process.name)
         self.journal_by_process.pop(process, None)

@@ -72,15 +72,29 @@ SCRIPTED_HABITS = (
     "slow",
     "resigner",
 )
-"""Habits of scripted bots, named after their behaviour. The scripted bots of a run get them in turn, in this order."""
+"""Habits of scripted bots. The scripted bots of a run get them in turn, in this order.
+
+late      sometimes answers after its time has run out
+brink     often answers just before its time runs out
+quota     accepts only a few matches, and requests more after a while
+illegal   sometimes sends an illegal move
+watcher   spectator, which watches some matches and plays none
+leaver    sometimes disconnects, or gives up its session
+plain     never misbehaves
+never     sometimes sends no answer
+twice     sends each answer twice, sometimes with a different second move
+flood     sends 300 pings at once from time to time
+slow      stops reading for up to 30 s from time to time
+resigner  sometimes resigns
+"""
 WELCOME_TIMEOUT_NS = 10 * NS_PER_SECOND
-"""Virtual time in ns for which a scripted bot waits for the answer to its hello. Then it drops the connection."""
+"""Virtual time in ns for which a scripted bot waits for the answer to its hello. Then the bot drops the connection."""
 MAX_DISCONNECTED_NS = 40 * NS_PER_SECOND
 """Longest absence of a bot that disconnects, in virtual ns: longer than a server waits for a disconnected bot."""
 
 
 class SimulatedWorker:
-    """Replacement for the thread in which a bot's code chooses a move. It returns a random move after a random time."""
+    """Replacement for the thread in which a bot's code chooses a move. The replacement reports a random move after a while."""
 
     def __init__(self, arena: SimulatedArena, match: Match, report: Callable[[Any], None]) -> None:
         process = arena.world.running_process
@@ -229,9 +243,9 @@ class ScriptedBot(SimulatedBot):
     # messages
 
     def send_hello(self) -> None:
-        """Send the hello (first message of a connection), with the id of the session that it continues, if any.
+        """Send the hello (first message of a connection), with the id of the bot's session, if the bot has one.
 
-        A bot with the habit `leaver` sometimes forgets its session at the same time.
+        A bot with the habit `leaver` sometimes gives up its session first.
         """
         role: Any = "spectator" if self.habit == "watcher" else "bot"
         quota = 0 if self.is_leaving else self.quota

@@ -14,8 +14,21 @@ if TYPE_CHECKING:
     from testkit.simulation.servers import SimulatedServer
 
 SERVER_FAULTS = ("kill", "freeze", "bus cut", "store cut", "split", "stop", "down", "upgrade")
+"""Faults of a server.
+
+kill       the process is killed, and started again soon
+freeze     the process is suspended for a while
+bus cut    the process loses its connection to the bus for a while
+store cut  the process loses its connection to the store for a while
+split      the process loses both connections for a while
+stop       the process ends gracefully, and is started again soon
+down       the process ends gracefully, and is started again only after a while
+upgrade    the process lets its matches end, then ends gracefully, and is started again soon
+"""
 STORE_FAULTS = ("away", "full", "stalled", "in doubt")
+"""Faults of the store: no process reaches it, writes fail, calls take up to 4 s, or successful commits report an error."""
 BUS_FAULTS = ("away", "lossy", "unordered")
+"""Faults of the bus: no process reaches it, it loses messages, or it repeats and delays messages."""
 BOT_FAULTS = ("reset", "held", "frozen")
 """Faults of a bot: its connection is reset, or holds up all data for a while, or its process is frozen."""
 FAULT_KINDS = (

@@ -74,7 +74,10 @@ EXPECTED_ERROR_CODES = frozenset(
 
 @dataclass
 class RecordedMatch:
-    """Facts about one match, as the monitor has recorded them. `opened_at_ns` and `closed_at_ns` are its start and end in virtual ns."""
+    """Facts about one match, as the monitor has recorded them.
+
+    opened_at_ns, closed_at_ns: virtual time of the match's start and of its end, in ns; an end of 0 means not yet
+    """
 
     terms: MatchTerms
     opened_at_ns: int
@@ -85,7 +88,7 @@ class RecordedMatch:
     stall_ns: int = 0
     """Time, in ns, for which the server stood still during the turn whose time ran out last.
 
-    It comes from the match's journal.
+    The time is taken from the match's journal.
     """
     record: Record | None = None
     closed_at_ns: int = 0
@@ -116,18 +119,18 @@ class InvariantMonitor:
         Matches that were opened before this time do not count against the quota in the bot's last hello.
         """
         self._sent_moves: dict[tuple[str, str, int], list[Any]] = {}
-        """Moves that a bot has sent, by (bot, match, ply). There are several if the bot sent different moves for a ply."""
+        """Moves that a bot has sent, by (bot, match, ply): several if the bot sent different moves for the same ply."""
         self._accepted_moves: dict[tuple[str, str, int], Any] = {}
         self._matches_in_progress: dict[str, dict[str, None]] = {}
-        """Matches in progress as each bot knows them: ids of those whose start it has received, but not their end.
+        """Ids of the matches whose start, but not whose end, a bot has received, by the bot's name.
 
-        The ids are in the order of the starts.
+        The ids of a bot are in the order of the starts.
         """
         self._received_ends: dict[tuple[str, str], tuple[Any, ...]] = {}
         self._answers_in_time: dict[tuple[str, int], tuple[SimulatedProcess, int, int]] = {}
-        """First answer to each turn that came in time, by (match, ply).
+        """First answer that came in time, for each turn, by (match, ply).
 
-        Each value is (process of the edge that received it, client id, virtual time in ns).
+        Each value is (process of the edge that received the answer, client id, virtual time in ns).
         """
         self._sent_turns: dict[tuple[int, str], tuple[int, int, int, int]] = {}
         """Last turn (request for a move) that an edge sent, by (client id, match), to check the thinking time of the answer.
@@ -470,13 +473,13 @@ class InvariantMonitor:
         self._matches_in_progress.get(bot_name, {}).pop(end.match, None)
 
     def record_lost_session(self, bot_name: str) -> None:
-        """Record that a bot has given up its session. It need not receive the results of its matches in progress any more."""
+        """Record that a bot has given up its session, so that it need not receive the results of its matches in progress."""
         self._matches_in_progress.pop(bot_name, None)
 
     def count_client_problem(self, line: str) -> None:
-        """Count a line in which the real client reports a problem, in `client_problem_counts`.
+        """Count a problem that the real client reports, in `client_problem_counts` by kind of problem.
 
-        The key is the text of the line before its first colon.
+        line: report of the problem; the text before the first colon is the kind
         """
         self.client_problem_counts[line.partition(":")[0][:60]] += 1
 
@@ -598,7 +601,7 @@ class MonitoredEdge(Edge):
         self.clock_ran_ns: dict[tuple[int, str], int] = {}
         """Thinking time that had already passed when the core sent a turn, in ns, by (client id, match).
 
-        It is above 0 if, for example, the core sends the turn again after a reconnection, because the player's clock runs on.
+        The time is above 0 if, for example, the core sends a turn again after a reconnection, because the clock runs on.
         """
         monitor.arena.edges_by_process.setdefault(process, []).append(self)
 

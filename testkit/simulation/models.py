@@ -38,8 +38,8 @@ PHI_OF_NEW_BOT = 350 / 173.7178
 class SuspensionModel:
     """Independent model of the suspensions of bots for consecutive forfeits.
 
-    The third forfeit suspends a bot for FIRST_SUSPENSION_NS, and each further one for twice as long as
-    the one before, up to MAX_SUSPENSION_NS.
+    The third forfeit suspends a bot for FIRST_SUSPENSION_NS. Each further forfeit doubles the length of the suspension, up to
+    MAX_SUSPENSION_NS.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class PairingModel:
         self._free_since: dict[str, int] = {}
 
     def record_match_start(self, bot_name: str) -> None:
-        """Record that a bot got a match. If it is still free for another one, its waiting time starts again at 0."""
+        """Record that a bot got a match. If the bot is still free for another match, its waiting time starts again at 0."""
         self._free_since.pop(bot_name, None)
 
     def find_unpaired(self, owners: Mapping[str, str], now_ns: int) -> list[str]:
@@ -104,8 +104,8 @@ class PairingModel:
 class RatingTableRow:
     """Row of a bot in a rating table.
 
-    `mu`, `phi` and `sigma` are rating, rating deviation and volatility on the internal scale of Glicko-2. `last_match_time` is the
-    time at which the bot's last rated match ended; None if it has none.
+    `mu`, `phi` and `sigma` are rating, rating deviation and volatility on the internal scale of Glicko-2. `last_match_time` is
+    the time at which the bot's last rated match ended; None if the bot has played no rated match.
     """
 
     mu: float = 0.0
