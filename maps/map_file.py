@@ -65,7 +65,7 @@ class UnknownMap(MapError):
     """
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason} (or the path of a .toml file)")
+        super().__init__(f"{reason} (or give the path of a .toml file)")
         self.reason = escape_unprintable(reason)
 
 

@@ -87,8 +87,9 @@ class Sprt:
                 values[key] = float(value)
             except ValueError:
                 raise BadSprt(f"{key} must be a number, not {value!r:.40}") from None
-        if not {"elo0", "elo1"} <= set(values):
-            raise BadSprt(f"{text!r:.60} lacks elo0 or elo1: write elo0=0,elo1=10,alpha=0.05,beta=0.05")
+        for key in ("elo0", "elo1"):
+            if key not in values:
+                raise BadSprt(f"{text!r:.60} lacks {key}: write elo0=0,elo1=10,alpha=0.05,beta=0.05")
         return cls(**values, model=model)
 
     @property

@@ -37,11 +37,13 @@ def make_program_engine(command: str, log_folder: Path | None = None) -> Engine:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise BadSpec(f"--exec: {command!r:.100} is not a valid command line: {error}") from None
+        raise BadSpec(f"exec: {command!r:.100} is not a valid command line: {error}") from None
     if not words:
-        raise BadSpec("--exec: give the program and its arguments, e.g. --exec 'perl my_bot.pl'")
+        raise BadSpec(
+            "exec: give the program and its arguments, e.g. exec:perl my_bot.pl or --exec 'perl my_bot.pl'"
+        )
     if shutil.which(words[0]) is None:
-        raise BadSpec(f"--exec: program {words[0]!r:.100} not found: give its path, or add it to the PATH")
+        raise BadSpec(f"exec: program {words[0]!r:.100} not found: give its path, or add it to the PATH")
     # In `perl my_bot.pl` the file has the distinctive name, not the interpreter.
     file = next((word for word in words[1:] if user_paths.is_file(word)), words[0])
     return Engine(Path(file).stem[:64], command, lambda: ProgramBot(words, log_folder))

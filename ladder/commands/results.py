@@ -105,7 +105,7 @@ def _print_record_path(ladder: Ladder) -> None:
         err.print("stopped before a match ended: no match is recorded")
         return
     void = sum(map(is_void, ladder.records))
-    void_text = f"; {void} of them void, which do not count" if void else ""
+    void_text = f"; {void} of the matches are void, and do not count" if void else ""
     total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
     state_text = f"stopped: {count}{total_text} matches are" if ladder.is_stopped else f"{count} matches are"
     other_lines_text = (

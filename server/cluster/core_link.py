@@ -171,7 +171,7 @@ class CoreLink:
         try:
             messages = edge.frame_receiver.receive_frame(frame)
         except BadBusFrame as error:
-            log.info("edge %d: %s; requesting its clients", edge.number, error)
+            log.info("edge %d: %s; asking which clients it has", edge.number, error)
             edge.request_new_stream(frame.stream_number)
             return
         if messages:

@@ -211,7 +211,7 @@ class EdgeLink:
     def _request_resync_from_edge(
         self, reason: str, fencing_token: int, resend_window_ns: int | None
     ) -> None:
-        log.info("edge %d: %s; sending its clients", self.number, reason)
+        log.info("edge %d: %s; reporting its clients to the core", self.number, reason)
         if resend_window_ns is not None:
             self._unsent_messages = []  # messages that must be repeated are in _resend_buffer
             self.is_synced = False

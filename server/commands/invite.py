@@ -68,7 +68,9 @@ def invite_command(
     """
     owners = list(dict.fromkeys([*(owner or ()), *(_read_roster(roster) if roster else ())]))
     if not 1 <= len(owners) <= MAX_INVITED_OWNERS:
-        raise UsageError(f"name 1 to {MAX_INVITED_OWNERS} owners, as arguments or in a --roster")
+        raise UsageError(
+            f"name 1 to {MAX_INVITED_OWNERS:,} owners, as arguments or in a file with --roster FILE"
+        )
     for name in owners:  # before a missing store is created
         require_valid_name_argument(name)
     to_file = str(csv) != "-"

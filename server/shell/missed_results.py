@@ -53,7 +53,7 @@ class MissedResultSender:
         try:
             self._send_stream.send_nowait(request)
         except anyio.WouldBlock:
-            log.warning("too many requests for missed results", extra={"bot": request.name})
+            log.warning("too many requests for missed results: one is dropped", extra={"bot": request.name})
         else:
             self._unanswered_requests.add(request)
 

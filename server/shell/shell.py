@@ -498,7 +498,11 @@ class Shell:
         another process has taken the server's name.
         """
         give_up_time = self._now_ns() + round(self._max_store_outage_s * 1e9)
-        log.warning("matches are waiting for the store, at most %g s: %s", self._max_store_outage_s, error)
+        log.warning(
+            "matches wait for the store; after %g s, moves that are not stored are discarded: %s",
+            self._max_store_outage_s,
+            error,
+        )
         while True:
             if self._is_stopping or self._now_ns() >= give_up_time or len(self._inputs) > MAX_QUEUED_INPUTS:
                 raise error

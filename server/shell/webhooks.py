@@ -145,7 +145,9 @@ class WebhookSender:
         """Queue a message with the news. If the queue is full, drop the message and log a warning."""
         if self._queue.full():
             log.warning(
-                "webhook dropped: %d messages wait for %s", MAX_QUEUED_WEBHOOK_MESSAGES, self._url.hostname
+                "webhook dropped: %d earlier ones wait for %s",
+                MAX_QUEUED_WEBHOOK_MESSAGES,
+                self._url.hostname,
             )
             return
         fields = msgspec.to_builtins(news.content)

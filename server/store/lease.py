@@ -332,7 +332,7 @@ def _end_sessions_of_holder(connection: sa.Connection, server_row: sa.Row[Any]) 
             connection.execute(_END_POSTGRESQL_SESSIONS, parameters)
     except sa.exc.ProgrammingError as error:
         log.warning(
-            "the database sessions of the previous process are not ended: %s", describe_store_failure(error)
+            "cannot end the database sessions of the previous process: %s", describe_store_failure(error)
         )
 
 

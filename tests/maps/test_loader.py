@@ -46,7 +46,7 @@ def test_an_unknown_name_lists_the_maps() -> None:
         load_map("m3")
     assert str(error.value) == (
         "m3: no such map: choose from italy, m1, m2, path4, poland, usa, world, ring:N, grid:WxH "
-        "(or the path of a .toml file)"
+        "(or give the path of a .toml file)"
     )
 
 

@@ -32,7 +32,7 @@ async def test_each_owner_of_a_roster_gets_a_link(database: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ((), "name 1 to 10000 owners"),
+        ((), "name 1 to 10,000 owners"),
         (("--roster", "nowhere.csv"), "--roster: cannot read nowhere.csv"),
         (("ada", "--expires", "soon"), "--expires: 'soon' is not a duration"),
         (("ada", "--expires", "0d"), "--expires: '0d' is not a duration"),

@@ -406,7 +406,7 @@ async def test_a_name_is_acquired_even_if_sessions_cannot_be_ended(
         old = await take_lease(engine)
         await expire_leases(engine)
         assert (await take_lease(engine)).fencing_token == old.fencing_token + 1
-    assert "the database sessions of the previous process are not ended" in caplog.text
+    assert "cannot end the database sessions of the previous process" in caplog.text
 
 
 async def test_the_time_of_the_database_is_in_seconds_since_1970(engine: AsyncEngine) -> None:
