@@ -103,13 +103,13 @@ A core that fails cannot renew its lease. The short duration lets a standby take
 
 
 def make_core_settings(
-    settings: ArenaSettings, pool: Pool | None, house: HouseEnginePlan, epoch_ns: int
+    settings: ArenaSettings, pool: Pool | None, house_engine_plan: HouseEnginePlan, epoch_ns: int
 ) -> CoreSettings:
     """Return a core's settings, derived from the settings of its host.
 
-    pool      matches for the matchmaker to arrange; None for no matchmaking
-    house     engines that the server itself runs
-    epoch_ns  Unix time at which the core's clock shows 0, in ns
+    pool               matches for the matchmaker to arrange; None for no matchmaking
+    house_engine_plan  engines that the server itself runs
+    epoch_ns           Unix time at which the core's clock shows 0, in ns
     """
     matches = settings.matches
     return CoreSettings(
@@ -123,7 +123,7 @@ def make_core_settings(
         counts_threads=not settings.pool.concurrency,
         adjudication=matches.adjudication,
         analysis_visibility=matches.thinking,
-        house_engines=tuple(house.engines),
+        house_engines=tuple(house_engine_plan.engines),
         # Within this time, a silent edge either counts as lost, so that its bots' turns restart, or lists its clients
         # again, so that turns are resent.
         max_transit_ns=MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS
@@ -149,7 +149,7 @@ class Host:
         metrics: Metrics,
         *,
         pool: Pool | None,
-        house: HouseEnginePlan,
+        house_engine_plan: HouseEnginePlan,
         event_name: str | None,
         will_restart: bool,
         on_record: Callable[[Record], Awaitable[None]] | None,
@@ -160,7 +160,7 @@ class Host:
         self.engine = engine = journal.engine
         self.journal = journal
         self.metrics = metrics
-        self.house = house
+        self.house_engine_plan = house_engine_plan
         self.will_restart = will_restart
         """True if the server will restart after it stops. Its clients are told so on exit, or else that the event is over."""
         self.lease_lost: LeaseLost | None = None
@@ -171,16 +171,16 @@ class Host:
             engine,
             settings.server.name,
             admits_anyone=settings.server.anyone,
-            admits_guests=house.admits_guests,
+            admits_guests=house_engine_plan.admits_guests,
             wrong_token_counter=AbuseCounter(compute_refusal_seconds(settings.matches.grace_seconds)),
             clock=clock,
         )
-        for house_engine in house.engines:
+        for house_engine in house_engine_plan.engines:
             # This token reserves the name: no other client can use the name of a house engine.
             self.issue_token(house_engine.name)
         find_record_line = partial(load_record_line, engine)
         self.shell = shell = Shell(
-            make_core_settings(settings, pool, house, time.time_ns() - clock.now_ns()),
+            make_core_settings(settings, pool, house_engine_plan, time.time_ns() - clock.now_ns()),
             journal,
             find_record_line,
             self._authenticator,
@@ -280,7 +280,7 @@ class Host:
             self.settings,
             self.metrics,
             store=self.engine,
-            house=self.house,
+            house_engine_plan=self.house_engine_plan,
             uses_tls=tls is not None,
             describe_outage=self._describe_outage,
             send_host_request=self._request_handler.send_host_request,
@@ -291,7 +291,7 @@ class Host:
         )
         self.shell.attach_edge(LOCAL_EDGE_NUMBER, self.edge)
         self.url, self.loopback_url = await start_edge_listening(
-            self.edge, self.settings.server, tls, has_house_engines=bool(self.house.engines)
+            self.edge, self.settings.server, tls, has_house_engines=bool(self.house_engine_plan.engines)
         )
         log.info("listening on %s", self.url)
 
@@ -321,7 +321,7 @@ class Host:
         no call: they read their settings at each use.
         """
         self.shell.apply_settings(
-            make_core_settings(self.settings, pool, self.house, self.shell.settings.epoch_ns)
+            make_core_settings(self.settings, pool, self.house_engine_plan, self.shell.settings.epoch_ns)
         )
 
     @property
@@ -334,7 +334,7 @@ class Host:
 
         Raises HouseEngineError if the host's plan has `checks_engines_at_start` set and an engine cannot be started.
         """
-        return open_house_engines(self.house, self.shell, self, self.loopback_url)
+        return open_house_engines(self.house_engine_plan, self.shell, self, self.loopback_url)
 
     def issue_token(self, name: str) -> str:
         """Return a new token for the bot of this name. Tokens that this host issued for it earlier become invalid."""
@@ -443,7 +443,7 @@ async def open_host(
     settings: ArenaSettings | None = None,
     *,
     pool: Pool | None = None,
-    house: HouseEnginePlan = EMPTY_HOUSE_ENGINE_PLAN,
+    house_engine_plan: HouseEnginePlan = EMPTY_HOUSE_ENGINE_PLAN,
     tls: SSLContext | None = None,
     resumed_event_name: str | None = None,
     will_restart: bool = True,
@@ -455,7 +455,7 @@ async def open_host(
 
     settings             settings of the host; None for those of `settings.make_private_host_settings`
     pool                 matches for the matchmaker to arrange; None for no matchmaking
-    house                engines that the server itself runs, within `Host.open_house_engines`
+    house_engine_plan    engines that the server itself runs, within `Host.open_house_engines`
     tls                  certificate; None for connections without TLS
     resumed_event_name   event whose unfinished matches continue after a restart; None if no matches continue
     will_restart         True if the server will restart after it stops. If False, connected clients are notified on
@@ -497,7 +497,7 @@ async def open_host(
             journal,
             metrics,
             pool=pool,
-            house=house,
+            house_engine_plan=house_engine_plan,
             event_name=resumed_event_name,
             will_restart=will_restart,
             on_record=on_record,
@@ -525,7 +525,7 @@ async def make_edge(
     metrics: Metrics,
     *,
     store: Engine,
-    house: HouseEnginePlan,
+    house_engine_plan: HouseEnginePlan,
     uses_tls: bool,
     describe_outage: Callable[[], str],
     send_host_request: SendHostRequest,
@@ -539,7 +539,7 @@ async def make_edge(
     edge_number          number of the edge, which identifies it to the core
     core                 core to which the edge passes messages
     store                database that the pages read and write
-    house                engines that the server runs, for display on the pages
+    house_engine_plan    engines that the server runs, for display on the pages
     uses_tls             True if the edge itself speaks TLS
     describe_outage      function that returns the reason why no match can begin now; empty if matches can begin
     send_host_request    function that sends a request to a server, and returns the answer
@@ -558,7 +558,7 @@ async def make_edge(
             abuse_refusal_seconds=compute_refusal_seconds(settings.matches.grace_seconds),
             # Without tokens, a page of another site has no more rights than any other client.
             allows_any_origin=settings.server.anyone,
-            rate_exempt_names={engine.name for engine in house.engines},
+            rate_exempt_names={engine.name for engine in house_engine_plan.engines},
             loop_lag=loop_lag,
             is_storing_moves=is_storing_moves,
             clock=clock,
@@ -567,8 +567,8 @@ async def make_edge(
     info = ServerInfo(
         PROGRAM_NAME_AND_VERSION,
         admits_anyone=settings.server.anyone,
-        admits_guests=house.admits_guests,
-        house_bots=tuple(engine.name for engine in house.engines),
+        admits_guests=house_engine_plan.admits_guests,
+        house_bots=tuple(engine.name for engine in house_engine_plan.engines),
         uses_tls=uses_tls,
     )
     edge.page_handler = pages = WebApp(

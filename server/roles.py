@@ -81,7 +81,7 @@ async def check_bus_and_store_connections(settings: ArenaSettings) -> None:
 async def open_edge(
     settings: ArenaSettings,
     *,
-    house: HouseEnginePlan,
+    house_engine_plan: HouseEnginePlan,
     tls: SSLContext | None,
     clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[tuple[EdgeLink, str]]:
@@ -91,8 +91,8 @@ async def open_edge(
 
     Yield the link to the core, and the URL for bots.
 
-    house  engines that the core runs, for display on the web pages
-    tls    certificate; None for connections without TLS
+    house_engine_plan  engines that the core runs, for display on the web pages
+    tls                certificate; None for connections without TLS
 
     Raises CannotListen if an address cannot be used, and BusError or StoreError if NATS or the store is unavailable. On
     exit, clients are notified and disconnected; they can return through another edge.
@@ -116,7 +116,7 @@ async def open_edge(
             metrics,
             store=engine,
             send_host_request=partial(send_host_request, engine),
-            house=house,
+            house_engine_plan=house_engine_plan,
             uses_tls=tls is not None,
             loop_lag=EventLoopLag(clock, metrics.loop_lag_seconds.observe),
             describe_outage=lambda: "" if link.is_synced else "the server has no contact with its core",
@@ -147,7 +147,7 @@ async def open_leader(
     settings: ArenaSettings,
     *,
     pool: Pool | None,
-    house: HouseEnginePlan,
+    house_engine_plan: HouseEnginePlan,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[Host]:
@@ -170,7 +170,7 @@ async def open_leader(
             open_host(
                 settings,
                 pool=pool,
-                house=house,
+                house_engine_plan=house_engine_plan,
                 resumed_event_name=DEFAULT_EVENT_NAME,
                 on_record=on_record,
                 clock=clock,

@@ -112,7 +112,7 @@ class CoreLink:
         """Prepare the link of the core that leads a shard.
 
         bus: connection to the message bus
-        shard_name: name of the shard
+        shard_name: name of the shard (a core and its edges)
         fencing_token: fencing token of the core: the number of its lease, which is higher after each takeover
         shell: receiver of the messages from the edges
         """

@@ -65,6 +65,8 @@ class EdgeLink:
     ) -> None:
         """Prepare the link of the edge with number `edge_number`, which is random and unique in the shard.
 
+        A shard is a core with its edges.
+
         bus: connection to the message bus
         call_soon: schedules a call after the messages that have already arrived, like an event loop's `call_soon`
         """

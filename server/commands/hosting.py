@@ -141,7 +141,7 @@ class ReloadableHost:
             open_host(
                 self.settings,
                 pool=self._pool,
-                house=self._house_engine_plan,
+                house_engine_plan=self._house_engine_plan,
                 tls=self._tls_context,
                 resumed_event_name=DEFAULT_EVENT_NAME,
                 on_record=self.write_match_result,
@@ -164,7 +164,9 @@ class ReloadableHost:
 
         Raises CannotListen if an address cannot be used, and BusError or StoreError if NATS or the store is unavailable.
         """
-        async with open_edge(self.settings, house=self._house_engine_plan, tls=self._tls_context) as (
+        async with open_edge(
+            self.settings, house_engine_plan=self._house_engine_plan, tls=self._tls_context
+        ) as (
             _,
             address,
         ):
@@ -205,13 +207,19 @@ class ReloadableHost:
         Raises HouseEngineError if one of them cannot be started.
         """
         if self._house_engine_plan.engines and self._house_engine_plan.checks_engines_at_start:
-            async with open_host(house=self._house_engine_plan) as host, host.open_house_engines():
+            async with (
+                open_host(house_engine_plan=self._house_engine_plan) as host,
+                host.open_house_engines(),
+            ):
                 pass
         self._house_engine_plan = replace(self._house_engine_plan, checks_engines_at_start=False)
 
     async def _serve_as_leader(self) -> None:
         async with open_leader(
-            self.settings, pool=self._pool, house=self._house_engine_plan, on_record=self.write_match_result
+            self.settings,
+            pool=self._pool,
+            house_engine_plan=self._house_engine_plan,
+            on_record=self.write_match_result,
         ) as host:
             self._host = host
             try:

@@ -115,6 +115,8 @@ def make_series_event_name(series_name: str, recurrence: Recurrence, start_unix_
     """Return the name of the event of a series that begins at Unix time `start_unix_s`, in seconds.
 
     The name consists of the name of the series and the local date, as in `friday-2026-11-27`.
+
+    recurrence  rule of the series, whose time zone determines the local date
     """
     return f"{series_name}-{datetime.fromtimestamp(start_unix_s, find_time_zone(recurrence.zone)):%Y-%m-%d}"
 

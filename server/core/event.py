@@ -38,7 +38,7 @@ MAX_ENTRIES_PER_EVENT = 1000
 
 
 class EventRequestRefused(RequestRefused):
-    """Raised when an event refuses an entry or a command; the message is a one-line reason."""
+    """Raised when an event refuses an entry or another request; the message is a one-line reason."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(ErrorCode.NO_SUCH_EVENT, detail)

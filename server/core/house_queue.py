@@ -133,7 +133,7 @@ class HouseChallengeQueue:
             self._waiting_challenges[challenge_id] = _WaitingChallenge(engine_name, requester)
 
     def list_queue_places(self) -> dict[str, int]:
-        """Return each waiting challenge's place in the queue among the challenges to the same engine, from 1."""
+        """Return the place of each waiting challenge among those to the same engine, from 1, by challenge id."""
         place_counts: Counter[str] = Counter()
         places: dict[str, int] = {}
         for challenge in self._list_challenges_in_service_order():

@@ -93,7 +93,10 @@ class CurrentMatches:
     # start
 
     def begin_match(self, terms: MatchTerms) -> None:
-        """Begin a match. If the match cannot be set up, for example because its opening is invalid, record it as void."""
+        """Begin a match. If the match cannot be set up, for example because its opening is invalid, record it as void.
+
+        The result of a void match does not count.
+        """
         lobby = self._lobby
         bots = self._find_bots_of_match(terms)
         terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
@@ -192,7 +195,7 @@ class CurrentMatches:
             self.close_match_or_schedule_check(room)
 
     def record_server_stall(self, stall_ns: int) -> None:
-        """Record that the server was stalled for `stall_ns` ns until now.
+        """Record that the server was stalled (could do no work) for `stall_ns` ns until now.
 
         No player loses on time because of the stall. A stall of at most `MAX_IGNORED_STALL_NS` ns is ignored.
         """

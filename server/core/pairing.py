@@ -56,7 +56,7 @@ class PairingHistory:
         return 0 if history is None else sum(history.maxie_counts.values())
 
     def assign_seats(self, bot_name_a: str, bot_name_b: str) -> tuple[str, str]:
-        """Return two bots as (Maxie, Minnie): Maxie is the one that was Maxie less often, or `bot_name_a` on a tie."""
+        """Return two bots as (Maxie, Minnie), so that the one that was Maxie less often moves first; on a tie, `bot_name_a`."""
         maxie_counts = self._find_or_add_pair(bot_name_a, bot_name_b).maxie_counts
         return (
             (bot_name_a, bot_name_b)

@@ -29,7 +29,7 @@ from arena.protocol.messages import SUBPROTOCOL
 from arena.server.abuse_counter import make_address_key
 from arena.server.edge import handshake, plain_requests
 from arena.server.edge.addresses import get_peer_ip_address
-from arena.server.edge.pings import PING_INTERVAL_SECONDS, UnansweredPings
+from arena.server.edge.pings import PING_INTERVAL_SECONDS, PingTracker
 from arena.server.edge.request import Request
 from arena.server.edge.responses import MakeResponse, Response, encode_response
 from arena.server.edge.session import ADMITTED, AWAITING_ADMISSION, BACKLOGGED
@@ -109,7 +109,7 @@ class Connection(asyncio.BufferedProtocol):
     address: str
     """Address of the client, under which the connection is counted. Behind a trusted proxy, it is the one that the proxy names.
     """
-    pings: UnansweredPings
+    pings: PingTracker
     """Pings that the server has sent on the websocket, and their round-trip times. Set when the websocket opens."""
     address_bucket: TokenBucket
     """Token bucket that limits how many chunks (reads from a socket) the address may send. Set when the websocket opens."""
@@ -428,7 +428,7 @@ class Connection(asyncio.BufferedProtocol):
         self._protocol.send_response(response)
         event.headers.clear()  # the library keeps the request until the connection ends
         if self._protocol.state is OPEN_WEBSOCKET_STATE:
-            self.pings = UnansweredPings()
+            self.pings = PingTracker()
             self.address_bucket = edge.admission.find_or_add_read_bucket(self.address)
             self.session = edge.make_session(edge, self)
             self.schedule_timeout(edge.limits.hello_seconds, self.session.handle_hello_timeout)

@@ -183,6 +183,8 @@ class Edge:
     ) -> tuple[Any, ...]:
         """Accept connections on `host`:`port` (0 means any free port). Return the address of the first socket.
 
+        The address has the IP address, the port, and for IPv6 two more values.
+
         tls         TLS settings with the server's certificate; None for no TLS
         reuse_port  True to share the port with other processes of this user: the kernel distributes the connections
 

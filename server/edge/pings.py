@@ -12,8 +12,8 @@ PONG_TIMEOUT_SECONDS = 20.0
 """Longest time that a ping may stay unanswered before the connection is closed, in seconds."""
 
 
-class UnansweredPings:
-    """Unanswered pings and round-trip times of one connection. Times are in monotonic ns."""
+class PingTracker:
+    """Tracker of the unanswered pings and the round-trip times of one connection. Times are in monotonic ns."""
 
     __slots__ = ("_round_trip_times", "_sent_times", "min_round_trip_ns")
 

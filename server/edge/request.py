@@ -15,7 +15,7 @@ class Request:
     path: str
     headers: Headers
     method: str = "GET"
-    protocol: str = "HTTP/1.1"
+    http_version: str = "HTTP/1.1"
     """HTTP version, as sent in the request line."""
     is_abandoned: Callable[[], bool] = lambda: False
     """Function that returns True once the client has disconnected, so that a slow response is no longer needed."""
@@ -37,4 +37,4 @@ class Request:
         does not read.
         """
         asks_to_close = "close" in map(str.lower, self.list_header_values("Connection"))
-        return self.method == "GET" and self.protocol == "HTTP/1.1" and not asks_to_close
+        return self.method == "GET" and self.http_version == "HTTP/1.1" and not asks_to_close

@@ -113,16 +113,16 @@ class HouseEngineProcesses:
     """Processes of the engines that one server itself runs. Made by `open_house_engines`."""
 
     def __init__(
-        self, plan: HouseEnginePlan, shell: Shell, host: BotServer, url: str, tasks: anyio.abc.TaskGroup
+        self, plan: HouseEnginePlan, shell: Shell, bot_server: BotServer, url: str, tasks: anyio.abc.TaskGroup
     ) -> None:
         """Prepare the processes, and start those engines whose matches were interrupted when the server stopped.
 
         The other engines are started by `start_and_check_engines`, or when the core requests them (`StartHouseEngine`).
 
-        plan   engines, and options for running them
-        host   server on which the bots play; it issues their tokens
-        url    URL of the server, at which the engines connect
-        tasks  task group in which the processes are watched
+        plan        engines, and options for running them
+        bot_server  server on which the bots play; it issues their tokens
+        url         URL of the server, at which the engines connect
+        tasks       task group in which the processes are watched
         """
         self._plan = plan
         self._shell = shell
@@ -134,7 +134,7 @@ class HouseEngineProcesses:
         self._processes = {
             engine.name: BotProcess(
                 BotProgram(engine.name, _make_house_engine_command(engine, url, plan.games), url),
-                host,
+                bot_server,
                 plan.restart_policy,
                 plan.report_failure,
                 self._report_given_up_engines,
@@ -209,14 +209,14 @@ def _make_house_engine_command(engine: HouseEngine, url: str, games: Sequence[st
 
 @asynccontextmanager
 async def open_house_engines(
-    plan: HouseEnginePlan, shell: Shell, host: BotServer, url: str
+    plan: HouseEnginePlan, shell: Shell, bot_server: BotServer, url: str
 ) -> AsyncIterator[None]:
     """Start the server's own engines whenever the core requests them, and stop them at the end of the block.
 
     Raises HouseEngineError if `plan.checks_engines_at_start` is True and an engine cannot be started.
     """
     async with open_background_tasks() as tasks:
-        house = HouseEngineProcesses(plan, shell, host, url, tasks)
+        house = HouseEngineProcesses(plan, shell, bot_server, url, tasks)
         if plan.checks_engines_at_start:
             await house.start_and_check_engines()
         yield

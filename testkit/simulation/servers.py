@@ -164,12 +164,12 @@ class SimulatedServer:
         match self.role:
             case "edge":
                 async with roles.open_edge(
-                    settings["edge"], house=EMPTY_HOUSE_ENGINE_PLAN, tls=None, clock=clock
+                    settings["edge"], house_engine_plan=EMPTY_HOUSE_ENGINE_PLAN, tls=None, clock=clock
                 ):
                     await self._upgrade_requested.wait()
             case "core":
                 async with roles.open_leader(
-                    settings["core"], pool=pool, house=EMPTY_HOUSE_ENGINE_PLAN, clock=clock
+                    settings["core"], pool=pool, house_engine_plan=EMPTY_HOUSE_ENGINE_PLAN, clock=clock
                 ) as core:
                     await self._drain_when_upgraded(core)
             case _:

@@ -31,7 +31,7 @@ async def test_what_is_typed_works(database: str) -> None:
     settings = make_private_host_settings(database=database, anyone=True)
     house = HouseEnginePlan(parse_house_engines(["greedy"]), admits_guests=True)
     async with (
-        open_host(settings, resumed_event_name=DEFAULT_EVENT_NAME, house=house) as host,
+        open_host(settings, resumed_event_name=DEFAULT_EVENT_NAME, house_engine_plan=house) as host,
         enter(host, "my_bot") as bot,
     ):
         for words in commands():

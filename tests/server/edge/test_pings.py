@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.edge.pings import PONG_TIMEOUT_SECONDS, UnansweredPings
+from arena.server.edge.pings import PONG_TIMEOUT_SECONDS, PingTracker
 
 SECOND = 1_000_000_000
 
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=8))
 def test_the_lag_is_the_shortest_recent_round_trip_time(times: list[int]) -> None:
-    pings = UnansweredPings()
+    pings = PingTracker()
     for number, time in enumerate(times):
         payload = pings.record_ping_and_make_payload(number * SECOND)
         pings.handle_pong(payload, number * SECOND + time)
@@ -20,7 +20,7 @@ def test_the_lag_is_the_shortest_recent_round_trip_time(times: list[int]) -> Non
 
 
 def test_a_pong_answers_all_earlier_pings_and_an_unsolicited_pong_answers_none() -> None:
-    pings = UnansweredPings()
+    pings = PingTracker()
     first, second = pings.record_ping_and_make_payload(0), pings.record_ping_and_make_payload(SECOND)
     pings.handle_pong(b"none", SECOND)
     assert pings.is_pong_overdue(round(PONG_TIMEOUT_SECONDS * SECOND))

@@ -51,7 +51,7 @@ async def host_with_house(
     plan = HouseEnginePlan(
         bots, admits_guests=True, checks_engines_at_start=check, report_failure=notice, restart_policy=QUICK
     )
-    async with open_host(settings, house=plan, **options) as host, host.open_house_engines():
+    async with open_host(settings, house_engine_plan=plan, **options) as host, host.open_house_engines():
         yield host
 
 
@@ -195,7 +195,7 @@ async def test_with_checks_engines_an_unknown_engine_is_an_error() -> None:
         restart_policy=policy,
     )
     with pytest.raises(HouseEngineError, match="no engine is called 'nonsense'"):
-        async with open_host(house=plan) as host, host.open_house_engines():
+        async with open_host(house_engine_plan=plan) as host, host.open_house_engines():
             pytest.fail("the server was opened")
     assert notices == []
 
@@ -208,7 +208,7 @@ async def test_with_checks_engines_a_hanging_engine_is_awaited_only_once() -> No
         report_failure=notices.append,
         restart_policy=replace(QUICK, connect_timeout_seconds=0, backoff_seconds=500),
     )
-    async with open_host(house=plan) as host, host.open_house_engines():
+    async with open_host(house_engine_plan=plan) as host, host.open_house_engines():
         assert list_house_engines(host) == ["house-random"], "the engine is restarted"
     [notice] = notices
     assert "hung: it did not connect within 0 s" in notice
@@ -253,7 +253,7 @@ async def test_an_engine_with_other_rules_of_a_game_is_refused_in_one_line(
         restart_policy=RestartPolicy(max_restarts=0),
         games=[f"{file}:Nim"],
     )
-    async with open_host(house=plan) as host, host.open_house_engines():
+    async with open_host(house_engine_plan=plan) as host, host.open_house_engines():
         with anyio.fail_after(500):
             while list_house_engines(host):
                 await host.wait_for_change()
