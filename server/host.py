@@ -162,7 +162,7 @@ class Host:
         self.metrics = metrics
         self.house_engine_plan = house_engine_plan
         self.will_restart = will_restart
-        """True if the server will restart after it stops. Its clients are told so on exit, or else that the event is over."""
+        """True if the server will restart after it stops. Its clients are then asked to reconnect; otherwise the event is over."""
         self.lease_lost: LeaseLost | None = None
         """Error with which the server stops when another process has taken over its name (its lease); None until then."""
         self._clock = clock

@@ -24,7 +24,7 @@ MAX_RESENT_RESULT_AGE_NS = 15_000_000_000
 The bots may not have received the results of the last seconds before the failure.
 """
 CHALLENGE_ANSWER_PERIOD_NS = 2_000_000_000
-"""Time in which a challenged bot can answer the challenge, before the matchmaker may give it a match, in ns."""
+"""Time in which a challenged bot can answer the challenge, before the matchmaker may give the bot a match, in ns."""
 MIN_ANSWER_PERIOD_SPACING_NS = 20_000_000_000
 """Minimum time between the starts of two periods of `CHALLENGE_ANSWER_PERIOD_NS` for the same bot, in ns.
 

@@ -35,7 +35,7 @@ Below this share, one address may have more connections, because all machines of
 MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE = 0.5
 """Share of the allowed connections above which a connection is closed after one plain request, to make room for others.
 
-The share is of the total, and also of the connections per address. A plain request is an HTTP request that opens no
+The limit applies to all connections together, and to those of each address. A plain request is an HTTP request that opens no
 websocket.
 """
 MAX_REFUSED_CONNECTIONS_HELD_OPEN = 256

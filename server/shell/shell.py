@@ -7,8 +7,8 @@ the next batch, so a busier server has more inputs per commit. A deadline is han
 before it.
 
 Inputs for which no clock runs (`DEFERRABLE_INPUT_TYPES`) are deferred for at most `MAX_INPUT_DEFERRAL_SECONDS`. Moves may overtake
-them by one batch, so few moves wait for them. A later batch handles them together with its own inputs, so on a busy
-server they need no commit of their own.
+deferred inputs by one batch, so few moves wait for them. The next batch handles the deferred inputs together with its own,
+so on a busy server they need no commit of their own.
 
 While the store is unavailable, the shell repeats the commit, and no clock counts against a player. If the store is
 unavailable for `max_store_outage_s`, the core is dropped, since its state is ahead of the store. A new core is built from the
