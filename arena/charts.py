@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 TEXT_COLOUR, GRID_COLOUR = "#1b1b1b", "#d5d5d5"
-"""Colours: INK for texts and axes, GRID for the lines behind the plotted data."""
+"""Colour of texts and axes, and colour of the lines behind the plotted data."""
 
 
 @dataclass(frozen=True)

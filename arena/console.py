@@ -175,10 +175,9 @@ err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap
 
 
 def register_game(game_spec: str) -> str:
-    """Return the name of the game that the option `--game` gives, as a name or as `FILE.py:Class`.
+    """Register the game that the option `--game` gives, as a name or as `FILE.py:Class`, and return its name.
 
-    In the second form, load the class first, and add the game to those that this process knows by name. Raises
-    UsageError for an invalid game.
+    Once it is registered, this process knows a game from a file by its name. Raises UsageError for an invalid game.
     """
     try:
         return CATALOGUE.register_game(game_spec)

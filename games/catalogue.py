@@ -37,7 +37,7 @@ class Catalogue:
     """Games that one process knows, by name."""
 
     def __init__(self) -> None:
-        """Create a catalogue of the project's games and those of installed packages; `register` adds games from files."""
+        """Create a catalogue of the project's games and those of installed packages; `register_game` adds games from files."""
         self._file_games: dict[str, tuple[GameClass, str]] = {}
         """Class of each game from a file, and its spec (`FILE.py:Class`), by the game's name."""
         self._digests: dict[tuple[GameClass, str], str] = {}
@@ -48,7 +48,7 @@ class Catalogue:
     def list_game_names(self) -> list[str]:
         """Return the names of all known games: of the project, of registered files, and of installed packages.
 
-        The packages' games are not loaded.
+        No game is loaded for this.
         """
         return list(dict.fromkeys([*BUILT_IN_GAMES, *self._file_games, *sorted(list_installed_games())]))
 
@@ -102,7 +102,7 @@ class Catalogue:
         self._custom_game_digests[game.name] = self.get_rules_digest(default_game)
 
     def find_game_class(self, game_name: str) -> GameClass:
-        """Return the game called `game_name`. Raises UnknownGame if there is none, and BadGame if it cannot be loaded."""
+        """Return the class of the game called `game_name`. Raises UnknownGame if there is none, BadGame if loading it fails."""
         if game_name in BUILT_IN_GAMES:
             return BUILT_IN_GAMES[game_name]
         if game_name in self._file_games:
@@ -139,11 +139,11 @@ class Catalogue:
         return dict(self._custom_game_digests)
 
     def explain_digest_mismatch(self, client_digests: Mapping[str, str]) -> str | None:
-        """Return a one-line reason why a client cannot play the games of this server; None if there is none.
+        """Return one line about a custom game whose rules differ between a client and this server; None if there is none.
 
         client_digests   digest of the rules (`games.digest`) of each custom game of the client, by the game's name
 
-        The reason is a game of the same name whose rules differ between client and server.
+        A game that this server does not know cannot differ.
         """
         for name, digest in client_digests.items():
             own_digest = self._custom_game_digests.get(name, digest)
@@ -177,7 +177,7 @@ def make_game(game_name: str, setup: Mapping[str, object]) -> AnyGame:
 
 
 def explain_rules_mismatch(game: Game[Any, Any], other_digest: str) -> str | None:
-    """Compare the rules of `game` with those of another program. Return a one-line error message if they differ, else None.
+    """Return one line about a difference between the rules of `game` here and in another program; None if they are equal.
 
     other_digest  digest of the other program's rules (`games.digest`)
 

@@ -1,8 +1,8 @@
 """Explicit game trees: games whose positions and moves are listed as a tree, for examples of searches.
 
 A leaf has a value for Maxie, which is also the game's estimate of the leaf. Estimating a node without a value raises
-MissingNodeValue, because a search should not stop there. The players alternate. A move is the number of a child, 0 to n
-- 1 for a node with n children.
+MissingNodeValue, because a search should not stop there. The players alternate. A move is the number of a child: from 0
+to n - 1 for a node with n children.
 
 As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf whose value is null
 stands for a part of the tree that a search must not visit. An inner node may have a value, too, and can then be

@@ -30,7 +30,7 @@ ENTRY_POINT_GROUP = "arena.games"
 GAME_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 """Pattern that the name of every game must match."""
 _GAME_MODULE_NAME_PREFIX = "arena_game_file_"
-"""Prefix of the name under which the module of a game's file is loaded, so that the name is unlike that of any other module."""
+"""Prefix of the module names under which files with games are loaded. It keeps them apart from all other modules."""
 _LIBRARY_FOLDERS = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
 """Folders of Python's own modules and of installed packages. Imports search them before the folder of a game's file."""
 _GAME_FILE_LOCK = RLock()

@@ -1,9 +1,9 @@
 """Default conversions of moves and positions to plain data and text, for games that define none of their own.
 
 A move or a position may consist of None, bool, int, str, Player, tuples, frozen sets, named tuples and frozen
-dataclasses. It converts to data for msgpack and JSON and back. The types of the restored values are those of the class's
-fields; for a value without fields, such as a tuple, they are those of an example, which is another move or position of
-the game.
+dataclasses. It converts to data for msgpack and JSON, and back. In the data, a tuple is a list, and a dataclass is a
+mapping. When data is converted back, the fields of a class give the types of the values. A value without fields, such as
+a tuple, gets the types of an example, which is another move or position of the game.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def from_json(text: str) -> PlainData:
 def format_move(move: object, cell_names: Sequence[str] = ()) -> str:
     """Return a move as text.
 
-    If all parts of the move are whole numbers and texts, they are separated by spaces. Otherwise, the text is compact
-    JSON.
+    If all parts of the move are whole numbers and words without spaces, the text is these parts, separated by spaces.
+    Otherwise, the text is compact JSON.
 
     cell_names   names of the cells, if the whole numbers are cell numbers; otherwise empty
     """

@@ -2,11 +2,11 @@
 
 Every second opening is one ply longer, so that after half of the openings Maxie is to move, and after the others Minnie.
 
-That a search values an opening as even is not enough. For example, a search of 8,000 nodes valued 200 openings of italy
-as even, but Maxie won 62 % of the matches from them between equal engines with 4,000 nodes per move. Matches at one
-strength are not enough either: from some openings weak engines win more often as Minnie, and strong engines as Maxie. So
-equal engines of several strengths play two matches each from each opening, and at each strength each player must score
-at least half a point.
+A search that values an opening as even does not prove that the opening is fair. For example, a search of 8,000 nodes
+valued 200 openings of italy as even, but Maxie won 62 % of the matches from them between equal engines with 4,000 nodes
+per move. Matches at one strength are not enough either: from some openings weak engines win more often as Minnie, and
+strong engines as Maxie. So equal engines of several strengths play two matches each from each opening, and at each
+strength each player must score at least half a point.
 
 Every search has a fixed number of nodes and one thread, and no clock is read. So the same map, rules and seed give the
 same openings on every machine, with any number of processes.
@@ -40,7 +40,7 @@ from arena.protocol.values import Opening
 TRANSPOSITION_TABLE_MB = 1
 """Size of a searcher's transposition table, in MiB."""
 REPLY_NODES_DIVISOR = 4
-"""Divisor of `OpeningCriteria.nodes` that gives the number of nodes for the search of each reply to an opening."""
+"""Divisor of `OpeningCriteria.nodes_per_opening` that gives the number of nodes for the search of each reply."""
 TEST_MATCH_NODE_FACTORS = (0.75, 1.25)
 """Factors by which a strength (in nodes per move) is multiplied for the first and for the second of two test matches.
 

@@ -32,7 +32,7 @@ TICTACTOE_RANDOM_START_PLIES_RANGE = (0, 3)
 LEARNING_TRANSPOSITION_TABLE_MB = 2
 """Size in MiB of each searcher's transposition table, in matches from which weights are learned."""
 MAX_RANDOM_START_ATTEMPTS = 20
-"""Maximum number of attempts to reach an unfinished position by random plies. After them, half as many plies are tried."""
+"""Maximum number of attempts to reach an unfinished position by random plies. If all fail, half as many plies are played."""
 CUT_OFF_REASON = "cut"
 """End reason of a match that `play_match` stopped as a draw, because it reached `max_plies` plies."""
 

@@ -38,7 +38,7 @@ def _list_built_in_names() -> tuple[str, ...]:
 
 
 def count_generated_territories(map_name: str) -> int | None:
-    """Return the number of territories of a generated map from its name, or None for other names.
+    """Return the number of territories of a generated map, from its name alone; None for a name of another map.
 
     Raises MapError if the name is malformed.
     """

@@ -87,7 +87,7 @@ class AnnotatedMap:
 
 
 def read_map_file(path: Path) -> AnnotatedMap:
-    """Return the map in a file. Its name is the name of the file without `.toml`. Raises MapError for an invalid file."""
+    """Return the map in a file. The map has the name of the file without `.toml`. Raises MapError for an invalid file."""
     try:
         file = TomlFile.read_file(path)
         return _make_map_file(file, file.convert_to_struct(MapTable))

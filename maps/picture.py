@@ -88,8 +88,9 @@ def find_built_in_map(map: RisklessMap) -> AnnotatedMap | None:
 class _Layout(NamedTuple):
     """Layout of a map in its picture, in pixels.
 
-    scale        pixels per unit of the map
-    left, top    coordinates of the map's origin
+    scale                pixels per unit of the map
+    width, height        size of the picture
+    origin_x, origin_y   place in the picture of the map's point (0, 0)
     """
 
     scale: float

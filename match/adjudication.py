@@ -26,7 +26,7 @@ class AdjudicatedResult:
 
 
 class Adjudicator:
-    """Adjudicator of one match. It must be given each position of the match once, in order.
+    """Adjudicator of one match, which must be given each position of the match once, in order.
 
     Call `count_position_occurrence` for the start and the opening, and `adjudicate_position` for all later positions.
     """
@@ -41,14 +41,14 @@ class Adjudicator:
         self._min_occurrences = (rules.repetition or 0) if has_only_repetition else 0
 
     def count_position_occurrence(self, position: object) -> None:
-        """Count the start position, or a position of the opening, for the rule `repetition`. The match does not end there."""
+        """Count the start or a position of the opening for the rule `repetition`. These positions never end the match."""
         if self._repetition_counter is not None:
             self._repetition_counter.count_occurrence(position)
 
     def adjudicate_position(
         self, position: object, moves: Sequence[RecordedMove]
     ) -> AdjudicatedResult | None:
-        """Count the position after the last of `moves`. Return the early end of the match; None if the match goes on.
+        """Count `position`, reached by the last of `moves`. Return the early end of the match; None if the match goes on.
 
         moves  all moves of the match so far, including the opening
         """
@@ -128,5 +128,5 @@ def _get_analysis_value(move: RecordedMove) -> float | None:
 
 
 def explain_missing_tablebase(rules: Adjudication | None, game: AnyGame) -> str | None:
-    """Return a one-line reason why the rule `table` cannot apply to `game`; None if it can, or if the rule is off."""
+    """Return why the rule `table` cannot apply to `game`, in one line; None if it can, or if `rules` do not contain it."""
     return None if rules is None or not rules.table else explain_missing_solution(game) or None

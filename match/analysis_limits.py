@@ -32,7 +32,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class AnalysisTrimmer:
-    """Remover of those parts of the analysis in one match that exceed the limits of this module.
+    """Trimmer of the analysis in one match: it removes all parts that exceed the limits of this module.
 
     `trim_thinking` takes time in proportion to the length of the main line.
     """
@@ -40,9 +40,9 @@ class AnalysisTrimmer:
     def __init__(self, game: AnyGame) -> None:
         self._game = game
         self._moves_by_key: dict[Any, PlainData] = {}
-        """Cache of valid moves in the game's canonical form, by the data of the move as a player sent it.
+        """Cache of valid moves in the form of `Game.move_to_data`, by the types and values of the data that a player sent.
 
-        The key includes the types of the data, because True and 1 would be the same key, but True is not a valid number.
+        Without the types, True and 1 would be the same key, but True is not a valid number.
         """
         self._byte_budgets = dict.fromkeys(Player, MAX_ANALYSIS_BYTES_PER_PLAYER)
         """Number of bytes of analysis that each player may still send."""
@@ -50,7 +50,7 @@ class AnalysisTrimmer:
         """Number of moves removed from main lines so far."""
 
     def trim_move(self, player: Player, move: AnalysedMove) -> AnalysedMove:
-        """Return a player's move with its analysis trimmed.
+        """Return a player's move with the part of its analysis that is within the limits.
 
         The remaining analysis counts towards the player's limit for the match.
         """
@@ -81,7 +81,7 @@ class AnalysisTrimmer:
         return thinking
 
     def _select_valid_moves(self, main_line: list[PlainData]) -> list[PlainData]:
-        """Return the moves of a main line up to its first invalid move, in the canonical form of the game."""
+        """Return the moves of a main line before its first invalid move, in the form of `Game.move_to_data`."""
         cache, moves = self._moves_by_key, []
         for sent_move in main_line:
             # The key includes types, because True equals 1 in a dictionary but is not a move.

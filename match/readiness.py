@@ -50,7 +50,7 @@ class PlayerReadiness:
         )
 
     def record_ready_request(self, now_ns: int) -> None:
-        """Record that the players are asked to get ready at `now_ns` (monotonic ns), from which their time for this runs."""
+        """Record that the players are asked to get ready at `now_ns` (monotonic ns). Their time to get ready begins then."""
         self._request_time = now_ns
 
     def mark_ready(self, player: Player) -> bool:
@@ -73,7 +73,10 @@ class PlayerReadiness:
         self._restart_ready_period(now_ns)
 
     def record_reconnection(self, player: Player, now_ns: int) -> None:
-        """Record a reconnection at `now_ns` (monotonic ns). If the player was expected, the time to get ready begins again."""
+        """Record a reconnection at `now_ns` (monotonic ns). Both players' time to get ready then begins again.
+
+        Nothing changes if `player` has reconnected since the restart of the server already, or if there was no restart.
+        """
         if player in self.players_to_reconnect:
             self.players_to_reconnect -= {player}
             self._restart_ready_period(now_ns)

@@ -59,7 +59,7 @@ MAX_REJECTED_MESSAGES = 16
 """Number of rejected messages that a player may send in one match. One more loses the match."""
 
 SEAT_BY_PLAYER: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
-"""Seats of the players, as named in messages and records."""
+"""Seat of each player, as messages and records name it."""
 
 
 @dataclass

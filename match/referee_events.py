@@ -122,7 +122,7 @@ RefereeEvent = (
 )
 
 TimedEvent = tuple[int, RefereeEvent]
-"""Time (monotonic ns) of an event, and the event."""
+"""An event with its time: (monotonic ns, event)."""
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[list[TimedEvent]] = msgspec.json.Decoder(list[TimedEvent])
@@ -152,7 +152,7 @@ class NotifyPlayer(Struct, frozen=True, gc=False):
 
 
 class FinishMatch(Struct, frozen=True):
-    """The match is over. `winner` is None for a draw and for a void match."""
+    """End of the match, with its result. `winner` is None for a draw and for a void match."""
 
     winner: Player | None
     reason: EndReason

@@ -35,7 +35,7 @@ class RestartPolicy:
     After that, the matches begin without the missing bots.
     """
     max_restarts: int = 3
-    """Maximum number of restarts in a row without a move by the bot in between. If the bot then fails again, it is lost."""
+    """Maximum number of restarts in a row without a move by the bot in between. If the bot then fails again, it is given up."""
     max_silent_matches: int = 2
     """Number of matches in a row that a bot loses without a move, on time or by not getting ready. Then it counts as hung."""
     backoff_seconds: float = 0.25
@@ -47,7 +47,7 @@ class RestartPolicy:
 
 
 class BotServer(Protocol):
-    """Functions of a server to which bots connect, as a bot's process needs them."""
+    """Interface that `BotProcess` needs of the server to which its bot connects."""
 
     def issue_token(self, name: str) -> str:
         """Return a token with which only a bot of this name can connect."""
@@ -58,7 +58,7 @@ class BotServer(Protocol):
         ...
 
     def forfeit_bot_matches(self, name: str, exit_text: str) -> None:
-        """Let the bot lose its matches, because its process has ended unexpectedly.
+        """Let the bot called `name` lose all its matches in progress, because its process has ended unexpectedly.
 
         exit_text: message with the exit code or signal, such as `its process ended (exit code 1)`
         """
@@ -73,7 +73,7 @@ class BotState(Enum):
     UP = "up"
     """The process runs, and has connected at least once since its start."""
     LOST = "lost"
-    """The process has ended, and is not restarted."""
+    """The bot is given up: its process has ended, and is not restarted."""
 
 
 class BotProcess:

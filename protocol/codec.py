@@ -1,8 +1,8 @@
 """Encoding and decoding of messages: the only module that decodes msgpack from the network.
 
-A frame is checked before its data is used: its size, the type and range of every known field, and all data without a type,
-such as moves and setups. An invalid frame raises `DecodeError` with the error code for the peer, and one line that says
-where the fault is.
+A frame is checked before its data is used: its size, the type and range of every known field, and all data without a
+type, such as moves and setups. An invalid frame raises `DecodeError` with the error code to send to the peer, and one
+line that says where the fault is.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def _make_decode_error(frame: bytes, error: Exception, type_names: list[str]) ->
 def _describe_invalid_data(message: Message) -> str | None:
     """Return one line about the first fault in a message's data; None if there is none.
 
-    Allowed is data that a record can hold as JSON: nil, booleans, integers, finite floats, text, arrays, and maps with text
-    keys. Arrays and maps may nest MAX_NESTING_DEPTH levels deep.
+    A record must be able to hold the data as JSON. So data may be nil, a boolean, an integer, a finite float, text, an array,
+    or a map with text keys. Arrays and maps may nest MAX_NESTING_DEPTH levels deep.
     """
     level: list[Any] = [message]
     for depth in range(MAX_NESTING_DEPTH + 1):

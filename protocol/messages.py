@@ -80,7 +80,7 @@ class Ready(Struct, frozen=True, tag="ready"):
 
 
 class Move(Struct, frozen=True, gc=False, tag="move"):
-    """Move of a bot. `ply` is the number of the move in the match, from 0. The server answers a repeated move as before."""
+    """Move of a bot. `ply` is the number of the move in the match, from 0. If a move is sent again, so is its answer."""
 
     match: MatchId
     ply: Ply
@@ -325,7 +325,10 @@ class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
 
 
 class Queued(Struct, frozen=True, tag="queued"):
-    """Notice that a challenged bot of the server is busy. The challenge has position `place`, from 1, in the bot's queue."""
+    """Notice that a challenged bot, which the server itself runs, is busy.
+
+    `place` is the position of the challenge in the bot's queue, from 1.
+    """
 
     challenge: str
     place: int
@@ -343,7 +346,7 @@ cancelled  the event has ended early, or was not played
 
 
 class EventStatus(Struct, frozen=True, tag="event_state"):
-    """State of an event for a bot. Answers `enter` and `leave`, and is sent again after each change."""
+    """State of an event, and of the receiving bot in it. Answers `enter` and `leave`, and is sent again after each change."""
 
     event: str
     state: EventPhase

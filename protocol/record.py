@@ -23,7 +23,7 @@ MAX_RECORD_BYTES = 16 * 1024 * 1024
 
 
 class BadRecord(ValueError):
-    """Raised when a line is not a valid record. The message says what is wrong with the line."""
+    """Raised when a line is not a valid record, or a record contradicts the rules of its game. The message says why."""
 
 
 class RecordedMove(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -67,7 +67,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     moves: list[RecordedMove]
     result: Result
     adjudication: Adjudication | None = None
-    """Rules by which the server ends a decided match early; None if the match had none."""
+    """Rules by which the server could end the match early; None if there were none."""
     time_odds: TimeOdds = TimeOdds()
     """Time control of each player who did not use `time_control`."""
     engines: EnginesBySeat | None = None

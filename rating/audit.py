@@ -55,6 +55,7 @@ class AuditFinding(Struct, frozen=True):
     For `resignation`, losses of `bot` against `opponent`. For `identical`, matches of the bot that has fewer.
     """
     detail: str
+    """Numbers on which the finding is based, in one line for people."""
     chance: float | None
     """Upper bound of the probability that chance alone produces such a finding; None if it cannot be computed."""
 
@@ -113,7 +114,7 @@ class Audit:
     def list_findings(
         self, have_same_owner: Callable[[str, str], bool] = lambda _one, _other: False
     ) -> list[AuditFinding]:
-        """Return the suspicious cases; those least likely to arise by chance come first.
+        """Return the suspicious cases: those least likely to arise by chance first, and those without a probability last.
 
         have_same_owner  returns True if two bots have the same owner; identical play of such bots is not reported
         """

@@ -6,7 +6,7 @@ matches, where E is the expected score of a match, minus a quarter for each draw
 are drawn.
 
 A weak prior keeps every rating finite: each player is assumed to have drawn `PRIOR_DRAWS_PER_PLAYER` matches against
-a player of the average rating. It matters only for a player who won, or lost, nearly everything.
+a player of the average rating. The prior matters only for a player who won, or lost, nearly everything.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def fit_elo_ratings(
 
     results  tally of a player against an opponent, by (player, opponent); each pair of players in one order only
 
-    An error is half the width of the 95 % interval of a rating relative to the average. It is computed from the
+    An error is half the width of the 95 % interval of a rating relative to the average. Errors are computed from the
     information matrix and the variances of the scores (a sandwich estimator).
     """
     if not players:

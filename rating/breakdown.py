@@ -32,7 +32,7 @@ class GroupScore(Struct, frozen=True, rename=COLUMN_NAMES):
 
     @property
     def score(self) -> float:
-        """Score from 0 to 1; ½ if there are no matches."""
+        """Return the average score per match, from 0 to 1; ½ if there are no matches."""
         return (self.wins + self.draws / 2) / self.match_count if self.match_count else 0.5
 
 

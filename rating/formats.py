@@ -63,7 +63,7 @@ class FormatRank(NamedTuple):
     bye_points: float = 0
     """Points from byes, which are rounds without an opponent."""
     buchholz: float | None = None
-    """Tie-break of a Swiss: sum of the points of all opponents, without their points from byes; None in other formats."""
+    """Tie-break of a Swiss: sum of the points of all opponents, with their points from byes; None in other formats."""
     stage: str = ""
     """Stage reached in a knockout: `champion`, `final`, `semifinal`, `last 8` and so on; empty in other formats."""
 
@@ -147,7 +147,7 @@ class EventFormat(Protocol):
     def withdrawn_bots(self) -> frozenset[str]:
         """Return the bots that are withdrawn, because they missed `MAX_CONSECUTIVE_ABSENCES` encounters in a row.
 
-        Always empty for a knockout, in which a bot that loses an encounter is out anyway.
+        Always empty for a knockout, in which a bot that loses an encounter is out anyway, and for the arena format.
         """
 
     @property

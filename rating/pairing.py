@@ -60,7 +60,7 @@ def make_round_robin_round(
     """Return one round of a round-robin: every two bots play a pair on each of `start_position_count` start positions.
 
     On each start position the order follows the circle method, so that all bots take turns and few are idle. The
-    seats of the circle are shuffled by the seed, differently for each round and start position. The same arguments
+    places in the circle are shuffled by `seed`, differently for each round and start position. The same arguments
     give the same pairs on every machine. The pairs are numbered from `first_pair_number`.
     """
     pairings = [

@@ -34,7 +34,7 @@ class RatedOutcome(StrEnum):
     DRAW = "draw"
     LOSS = "loss"
     NONE = "none"
-    """The match does not count: the rating does not change."""
+    """The match does not count: the bot keeps its rating, and only the deviation grows, as it does without a match."""
 
 
 OUTCOME_SCORES = {RatedOutcome.WIN: 1.0, RatedOutcome.DRAW: 0.5, RatedOutcome.LOSS: 0.0}

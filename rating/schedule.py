@@ -99,7 +99,10 @@ class Schedule:
         return make_match_id(self._event_uid, pairing, self._void_attempt_counts.get(pairing, 0))
 
     def list_startable_pairings(self) -> list[Pairing]:
-        """Return the next match of every two bots with a match left against each other, in order. O(n² log n) for n bots."""
+        """Return, for every two bots with matches left against each other, the next one, in playing order.
+
+        Takes O(n² log n) time for n bots.
+        """
         next_pairings = [queue[0] for queue in self._queues.values()]
         return sorted(next_pairings, key=lambda pairing: (pairing.pair.number, pairing.leg))
 
@@ -109,7 +112,10 @@ class Schedule:
         self._add_next_pairs(may_begin_round=frozenset((pairing.maxie, pairing.minnie)) not in self._queues)
 
     def record_result(self, pairing: Pairing, record: AnyFinishedMatch) -> bool:
-        """Record a finished match. Return True if the result counts, False if it is void and must be played again."""
+        """Record a finished match. Return True if the result counts, False if the match is void and must be played again.
+
+        The result of the last attempt (MAX_ATTEMPTS_PER_MATCH) counts even if it is void: neither bot gets a point.
+        """
         if is_void(record):
             attempts = self._void_attempt_counts.get(pairing, 0) + 1
             if attempts < MAX_ATTEMPTS_PER_MATCH:

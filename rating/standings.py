@@ -91,7 +91,7 @@ def is_double_no_show(record: AnyFinishedMatch) -> bool:
 
 
 def is_walkover(record: AnyFinishedMatch) -> bool:
-    """Return True if at least one player did not appear: the match counts for points, but not for ratings."""
+    """Return True if at least one player did not appear: the match counts for points, but not for the Elo of a table."""
     return record.result.reason is EndReason.NO_SHOW
 
 

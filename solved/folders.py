@@ -42,7 +42,7 @@ def get_table_output_folder() -> Path:
 
 
 def make_table_file_name(map: RisklessMap) -> str:
-    """Return the file name of a map's solved table: the map's name and a digest of its roads, army limit and goal."""
+    """Return the file name of a map's solved table: the map's name, and a digest of its roads, cap and armies to win."""
     name = "".join(letter if letter.isalnum() else "-" for letter in map.name)
     return f"{name}-{compute_boards_digest(BoardNumbering.from_map(map))}{TABLE_SUFFIX}"
 
@@ -62,7 +62,8 @@ def find_table_file(numbering: BoardNumbering) -> Path | None:
 def open_table(numbering: BoardNumbering) -> SolvedTable | None:
     """Open the solved table of `numbering`, and return it; return None if no folder has one.
 
-    Raises BadTable if the file is damaged, or was made for a map with other roads, another army limit or another goal.
+    Raises BadTable if the file is damaged, or was made for a map with other roads, another cap or another number of
+    armies to win.
     """
     path = find_table_file(numbering)
     return None if path is None else _open_table(path, path.stat().st_mtime_ns, numbering)
@@ -74,7 +75,7 @@ def _open_table(table_file: Path, _modified_ns: int, numbering: BoardNumbering) 
 
 
 def require_matching_table(table: SolvedTable, numbering: BoardNumbering) -> SolvedTable:
-    """Return `table`. Raises BadTable if it was made for a map with other roads, army limit or goal than `numbering`."""
+    """Return `table`. Raises BadTable if its roads, cap or number of armies to win differ from those of `numbering`."""
     if table.numbering != numbering:
         raise BadTable(
             f"{table.path} was solved for a different map (different roads, cap or goal): solve the map again"

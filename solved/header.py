@@ -1,6 +1,6 @@
 """File format of a solved table, and its header. Numbers are little-endian.
 
-    magic     8 bytes
+    signature FILE_SIGNATURE, 8 bytes
     length    length of the header, 4 bytes
     header    JSON, the struct TableHeader
     index     for each block its size in bytes (4 bytes) and its CRC-32 (4 bytes); a block without representatives

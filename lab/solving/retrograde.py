@@ -121,7 +121,7 @@ class RetrogradeAnalysis:
         return sum(last - first for first, last in self.undecided_ranges)
 
     def run_next_iteration(self, workers: Executor, on_range_done: Callable[[], None]) -> int:
-        """Find all positions that are won or lost in `plies` + 1 plies, and return their number.
+        """Find all positions that are won or lost in `solved_plies` + 1 plies, and return their number.
 
         If the number is 0, all positions that are still undecided are draws.
 

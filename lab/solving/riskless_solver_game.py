@@ -1,9 +1,9 @@
 """Riskless in the form that the solver reads: compiled functions that list a board's successors, and pass over all boards.
 
 A board lists the armies on all territories; those of the player to move are positive. The number of a board has a digit
-for each territory (solved.board_numbers). First the number is computed that the board would have if all territories only
-gained an army; the move then changes the digits of its two territories. The opponent sees the board with all signs
-changed, and the number of that board is found by one subtraction.
+for each territory (solved.board_numbers). First the code computes the number of the board on which all occupied
+territories have gained an army, as if nobody had moved. Each move then changes the digits of its two territories. The
+opponent sees the board with all signs changed, and the number of that board is found by one subtraction.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 The verifier shares only the file format with the solver.
 
-The file has one of several symmetric boards. The verifier computes the values of all boards from it, plays every move of
-every unfinished board by the rules of the game, and compares the value of each board with the values of its successors.
-That proves the whole table: a win or a loss follows from values with fewer plies, down to finished boards. A draw is
-right because each player can always move to another draw.
+Of the boards that are symmetric to each other, the file has only one. The verifier computes the values of all boards
+from the file, plays every move of every unfinished board by the rules of the game, and compares the value of each board
+with the values of its successors. That proves the whole table: a win or a loss follows from values with fewer plies,
+down to finished boards. A draw is right because each player can always move to another draw.
 """
 
 from __future__ import annotations
