@@ -60,7 +60,6 @@ from arena.server.shell.missed_results import MissedResultSender
 from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.shell.shell import Shell
 from arena.server.shell.webhooks import WebhookSender
-from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import (
     CORE_DATABASE_TIMEOUTS,
     DEFAULT_DATABASE_TIMEOUTS,
@@ -76,6 +75,7 @@ from arena.server.store.finished_matches import load_record_line
 from arena.server.store.host_requests import SendHostRequest
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import DEFAULT_LEASE_SECONDS, LeaseLost
+from arena.server.store.match_packing import pack_finished_matches
 from arena.server.store.pruning import apply_retention
 from arena.server.web.event_progress import FindEventProgress
 from arena.server.web.page_messages import ServerInfo

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from arena.bots.client.state.moves import MAX_MAIN_LINE_MOVES
-from arena.server.web.credentials import make_basic_header
+from arena.server.web.credentials import make_basic_auth_header
 from benchmarks.hostile.stranger import (
     RequestParameters,
     Stranger,
@@ -309,7 +309,7 @@ def _pick_cyclically(choices: Sequence[str], request_number: int) -> str:
 
 def _make_authorization(parameters: RequestParameters, request_number: int) -> str:
     name = parameters.own_matches[request_number % len(parameters.own_matches)][1]
-    return make_basic_header(name, parameters.tokens[name])
+    return make_basic_auth_header(name, parameters.tokens[name])
 
 
 ATTACKER_COUNT = 16

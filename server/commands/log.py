@@ -26,7 +26,7 @@ from arena.console import (
 from arena.fetch import fetch_body
 from arena.match.timeline import TimelineEntry
 from arena.server.commands.store_access import DEFAULT_DATABASE_URL, run_on_store
-from arena.server.web.credentials import make_basic_header
+from arena.server.web.credentials import make_basic_auth_header
 from arena.server.web.match_log import LogNotFound, MatchLog, load_match_log
 
 MAX_LOG_RESPONSE_BYTES = 64 * 1024 * 1024
@@ -141,7 +141,7 @@ def _fetch_match_log(server_url: str, match_id: str, bot_name: str, token: str) 
     log_url = (
         f"{'https' if scheme == 'wss' else 'http'}://{server.rstrip('/')}/api/log/{quote(match_id, safe='')}"
     )
-    headers = {"Authorization": make_basic_header(bot_name, token)}
+    headers = {"Authorization": make_basic_auth_header(bot_name, token)}
     try:
         return msgspec.json.decode(
             fetch_body(server_url, log_url, MAX_LOG_RESPONSE_BYTES, headers), type=MatchLog

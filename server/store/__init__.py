@@ -4,7 +4,7 @@
   `errors` turns errors of SQLite and PostgreSQL into one-line reasons, and `stats` reports the size of a store.
 - One writer: `lease` lets only one process at a time run the server of a name, and `journal` stores the moves and results
   of this server's matches.
-- Matches: `finished_matches`, `match_search` and `opening_explorer` find them. `packing` and `compaction` compress them,
+- Matches: `finished_matches`, `match_search` and `opening_explorer` find them. `packing` and `match_packing` compress them,
   `pruning` removes them, and `archive` and `backup` copy them to files.
 - Ratings and tables: `aggregates` keeps them up to date, and `queries` combines them for the web site.
 - Events: `events` are tournaments that a server plays, and `ladders` are competitions that one command plays.

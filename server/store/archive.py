@@ -35,7 +35,7 @@ from arena.server.store.packing import PackableMatch, pack_match, unpack_record
 from arena.server.store.schema import matches, records
 from arena.server.store.tokens import is_valid_name
 
-MATCHES_PER_TRANSACTION = 100
+IMPORTED_MATCHES_PER_TRANSACTION = 100
 """Maximum number of matches that are imported in one transaction."""
 
 EARLIEST_MATCH_TIME = datetime(2020, 1, 1, tzinfo=UTC)
@@ -110,9 +110,9 @@ async def import_matches(
     counts_rated_matches: True to let matches that the file marks as rated change the ratings; False to import all
         matches as unrated, because anybody can write such a mark into a file
 
-    Each transaction adds at most MATCHES_PER_TRANSACTION matches. So after an error, some of the matches may be stored.
+    Each transaction adds at most IMPORTED_MATCHES_PER_TRANSACTION matches. So after an error, some of the matches may be stored.
     """
-    for chunk in database.split_into_chunks(parsed_matches, MATCHES_PER_TRANSACTION):
+    for chunk in database.split_into_chunks(parsed_matches, IMPORTED_MATCHES_PER_TRANSACTION):
         async with database.open_exclusive_transaction(engine) as connection:
             await _import_chunk(connection, chunk, result, counts_rated_matches=counts_rated_matches)
 
@@ -131,7 +131,7 @@ def read_archive_lines(archive_file: BufferedIOBase) -> Iterator[bytes]:
 
 
 def parse_archive_lines(lines: Iterable[bytes], result: ImportResult) -> Iterator[tuple[int, ArchivedMatch]]:
-    """Yield the number of each valid line, counted from 1, with its match. Add the other lines to `result.reason_by_rejected_line`."""
+    """Yield the number of each valid line, counted from 1, and its match. Add the other lines to `result`, with the reasons."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -398,15 +398,15 @@ _TRANSACTION_RUNNER_OPTION = "writer"
 """Name of the SQLAlchemy execution option in which `redirect_transactions` stores an engine's TransactionRunner."""
 
 
-def redirect_transactions(engine: Engine, run_in_transaction: TransactionRunner) -> Engine:
-    """Return an engine for the same database, for which the function `run_in_transaction` runs all operations."""
-    return engine.execution_options(**{_TRANSACTION_RUNNER_OPTION: run_in_transaction})
+def redirect_transactions(engine: Engine, transaction_runner: TransactionRunner) -> Engine:
+    """Return an engine for the same database, whose operations `run_in_transaction` passes to `transaction_runner`."""
+    return engine.execution_options(**{_TRANSACTION_RUNNER_OPTION: transaction_runner})
 
 
 def has_redirected_transactions(engine: Engine) -> bool:
-    """Return True if `database.run_in_transaction` passes operations on this engine to a function that `redirect_transactions` has set.
+    """Return True if `run_in_transaction` passes operations on this engine to a runner set by `redirect_transactions`.
 
-    In a server, this function is `Journal.run_in_transaction`.
+    In a server, the runner is `Journal.run_in_transaction`.
     """
     return _TRANSACTION_RUNNER_OPTION in engine.get_execution_options()
 

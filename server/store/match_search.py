@@ -1,7 +1,7 @@
 """Search of finished matches by players, map, game, event, opening and result, the newest first.
 
 A database index covers one or two of the search terms, and matches are read in the order of this index. The other terms
-are tested on each match. A search reads at most MAX_EXAMINED_MATCHES matches in full, so its time does not grow with the
+are tested on each match. A search reads at most MAX_MATCHES_PER_SEARCH matches in full, so its time does not grow with the
 store, and returns the position at which the next search continues.
 """
 
@@ -32,7 +32,7 @@ from arena.server.store.schema import crosses, matches
 _PAGE_CURSOR_COLUMNS = sa.tuple_(matches.c.finished, matches.c.number)
 _ORDER_NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 
-MAX_EXAMINED_MATCHES = 250
+MAX_MATCHES_PER_SEARCH = 250
 """Maximum number of matches that one search examines by default, whether or not they fit the filter."""
 WON, LOST, DRAWN = "won", "lost", "drawn"
 """Values of `SearchFilter.result`, to find the matches that `SearchFilter.bot` won or lost, or drawn matches."""
@@ -70,7 +70,7 @@ async def search_matches(
     filter: SearchFilter,
     limit: int,
     cursor: PageCursor | None = None,
-    max_examined_matches: int = MAX_EXAMINED_MATCHES,
+    max_examined_matches: int = MAX_MATCHES_PER_SEARCH,
 ) -> MatchList:
     """Return up to `limit` matches that fit `filter`, the newest first.
 

@@ -19,7 +19,7 @@ from arena.server.store.finished_matches import IS_FINISHED_MATCH
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
-MAX_EXAMINED_MATCHES = 250
+MAX_REPLAYED_MATCHES = 250
 """Maximum number of matches that one search examines by default: the newest matches on the map of the position."""
 MAX_POSITION_PLY = 40
 """Maximum number of moves that may precede a position that is searched for."""
@@ -48,7 +48,7 @@ class Continuations(Struct, frozen=True):
 
 
 async def find_continuations(
-    engine: Engine, game: Riskless, position: RisklessPosition, max_matches: int = MAX_EXAMINED_MATCHES
+    engine: Engine, game: Riskless, position: RisklessPosition, max_matches: int = MAX_REPLAYED_MATCHES
 ) -> Continuations:
     """Return the moves played from a position in the `max_matches` newest matches on the map of `game`.
 

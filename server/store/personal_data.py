@@ -58,7 +58,7 @@ from arena.server.store.schema import (
 )
 from arena.server.store.tokens import TokenError, read_names_with_token, require_valid_name
 
-MATCHES_PER_TRANSACTION = 20
+RENAMED_MATCHES_PER_TRANSACTION = 20
 """Maximum number of matches in which one transaction changes a name. Meanwhile, a running server may be unable to write."""
 
 BOT_NAME_COLUMNS_BY_TABLE = {
@@ -335,14 +335,16 @@ def _select_match_of_player(bot_name: str) -> sa.Select[str]:
 
 
 def _rename_in_next_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
-    """Rename a player in up to MATCHES_PER_TRANSACTION matches. Return the number of changed matches; 0 once none is left.
+    """Rename a player in up to RENAMED_MATCHES_PER_TRANSACTION matches. Return the number of changed matches; 0 once none is left.
 
     forgets: True to also delete the events of these matches, and the texts that the player sent
     """
     lock_store_exclusively(connection)
     columns = (matches.c.number, matches.c.maxie, matches.c.minnie, matches.c.terms, matches.c.detail)
     query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
-    rows = connection.execute(query.where(_make_player_condition(name)).limit(MATCHES_PER_TRANSACTION)).all()
+    rows = connection.execute(
+        query.where(_make_player_condition(name)).limit(RENAMED_MATCHES_PER_TRANSACTION)
+    ).all()
     for row in rows:
         players = Players(*(new_name if player == name else player for player in (row.maxie, row.minnie)))
         seats: set[Seat] = {seat for seat in ("maxie", "minnie") if forgets and getattr(row, seat) == name}

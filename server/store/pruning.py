@@ -33,7 +33,7 @@ from arena.server.store.schema import events, ladders, matches, rating_steps, re
 
 log = logging.getLogger("arena.store")
 
-MATCHES_PER_TRANSACTION = 20
+REMOVED_MATCHES_PER_TRANSACTION = 20
 """Number of matches removed in one transaction, which takes some ms. Meanwhile, a server on SQLite stores no moves."""
 MATCHES_PER_ARCHIVE_FILE = 1000
 """Maximum number of matches in one archive file."""
@@ -101,7 +101,7 @@ async def prune_matches(engine: Engine, retention: Retention) -> int:
                 raise ArchiveFailed(
                     f"cannot write into {retention.archive_folder}: {error.strerror}"
                 ) from None
-        for chunk in database.split_into_chunks(rows, MATCHES_PER_TRANSACTION):
+        for chunk in database.split_into_chunks(rows, REMOVED_MATCHES_PER_TRANSACTION):
             await database.run_in_transaction(engine, partial(_remove_matches, rows=chunk))
             await checkpoint()
         removed_count += len(rows)

@@ -9,9 +9,9 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.server.store import lease
-from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import IS_FINISHED_MATCH
+from arena.server.store.match_packing import pack_finished_matches
 from arena.server.store.schema import matches, metadata, records
 
 VACUUM_TIMEOUT_SECONDS = 7 * 86_400.0

@@ -32,7 +32,7 @@ from arena.server.web.custom_game_boards import answer_board_request
 from arena.server.web.event_calendar import answer_calendar_request
 from arena.server.web.initial_page import INTRODUCTION_ELEMENT, InitialPage
 from arena.server.web.link_previews import LinkPreviewHandler
-from arena.server.web.maps import answer_map_request, answer_maps_request
+from arena.server.web.maps import answer_map_list_request, answer_map_request
 from arena.server.web.match_log import MatchLogHandler
 from arena.server.web.page_messages import (
     TITLE_LOOKUP_TIME_SHARE,
@@ -117,7 +117,7 @@ class PageRequestHandler:
             case "/api/map/":
                 return answer_map_request(route_match.path_argument)
             case "/api/maps":
-                return answer_maps_request()
+                return answer_map_list_request()
         return await self._store_data_handler.handle_request(route_match, request.live_snapshot)
 
     async def _render_page(self, request: PageRequest) -> Response:

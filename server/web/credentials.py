@@ -24,7 +24,7 @@ def parse_basic_credentials(authorization: str) -> tuple[str, str]:
     return name, secret
 
 
-def make_basic_header(name: str, secret: str) -> str:
+def make_basic_auth_header(name: str, secret: str) -> str:
     """Return the Authorization header of HTTP Basic for a name and a secret."""
     return "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()
 

@@ -71,7 +71,7 @@ class MapInfo(Struct, frozen=True):
 
 
 @cache
-def answer_maps_request() -> Response:
+def answer_map_list_request() -> Response:
     """Return a response with all built-in maps, as JSON."""
     return responses.make_json_response(list_built_in_maps())
 

@@ -111,7 +111,7 @@ class WebApp:
         self._describe_outage = describe_outage
         self._origins = frozenset(origins)
         self._clock = clock
-        self._files = load_page_files()
+        self._static_files = load_page_files()
         self.rename_queue = RenameQueue(self._store_url)
         """Queue of the bots' renames that hosts have requested. The caller must run `rename_queue.run`."""
         self._owner_page_handler = OwnerPageHandler(engine, send_host_request)
@@ -125,7 +125,7 @@ class WebApp:
         """Counts of failed logins, by address."""
         self._pending_responses: dict[CacheKey, _PendingResponse] = {}
         head = link_previews.render_preview(link_previews.DEFAULT_LINK_PREVIEW, "", "/")
-        render_page = self._files.templates.render_page
+        render_page = self._static_files.templates.render_page
         self._general_pages = {"index": render_page(head), "embed": render_page(head, is_embedded=True)}
         """Pages with a general title, used if the page process does not answer."""
         self._about_response = responses.make_json_response(
@@ -137,7 +137,7 @@ class WebApp:
                 "games": sorted(CATALOGUE.list_game_names()),
                 "maps": list_built_in_map_names(),
                 "map": DEFAULT_MAP,
-                "page": self._files.digest,
+                "page": self._static_files.digest,
             }
         )
 
@@ -317,7 +317,7 @@ class WebApp:
 
     def _make_page_process_config(self) -> PageProcessConfig:
         return PageProcessConfig(
-            self._store_url, CATALOGUE.list_file_game_specs(), self._info, self._files.templates
+            self._store_url, CATALOGUE.list_file_game_specs(), self._info, self._static_files.templates
         )
 
     def _find_origin(self, request: Request) -> str:
@@ -341,12 +341,12 @@ class WebApp:
         """Return the response on a route that needs no other process, such as a file."""
         match route_match.route_key:
             case "/web/":
-                file_response = self._files.answer_file(
+                file_response = self._static_files.answer_file(
                     route_match.encoded_path_argument, accepts_gzip=accepts_gzip
                 )
                 return file_response or responses.PAGE_NOT_FOUND_RESPONSE
             case "/sw.js":
-                return self._files.answer_service_worker(accepts_gzip=accepts_gzip)
+                return self._static_files.answer_service_worker(accepts_gzip=accepts_gzip)
             case "/readyz":
                 why = self._describe_outage()
                 if not why:

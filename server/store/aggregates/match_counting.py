@@ -32,12 +32,12 @@ from arena.server.store.database import Engine
 from arena.server.store.finished_matches import make_finished_match_from_row
 from arena.server.store.schema import matches, rating_steps
 
-MATCHES_PER_TRANSACTION = 8
+COUNTED_MATCHES_PER_TRANSACTION = 8
 """Number of matches added to ratings and tables in one transaction of a running server.
 
 The number is small, because on SQLite the server's journal cannot store moves during the transaction, which takes some ms.
 """
-MATCHES_PER_TRANSACTION_WITHOUT_SERVER = 200
+COUNTED_MATCHES_PER_TRANSACTION_WITHOUT_SERVER = 200
 """Number of matches added to ratings and tables in one transaction of a process that is not a server.
 
 The number is large, because such a process has no journal that would be delayed.
@@ -54,9 +54,9 @@ async def add_new_matches_to_aggregates(
     """
     total_count = 0
     max_matches = (
-        MATCHES_PER_TRANSACTION
+        COUNTED_MATCHES_PER_TRANSACTION
         if database.has_redirected_transactions(engine)
-        else MATCHES_PER_TRANSACTION_WITHOUT_SERVER
+        else COUNTED_MATCHES_PER_TRANSACTION_WITHOUT_SERVER
     )
     while True:
         count, steps = await database.run_in_transaction(

@@ -45,7 +45,7 @@ from arena.server.store.packing import UnpackError, unpack_match, unpack_record
 from arena.server.store.schema import matches, rating_steps, records
 from arena.server.store.schema import standings as standings_table
 
-MATCHES_PER_QUERY = 100
+VERIFIED_MATCHES_PER_QUERY = 100
 """Number of matches that `verify_ratings` reads in one query by default."""
 RELATIVE_RATING_TOLERANCE = 1e-9
 """Relative difference up to which ratings count as equal, because floating-point results differ between machines."""
@@ -67,7 +67,7 @@ class VerifiedRatings:
     """Number of the recomputed matches that were imported, and so have no journal."""
 
 
-async def verify_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUERY) -> VerifiedRatings:
+async def verify_ratings(engine: Engine, *, batch_size: int = VERIFIED_MATCHES_PER_QUERY) -> VerifiedRatings:
     """Replay all matches that the ratings include, recompute the ratings, and compare them with the stored ones.
 
     The computation starts from the ratings that the bots had when matches were last removed from the store. It reads

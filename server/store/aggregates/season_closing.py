@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from arena.server.store import database, errors
 from arena.server.store.aggregates.match_counting import (
-    MATCHES_PER_TRANSACTION_WITHOUT_SERVER,
+    COUNTED_MATCHES_PER_TRANSACTION_WITHOUT_SERVER,
     add_match_batch_to_aggregates,
 )
 from arena.server.store.aggregates.seasons import read_seasons
@@ -27,7 +27,7 @@ def close_season(connection: sa.Connection, season_name: str, game_name: str | N
     closed. Raises CannotCloseSeason, and closes nothing, if no match was rated in the season, or if one of the games
     already has a season of this name.
     """
-    while add_match_batch_to_aggregates(connection, MATCHES_PER_TRANSACTION_WITHOUT_SERVER)[0]:
+    while add_match_batch_to_aggregates(connection, COUNTED_MATCHES_PER_TRANSACTION_WITHOUT_SERVER)[0]:
         pass
     known_seasons = read_seasons(connection)
     columns = standings.c

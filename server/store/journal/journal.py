@@ -67,7 +67,7 @@ class Journal:
         self.lease = lease
         """Lease under which the journal writes. `load_restart_state` may replace it by one with a higher fencing token."""
         self.engine = database.redirect_transactions(engine, self.run_in_transaction)
-        """Engine for all other parts of this server. `database.run_in_transaction` with this engine writes through this journal."""
+        """Engine for all other parts of this server. With it, `database.run_in_transaction` writes through this journal."""
         self.lease_lost = asyncio.Event()
         """Event that is set when another process has acquired the name. From then on, every transaction raises LeaseLost."""
         self._writer = writer

@@ -37,8 +37,8 @@ MAX_ROWS_PER_STATEMENT = 500
 def make_append_events_statement(row_count: int) -> str:
     """Return the SQL statement that appends `row_count` rows of events. It appends nothing if the server has lost its lease.
 
-    The statement's parameters are the three values of each row (`changes.MatchEventRow`), then the name of the lease twice and its
-    fencing token. One JSON parameter for all rows would take SQLite twice as long.
+    The statement's parameters are the three values of each row (`changes.MatchEventRow`), then the name of the lease twice, and
+    the lease's fencing token. One JSON parameter for all rows would take SQLite twice as long.
     """
     return f"""
 INSERT INTO events (number, seq, event)

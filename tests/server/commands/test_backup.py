@@ -15,7 +15,7 @@ import pytest
 from arena.cli import main
 from arena.protocol.record import format_record_line, parse_record_line, read_records
 from arena.server.store import tokens
-from arena.server.store.archive import MATCHES_PER_TRANSACTION
+from arena.server.store.archive import IMPORTED_MATCHES_PER_TRANSACTION
 from arena.server.store.database import open_store
 from tests.bots.command_line import arena, fails
 from tests.full_disk import FullOutput, limit_file_size
@@ -161,7 +161,9 @@ def test_a_missing_store_or_file_is_reported_in_one_line(tmp_path: Path, command
 def test_nothing_is_imported_from_a_damaged_compressed_file(tmp_path: Path) -> None:
     file, folder = tmp_path / "cut.jsonl.gz", tmp_path / "stores"
     folder.mkdir()
-    records = [format_record_line(record(f"{number:032}")) for number in range(MATCHES_PER_TRANSACTION + 1)]
+    records = [
+        format_record_line(record(f"{number:032}")) for number in range(IMPORTED_MATCHES_PER_TRANSACTION + 1)
+    ]
     whole = gzip.compress("".join(f"{each}\n" for each in records).encode())
     damaged = whole[:-8] + bytes(4) + whole[-4:]  # a wrong checksum
     for content in (whole[:-9], damaged, gzip.compress(b"x" * 1000)[:-9]):

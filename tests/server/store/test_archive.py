@@ -102,7 +102,8 @@ async def test_importing_twice_changes_nothing(engine: AsyncEngine) -> None:
 
 async def test_lines_of_several_transactions_are_all_imported(engine: AsyncEngine) -> None:
     lines = [
-        encode_line(record(f"{number:032}")) for number in range(2 * archive.MATCHES_PER_TRANSACTION + 5)
+        encode_line(record(f"{number:032}"))
+        for number in range(2 * archive.IMPORTED_MATCHES_PER_TRANSACTION + 5)
     ]
     counts = await import_record_lines(engine, [*lines, lines[0]])
     assert (counts.added_count, counts.unchanged_count, counts.reason_by_rejected_line) == (len(lines), 1, {})

@@ -22,7 +22,6 @@ from arena.server.store.address_uses import AddressUse, store_address_uses
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.archive import export_archive_lines
-from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import run_in_transaction
 from arena.server.store.directives import issue_directive, load_directives
 from arena.server.store.invitations import (
@@ -31,6 +30,7 @@ from arena.server.store.invitations import (
     register_name_and_issue_token,
 )
 from arena.server.store.journal.journal import open_journal
+from arena.server.store.match_packing import pack_finished_matches
 from arena.server.store.names import HIDDEN_BOT_NAME_PREFIX
 from arena.server.store.owners import load_names_of_owner
 from arena.server.store.packing import unpack_match, unpack_record
@@ -119,7 +119,7 @@ async def load_exported_records(engine: AsyncEngine) -> list[Record]:
 async def test_a_deleted_name_leaves_no_trace_and_its_matches_stay(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 2)
+    monkeypatch.setattr(personal_data, "RENAMED_MATCHES_PER_TRANSACTION", 2)
     await fill_store(engine)
     before = await load_exported_records(engine)
     other, count = await forget_name(engine, ADA)
@@ -147,7 +147,7 @@ async def test_a_deleted_name_leaves_no_trace_and_its_matches_stay(
 async def test_a_rename_changes_nothing_but_the_name(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 2)
+    monkeypatch.setattr(personal_data, "RENAMED_MATCHES_PER_TRANSACTION", 2)
     await fill_store(engine)
     await add_new_matches_to_aggregates(engine)
     gone = "requests", "sessions", "tokens"
@@ -179,7 +179,7 @@ async def test_a_ban_moves_to_the_new_name_only_on_request(
 async def test_a_repeatedly_interrupted_rename_is_resumed(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 1)
+    monkeypatch.setattr(personal_data, "RENAMED_MATCHES_PER_TRANSACTION", 1)
     left = 0
     await fill_store(engine)
 

@@ -14,12 +14,12 @@ from arena.server.store import pruning, schema
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.aggregates.ratings import load_rating_rows
-from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import format_current_time, open_store, redirect_transactions
 from arena.server.store.directives import issue_directive
 from arena.server.store.invitations import create_invitations
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.ladders import claim_ladder, finish_ladder
+from arena.server.store.match_packing import pack_finished_matches
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, apply_retention, prune_matches
 from arena.server.store.queries import load_event_table, load_rating_tables
@@ -114,7 +114,7 @@ async def test_an_interrupted_prune_loses_nothing(
 ) -> None:
     matches = [
         await store_match(engine, day(1 + number), events(KINDS[number % 3]), rated=number % 4 != 0)
-        for number in range(pruning.MATCHES_PER_TRANSACTION + 5)
+        for number in range(pruning.REMOVED_MATCHES_PER_TRANSACTION + 5)
     ]
     await add_new_matches_to_aggregates(engine)
 

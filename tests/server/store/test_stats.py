@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
+from arena.server.store.match_packing import pack_finished_matches
 from arena.server.store.stats import load_store_stats, vacuum_store
 from tests.server.played import MAXIE_WINS, day, events, store_match
 

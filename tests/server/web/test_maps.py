@@ -6,7 +6,7 @@ import json
 import re
 
 from arena.maps.loader import list_built_in_map_names
-from arena.server.web.maps import MAPS_README, answer_maps_request, list_built_in_maps, read_solutions
+from arena.server.web.maps import MAPS_README, answer_map_list_request, list_built_in_maps, read_solutions
 
 
 def test_every_built_in_map_has_its_measurements() -> None:
@@ -16,7 +16,7 @@ def test_every_built_in_map_has_its_measurements() -> None:
     for each in maps_by_name.values():
         assert [measured.nodes for measured in each.measured] == ["500", "4,000", "32,000"], each.name
         assert all(re.match(r"\d+ ± \d+ %$", measured.drawn) for measured in each.measured)
-    assert json.loads(answer_maps_request().body)[0]["name"] == min(maps_by_name)
+    assert json.loads(answer_map_list_request().body)[0]["name"] == min(maps_by_name)
 
 
 def test_a_solved_map_has_its_solution() -> None:

@@ -78,7 +78,7 @@ async def test_matches_are_rated_in_the_order_of_arrival_whatever_their_times(
 async def test_all_matches_of_several_transactions_are_counted(engine: AsyncEngine) -> None:
     matches = [
         (day(1), await store_match(engine, day(1), events(MAXIE_WINS)))
-        for _ in range(match_counting.MATCHES_PER_TRANSACTION + 3)
+        for _ in range(match_counting.COUNTED_MATCHES_PER_TRANSACTION + 3)
     ]
     assert await add_new_matches_to_aggregates(engine) == len(matches)
     assert await load_steps(engine) == compute_steps(matches)
@@ -112,12 +112,12 @@ async def test_the_search_for_uncounted_matches_uses_their_index(tmp_path: Path)
 async def test_a_match_with_a_time_in_the_future_is_counted_once(engine: AsyncEngine) -> None:
     await store_match(engine, FAR, events(MAXIE_WINS))
     assert await add_new_matches_to_aggregates(engine) == 1
-    for number in range(match_counting.MATCHES_PER_TRANSACTION + 1):
+    for number in range(match_counting.COUNTED_MATCHES_PER_TRANSACTION + 1):
         await store_match(engine, day(1, number), events(MINNIE_WINS))
         assert await add_new_matches_to_aggregates(engine) == 1
     assert await add_new_matches_to_aggregates(engine) == 0
     (anna,) = [row for row in await load_rating_rows(engine) if row.bot == "anna"]
-    assert (anna.wins, anna.losses) == (1, match_counting.MATCHES_PER_TRANSACTION + 1)
+    assert (anna.wins, anna.losses) == (1, match_counting.COUNTED_MATCHES_PER_TRANSACTION + 1)
     assert anna.deviation < 350
 
 

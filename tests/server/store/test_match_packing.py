@@ -8,13 +8,13 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.server.store import compaction, schema, tokens
+from arena.server.store import schema, tokens
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.rating_verification import verify_ratings
-from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import open_store, redirect_transactions
 from arena.server.store.finished_matches import load_record_line
 from arena.server.store.journal.reader import find_matches_by_id_prefix, load_events_of_match
+from arena.server.store.match_packing import pack_finished_matches
 from arena.server.store.personal_data import forget_name, rename_in_store
 from arena.server.web.match_log import load_match_log
 from testkit.stored_records import load_event_records
@@ -66,7 +66,7 @@ async def test_matches_in_progress_are_not_packed(engine: AsyncEngine) -> None:
 async def test_matches_are_packed_in_several_transactions(
     engine: AsyncEngine,
 ) -> None:
-    for _ in range(compaction.MATCHES_PER_TRANSACTION + 2):
+    for _ in range(match_packing.PACKED_MATCHES_PER_TRANSACTION + 2):
         await store_match(engine, day(1), events(MAXIE_WINS))
     sizes = []
 
@@ -78,7 +78,7 @@ async def test_matches_are_packed_in_several_transactions(
 
     assert (
         await pack_finished_matches(redirect_transactions(engine, write))
-        == compaction.MATCHES_PER_TRANSACTION + 2
+        == match_packing.PACKED_MATCHES_PER_TRANSACTION + 2
     )
     assert len(sizes) == 2
     assert sizes[0] > sizes[1] == 0

@@ -22,16 +22,16 @@ from arena.server.store.database import Engine, open_query_connection
 from arena.server.store.packing import PackableMatch, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
-MATCHES_PER_QUERY = 48
+PACKED_MATCHES_PER_QUERY = 48
 """Number of matches read with one query. A query for fewer matches would take almost as long."""
-MATCHES_PER_TRANSACTION = 8
+PACKED_MATCHES_PER_TRANSACTION = 8
 """Number of matches written in one transaction.
 
 Such a transaction takes 1 to 2 ms, during which a server on SQLite stores no moves.
 """
 
 
-class _UnpackedMatch(NamedTuple):
+class _PartlyPackedMatch(NamedTuple):
     """Finished match whose record is packed (compressed), but whose terms and events are not yet."""
 
     number: int
@@ -47,9 +47,9 @@ class _UnpackedMatch(NamedTuple):
 async def pack_finished_matches(engine: Engine) -> int:
     """Pack (compress) every finished match that is not fully packed yet, and return the number of these matches."""
     packed_count = 0
-    while batch := await _load_next_unpacked_batch(engine, MATCHES_PER_QUERY):
+    while batch := await _load_partly_packed_matches(engine, PACKED_MATCHES_PER_QUERY):
         packed_matches = await anyio.to_thread.run_sync(_pack_batch, batch)
-        for chunk in database.split_into_chunks(packed_matches, MATCHES_PER_TRANSACTION):
+        for chunk in database.split_into_chunks(packed_matches, PACKED_MATCHES_PER_TRANSACTION):
             packed_count += await database.run_in_transaction(
                 engine, partial(_store_packed_matches, packed_matches=chunk)
             )
@@ -57,21 +57,21 @@ async def pack_finished_matches(engine: Engine) -> int:
     return packed_count
 
 
-async def _load_next_unpacked_batch(engine: Engine, limit: int) -> list[_UnpackedMatch]:
+async def _load_partly_packed_matches(engine: Engine, limit: int) -> list[_PartlyPackedMatch]:
     async with open_query_connection(engine) as connection:
-        rows = (await connection.execute(_SELECT_UNPACKED_MATCHES, {"max_matches": limit})).all()
+        rows = (await connection.execute(_SELECT_PARTLY_PACKED_MATCHES, {"max_matches": limit})).all()
         if not rows:
             return []
         numbers = {"match_numbers": [row.number for row in rows]}
         events = (await connection.execute(_build_events_query(engine.dialect.name), numbers)).all()
     events_by_number = {event.number: event.events for event in events}
     return [
-        _UnpackedMatch(row.number, row.packed, row.terms, events_by_number.get(row.number, "{}"))
+        _PartlyPackedMatch(row.number, row.packed, row.terms, events_by_number.get(row.number, "{}"))
         for row in rows
     ]
 
 
-def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
+def _pack_batch(batch: list[_PartlyPackedMatch]) -> list[dict[str, Any]]:
     packed_matches = []
     for match in batch:
         events = [event for _, event in sorted(_decode_events(match.events).items())]
@@ -100,7 +100,7 @@ def _store_packed_matches(connection: sa.Connection, packed_matches: list[dict[s
 
 
 # The condition must equal the condition of the partial index literally, so that packed matches are not scanned.
-_SELECT_UNPACKED_MATCHES = (
+_SELECT_PARTLY_PACKED_MATCHES = (
     sa.select(records.c.number, records.c.packed, matches.c.terms)
     .join(matches, matches.c.number == records.c.number)
     .where(sa.text("NOT records.whole"))
