@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.server.store import schema, tokens
+from arena.server.store import match_packing, schema, tokens
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.database import open_store, redirect_transactions
