@@ -103,7 +103,7 @@ function cross(bots, crosses) {
   };
   const many = bots.length > FEW;
   return scrolling("Cross-table", h("table", { class: "cross", "data-many": many },
-    h("caption", null, "Points of the row in its matches against the column. + is ahead, − behind."),
+    h("caption", null, "Points of the row in its matches against the column. + is ahead, − behind."),
     h("thead", null, h("tr", null, h("td"), bots.map((_, n) => h("th", { scope: "col", title: bots[n] }, many ? n + 1 : botTitle(bots[n]))))),
     h("tbody", null, bots.map((bot, n) => h("tr", null, h("th", { scope: "row", title: bot }, many && `${n + 1}. `, h("span", { class: "bot-of" }, botTitle(bot))), bots.map((other) => cell(bot, other)))))));
 }

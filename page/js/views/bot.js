@@ -140,11 +140,12 @@ function results(name, matches) {
     h("section", null, h("h2", null, "Against"), latest, scrolling("Against", h("table", null, heads("Opponent"), h("tbody", null,
       best.map(([rival, row]) => h("tr", null, h("th", { scope: "row", title: rival }, h("a", { href: addressOf("versus", name, rival) }, botTitle(rival))), numbers(row))))))),
     h("section", null, h("h2", null, "By map and side"), scrolling("By map and side", h("table", { class: "results" }, heads("Map", "Side"), h("tbody", null,
-      [...places].sort().map(([key, row]) => {
+      [...places].sort().map(([key, row], n, all) => {
         const [where, seat] = key.split("\n");
-        return h("tr", null, h("th", { scope: "row" }, where), h("td", null, seat), numbers(row));
+        const isRepeated = n > 0 && all[n - 1][0].startsWith(`${where}\n`); // the eye finds the map above
+        return h("tr", { class: isRepeated ? "same-map" : null }, h("th", { scope: "row" }, h("span", { class: isRepeated ? "unseen" : null }, where)), h("td", null, seat), numbers(row));
       }))))),
     h("section", null, h("h2", null, "How matches were lost"), losses.size
-      ? h("table", null, h("tbody", null, [...losses].sort((a, b) => b[1] - a[1]).map(([why, n]) => h("tr", null, h("th", { scope: "row" }, reason(why)), h("td", null, n)))))
+      ? h("table", null, h("tbody", null, [...losses].sort((a, b) => b[1] - a[1]).map(([why, n]) => h("tr", null, h("th", { scope: "row" }, capitalized(reason(why))), h("td", null, n)))))
       : h("p", { class: "quiet" }, "No losses."))];
 }
