@@ -2,10 +2,10 @@
 
     python -m benchmarks.cluster [--seconds 10] [--rounds 3] [--write]
 
-Each round measures all configurations one after another, at the same rate of moves. It measures the CPU time per move
-of the edges and the core, of PostgreSQL and of NATS, minus the CPU time of each while the same bots are connected and
-idle. It also measures the time from the sending of a move to its acknowledgement. Ratios are computed within a round,
-and the table shows their medians. `--write` writes the figures to benchmarks/CLUSTER.md.
+Each round measures all configurations one after another, at the same rate of moves. The measurements are the CPU time per
+move of the edges and the core, of PostgreSQL and of NATS, minus the CPU time of each while the same bots are connected and
+idle, and the time from sending a move to its acknowledgement. Ratios are computed within a round, and the table shows their
+medians. `--write` writes the figures to benchmarks/CLUSTER.md.
 """
 
 from __future__ import annotations

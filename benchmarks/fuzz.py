@@ -1,9 +1,9 @@
-"""Fuzzer of the message decoder and of a running server. It looks for crashes, memory leaks and disturbed matches.
+"""Fuzzer of the message decoder and of a running server, which looks for crashes, memory leaks and disturbed matches.
 
     python -m benchmarks.fuzz --frames 1000000
 
-For every twenty frames that the decoder gets, another frame is sent over a socket to a real server, on which two honest
-bots play.
+For every twenty frames that the decoder gets, another frame is sent over a socket to a real server. Meanwhile, two honest
+bots, which follow the protocol, play on that server.
 """
 
 from __future__ import annotations

@@ -78,7 +78,10 @@ def play_random_openspiel_match(game: Any, rng: Random) -> int:
 
 
 def play_random_pettingzoo_match(pettingzoo_env: Any, rng: Random, seeds: Iterator[int]) -> int:
-    """Play a random match of a PettingZoo environment. Return its number of steps. `seeds`: seeds of its resets."""
+    """Play a random match of a PettingZoo environment, and return the match's number of steps.
+
+    seeds: seeds of the resets of the environment
+    """
     pettingzoo_env.reset(seed=next(seeds))
     steps = 0
     for _ in pettingzoo_env.agent_iter():

@@ -1,10 +1,10 @@
-"""Relay with which the server is compared. It passes messages between pairs of connections, and knows no game.
+"""Relay that passes messages between pairs of connections, and knows no game, for comparison with the server.
 
 python -m benchmarks.relay PORT ANSWER_BYTES TURN_BYTES
 
 For each frame, the relay writes as much as the server does for a move: an answer of ANSWER_BYTES to the sender, and a
-turn of TURN_BYTES to the other connection of the pair. It uses the server's own connection code, which counts, limits
-and parses frames.
+turn of TURN_BYTES to the other connection of the pair. The relay uses the server's own connection code, which counts,
+limits and parses frames.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ RELAY_LIMITS = replace(PRIVATE_HOST_LIMITS, hello_seconds=60.0)
 
 
 class NullCore:
-    """Substitute for the core, the part of a server that plays matches. It drops all messages from the connections."""
+    """Substitute for the core (the part of a server that plays matches), which drops all messages from the connections."""
 
     def submit(self, message: MessageToCore) -> None:
         """Drop a message."""

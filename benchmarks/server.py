@@ -41,13 +41,13 @@ MAX_EXTRA_LATENCY_MS = 0.5
 MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
 """Promised upper bounds with 1,000 bots at 1,000 moves a second.
 
-They are the p99 of the time from a move's arrival to its confirmation, in ms, and the memory of an idle and of a playing
-connection, in KiB.
+The bounds are for the p99 of the time from a move's arrival to its confirmation, in ms, and for the memory of an idle and of
+a playing connection, in KiB.
 """
 MEASUREMENT_COUNT = 3
 """Number of times that disk, relay and server are measured in turn."""
 STORED_ROW_TEXT = "x" * 200
-"""Text of the row that each measured commit inserts. It is as large as the row that the server stores for a move."""
+"""Text of the row that each measured commit inserts, which is as large as the row that the server stores for a move."""
 
 
 @dataclass
@@ -144,8 +144,8 @@ async def measure_answer_latencies_ms(
 async def measure_single_match_latencies(seconds: float) -> dict[str, str]:
     """Measure three latencies: of a single match's moves on the server, of the same on the relay, and of a commit to disk.
 
-    Each is measured for `seconds` in total, in turn with the others. Return the texts to write into SERVER.md, by the name
-    of their placeholder.
+    Each latency is measured for `seconds` in total, in turn with the others. Return the texts to write into SERVER.md, by the
+    name of their placeholder.
     """
     disk, relay, answer = list[float](), list[float](), list[float]()
     each_seconds = seconds / MEASUREMENT_COUNT

@@ -1,4 +1,4 @@
-"""Checks of a bot. Each plays scripted matches with the bot, and raises ProtocolFault if the bot violates PROTOCOL.md.
+"""Checks of a bot. Each check plays scripted matches with the bot, and raises ProtocolFault if it violates PROTOCOL.md.
 
 The first line of a check's docstring is the requirement that it tests. Users see this line in the report.
 """

@@ -31,7 +31,7 @@ MAX_QUEUED_CONNECTIONS = 100
 
 
 class ScriptedServer:
-    """Server for one bot under test. It sends only the messages that the checks choose. Open it with `open_scripted_server`."""
+    """Server for one bot under test, which sends only the messages that the checks choose. Opened by `open_scripted_server`."""
 
     def __init__(
         self,

@@ -28,8 +28,8 @@ class BotPool(Protocol):
         """Release the bot's connection after a match.
 
         connection_name  name that `reserve_connection` returned
-        made_move        True if the bot made a move. False if the bot made no move, and lost on time or by not getting ready.
-                         None if the match ended in another way before the bot's first move.
+        made_move        True if the bot made a move after the opening. False if the bot made no move, and lost on time or by
+                         not getting ready. None if the match ended in another way before the bot's first move.
         loss_verb        `resigned` or `crashed` if the bot lost the match in this way; otherwise empty
         """
 

@@ -40,7 +40,7 @@ class RandomOpenings:
     def get_opening(self, round: int, start_position_index: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start_position_index`.
 
-        The opening differs from those of earlier rounds on this position, unless no new opening is found.
+        The opening differs from the openings of earlier rounds on this position, unless no new one is found.
         """
         openings = self._openings[start_position_index]
         while len(openings) <= round:

@@ -82,7 +82,7 @@ class Ladder:
             self.build_schedule(uuid.uuid4())
 
     def set_event_name(self, event_name: str) -> None:
-        """Set the name of the event: the user's, or a name chosen by the store if `is_named_by_user` is False."""
+        """Set the name of the event in the store, which the user chose or, if `is_named_by_user` is False, the program."""
         self.plan = replace(self.plan, event_name=event_name)
 
     def choose_record_file(self, started_at: str) -> Path:
@@ -185,7 +185,7 @@ class Ladder:
     def bot_cores(self) -> list[int]:
         """Numbers of the cores on which the bots search: all usable cores, or all but one if the bots are pinned.
 
-        The one core is left to the server. If there are only one or two cores, the bots use all even if they are pinned.
+        The remaining core is left to the server. If there are only one or two cores, pinned bots use all cores, too.
         """
         return (
             choose_cores_for_bots(list(self.usable_cores))
@@ -228,9 +228,9 @@ class Ladder:
         }
 
     def _identify_openings(self) -> int | str:
-        """Return a value by which the openings of two events are compared: the number of random plies, or a digest of the files.
+        """Return a value by which the openings of two events are compared.
 
-        Return 0 if there are no openings.
+        The value is the number of random plies, or a digest of the files of openings; 0 if there are no openings.
         """
         plan = self.plan
         if isinstance(plan.openings, int):

@@ -1,4 +1,4 @@
-"""Attackers that break a server's limits. Each connects, is disconnected by the server, and reconnects after 20 ms.
+"""Attackers that break a server's limits. Each attacker connects, is disconnected by the server, and reconnects after 20 ms.
 
 slow-loris      half of the connections never finish the handshake, half never send a hello
 never-reading   requests listings of matches as often as allowed, and reads none

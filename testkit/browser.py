@@ -203,7 +203,7 @@ class BrowserArena:
     def speed_up_bots(self, sleep_seconds: float) -> Iterator[None]:
         """Let all slow bots sleep only `sleep_seconds` before each move until the end of the block.
 
-        After the block, they sleep STALLED_BOT_SLEEP_SECONDS before each move, so that their matches seem to stand still.
+        After the block, the bots sleep STALLED_BOT_SLEEP_SECONDS before each move, so that their matches seem to stand still.
         """
         self.slow_down_bots(sleep_seconds)
         try:

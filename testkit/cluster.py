@@ -31,7 +31,7 @@ LEADER_QUERY = "SELECT pid FROM servers WHERE name = $1 AND until > extract(epoc
 class Cluster:
     """Cluster of server processes: edges, which hold the connections, and cores, which play the matches.
 
-    Started by `run_cluster`. `members` are all its processes.
+    Started by `run_cluster`. `members` are all processes of the cluster.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""TCP forwarder to a server on this machine. On request, it holds up data or loses connections.
+"""TCP forwarder to a server on this machine, which holds up data or loses connections on request.
 
 python -m testkit.forwarder TARGET
 

@@ -20,7 +20,7 @@ START_TIMEOUT_SECONDS = 200
 
 @dataclass(frozen=True)
 class KillableLadder:
-    """Event of `arena ladder` that can be killed and resumed. Its store, record and table are files in a folder.
+    """Event of `arena ladder` that can be killed and resumed, with its store, record and table as files in a folder.
 
     folder: folder of these files, and working folder of the command
     options: arguments of `arena ladder` that describe the event

@@ -19,7 +19,7 @@ START_TIMEOUT_SECONDS = 150
 
 
 class NatsServer:
-    """Process of nats-server, with its files in a folder. Its port stays the same over restarts."""
+    """Process of nats-server, with its files in a folder. The port stays the same over restarts."""
 
     def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
         """Prepare the server without starting it. `settings`: further entries of its configuration file."""

@@ -45,7 +45,7 @@ RECONNECT_PAUSE_SECONDS = 0.1
 
 @dataclass
 class RandomPlayer:
-    """Bot that plays random legal moves, one match at a time. When it is disconnected, it reconnects with its session.
+    """Bot that plays random legal moves, one match at a time. When the bot is disconnected, it reconnects with its session.
 
     started_match_ids: ids of the matches that began
     received_errors: `error` messages of the server

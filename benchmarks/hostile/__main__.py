@@ -34,7 +34,7 @@ from benchmarks.hostile.rounds import (
 from benchmarks.kit.results import SERVER_PAGE, print_faults, start_recording_conditions
 
 TMPFS_FOLDER = Path("/dev/shm")  # noqa: S108  a folder in memory
-"""Folder in memory. If the machine has it, it holds the server's store."""
+"""Folder in memory, which holds the server's store if the machine has this folder."""
 
 
 def main() -> int:

@@ -49,7 +49,7 @@ PERIOD_SECONDS = 2.5
 BASELINE_ROUNDS_ON_EACH_SIDE = 8
 """Number of rounds before a round, and after it, whose quiet periods also enter the baseline of that round.
 
-The baseline is the median over 17 quiet periods. Its standard error is 4%, but that of one period's p99 is 13%.
+The baseline is the median over 17 quiet periods, with a standard error of 4 %. The p99 of one period has 13 %.
 """
 STRANGER_ADDRESS_COUNT = 10
 """Number of addresses from which strangers connect."""

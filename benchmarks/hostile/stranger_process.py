@@ -1,8 +1,8 @@
 """Process of strangers: clients that send as many requests as a server's limits allow.
 
-The process gets its jobs through a pipe. First it looks up ids and URL paths that requests need, and reports that it is
-ready. For each job, it connects the clients, reports this, waits for the signal to start, sends requests for the duration of
-the job, and returns the counts.
+The process gets its jobs through a pipe. First, the process looks up ids and URL paths that requests need, and reports that
+it is ready. For each job, the process connects the clients, reports this, waits for the signal to start, sends requests for
+the duration of the job, and returns the counts.
 """
 
 from __future__ import annotations

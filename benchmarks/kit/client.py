@@ -1,4 +1,4 @@
-"""Minimal websocket client for load tests. It takes less CPU time than the client of a library."""
+"""Minimal websocket client for load tests, which takes less CPU time than the client of a library."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def serve_arena(bot_count: int) -> AbstractContextManager[RunningServer]:
 
 
 def serve_relay(_bot_count: int) -> AbstractContextManager[RunningServer]:
-    """Return a context manager that runs a relay for any number of bots. Its frames to the bots are as large as the server's."""
+    """Return a context manager that runs a relay for any number of bots. The relay's frames are as large as the server's."""
     sizes = [str(size) for size in measure_message_sizes()]
     return run_server("benchmarks.relay", "PORT", *sizes, cores=get_server_cores())
 

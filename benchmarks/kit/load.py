@@ -179,7 +179,7 @@ async def measure_moves_per_second(load: LoadCounters, seconds: float) -> float:
 async def run_bots(load: LoadCounters, bots: Sequence[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
     """Run bots that share `load` until the end of the block, which begins when all have connected.
 
-    Raises an ExceptionGroup with a RuntimeError if they do not connect within 120 s.
+    Raises an ExceptionGroup with a RuntimeError if not all bots connect within 120 s.
     """
     expected = load.connected_count + len(bots)
     async with asyncio.TaskGroup() as tasks:

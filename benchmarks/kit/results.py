@@ -37,7 +37,10 @@ class ResultsPage:
     path: Path
 
     def make_parser(self, docstring: str | None) -> argparse.ArgumentParser:
-        """Return an argument parser with the option `--write` (write figures to the page). Its help begins with `docstring`."""
+        """Return an argument parser with the option `--write` (write figures to the page).
+
+        docstring: text with which the parser's help begins; None for none
+        """
         parser = make_argument_parser(docstring)
         parser.add_argument("--write", action="store_true", help=f"write the figures to {self.path.name}")
         return parser

@@ -31,7 +31,7 @@ Python's automatic collection is off during a run: it would run at other moments
 MAX_BOT_LEAVING_NS = 300 * NS_PER_SECOND
 """Virtual time within which all bots must finish their matches and leave after the end of a run, in ns."""
 TIME_CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
-"""Time controls, as (time control, seconds per move). Each run uses one of them.
+"""Time controls, as (time control, seconds per move). Each run uses one time control.
 
 The time for a move is longer than any outage that a fault causes, so no well-behaved bot loses on time because of an outage.
 """
@@ -162,7 +162,7 @@ class SimulatedArena:
         return server.process.is_alive and server.process in self.journal_by_process
 
     def forget_process(self, process: SimulatedProcess) -> None:
-        """Drop the data about a server process that has ended: its journal, core and edges, and its subscriptions on the bus."""
+        """Drop the data about a server process that has ended: its journal, core, edges and subscriptions on the bus."""
         self.broker.drop_subscriptions(process)
         self.broker.cut_process_names.discard(process.name)
         self.journal_by_process.pop(process, None)

@@ -67,7 +67,7 @@ class SuspensionModel:
                 )
 
     def end_suspension(self, bot_name: str) -> None:
-        """End the suspension of a bot that starts a new session. Its forfeits still count."""
+        """End the suspension of a bot that starts a new session. The bot's forfeits still count."""
         self._suspended_until.pop(bot_name, None)
 
     def find_suspension_reason(self, bot_name: str, now_ns: int) -> str:

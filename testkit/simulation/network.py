@@ -13,7 +13,7 @@ from typing import Any
 from testkit.simulation.world import NS_PER_MS, SimulatedProcess, World
 
 PUBLIC_PORT = 80
-"""Port of a simulated load balancer. Each connection to it leads to a random running edge."""
+"""Port of a simulated load balancer. Each connection to this port leads to a random running edge."""
 WINDOW_BYTES = 32 * 1024
 """Maximum number of bytes in one direction of a connection that are in transit or unread."""
 FIRST_CLIENT_PORT = 40_000
@@ -153,7 +153,7 @@ class SimulatedTransport(asyncio.Transport):
         self._last_arrival_ns = 0
         """Virtual time at which the latest data from this end arrives at the peer, in ns."""
         self._chunk: bytearray | None = None
-        """Data of the latest send, at virtual time `_chunk_time_ns`. Further data sent at the same time is appended to it."""
+        """Data of the latest send, at virtual time `_chunk_time_ns`. Data that is sent later at the same time is appended."""
         self._chunk_time_ns = -1
         self._outgoing = bytearray()
         """Data written at this end that waits until the window (of WINDOW_BYTES) has room for it."""

@@ -99,7 +99,7 @@ class SimulatedServer:
         self._max_drain_seconds = 0.0
 
     def start(self) -> None:
-        """Start a new process. Its clock runs too fast with the probability `arena.fast_clock_probability`."""
+        """Start a new process, whose clock runs too fast with the probability `arena.fast_clock_probability`."""
         self.is_down = False
         self.start_count += 1
         clock_drift_ppm = (
@@ -206,7 +206,7 @@ class SimulatedLoopLag(EventLoopLag):
 
 
 class PageProcessStub:
-    """Replacement for the web pages, which a real server generates in another process. It answers no request."""
+    """Replacement for the web pages, which a real server generates in another process. The replacement answers no request."""
 
     def __init__(self, *_given: object, **_named: object) -> None:
         self.page_process = self.rename_queue = self

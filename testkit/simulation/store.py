@@ -1,4 +1,4 @@
-"""Database of a simulated arena: SQLite in memory. Its calls take virtual time and use no threads.
+"""Database of a simulated arena: SQLite in memory. Calls of the database take virtual time, and use no threads.
 
 A fault can make the database unreachable, full or slow, or let it report an error for a commit that has succeeded.
 """
@@ -54,7 +54,7 @@ class SimulatedStore:
         self._name = f"file:/simulation-{SimulatedStore._count}?vfs=memdb"
         self._rng = world.make_random_generator("store")
         self.raw_connection = self._connect()
-        """Connection for the checks of invariants. It keeps the in-memory database alive."""
+        """Connection for the checks of invariants, which also keeps the in-memory database alive."""
         self.engine = self._make_engine()
 
     def _connect(self) -> sqlite3.Connection:
@@ -139,7 +139,7 @@ class SimulatedStore:
 
 
 class SimulatedWriterThread:
-    """Replacement for the thread of a store writer. It runs operations as events of a simulated process.
+    """Replacement for the thread of a store writer, which runs operations as events of a simulated process.
 
     One event runs the operation, and a later event delivers the result.
     """

@@ -164,7 +164,7 @@ class SimulatedProcess:
         self.is_store_cut = False
         """True while the process cannot reach the store."""
         self.connection_ends: dict[SimulatedTransport, None] = {}
-        """Ends of connections that belong to this process. They are the keys of a dict, because a dict keeps their order."""
+        """Ends of connections that belong to this process: the keys of a dict, because a dict keeps their order."""
         self.started_at_ns = world.now_ns
         self.clock = TimeSource(self.now_ns, lambda: 0)
         self.main_task: asyncio.Task[Any] | None = None
@@ -223,7 +223,7 @@ class SimulatedProcess:
     def run(self, *calls: Callable[[], object]) -> None:
         """Run calls in this process, and then all calls that they schedule for immediate execution.
 
-        If the process is frozen, the calls wait until `thaw`. If it is dead, they are dropped.
+        If the process is frozen, the calls wait until `thaw`. If the process is dead, the calls are dropped.
         """
         if self._calls_while_frozen is not None:
             self._calls_while_frozen += calls
@@ -259,7 +259,7 @@ class SimulatedProcess:
             )
 
     def freeze(self) -> None:
-        """Freeze the process, as SIGSTOP would. Its calls wait until `thaw`."""
+        """Freeze the process, as SIGSTOP would. The calls of the process wait until `thaw`."""
         if self.is_alive and self._calls_while_frozen is None:
             self._calls_while_frozen, self._frozen_at_ns = [], self.world.now_ns
 
@@ -276,7 +276,7 @@ class SimulatedProcess:
         self.world.call_after(0, lambda: self.run(*delayed_calls))
 
     def kill(self) -> None:
-        """Kill the process. Its connections are reset, as by an operating system, and its listeners closed."""
+        """Kill the process: reset its connections, as an operating system would, and close its listeners."""
         if not self.is_alive:
             return
         self.is_alive = False
@@ -306,7 +306,7 @@ class StallObserver(Protocol):
 
 
 class SimulatedHandle:
-    """Call that a simulated process has scheduled. It takes the place of `asyncio.Handle`."""
+    """Call that a simulated process has scheduled, in place of `asyncio.Handle`."""
 
     __slots__ = ("_arguments", "_callback", "_context")
 
@@ -344,7 +344,7 @@ class SimulatedTimerHandle(SimulatedHandle):
 
 
 class SimulatedLoop(asyncio.SelectorEventLoop):
-    """Event loop that all simulated processes share. It supports in-memory connections, but no threads."""
+    """Event loop that all simulated processes share, with in-memory connections, but without threads."""
 
     def __init__(self, world: World) -> None:
         super().__init__()
