@@ -373,10 +373,14 @@ def test_on_a_phone_a_map_zooms_in_on_a_choice_whose_targets_are_buttons(
     for target in targets.all():
         assert target.evaluate(IN_FRAME)
     expect(page.locator(".outcomes text")).to_have_count(0)
-    expect(page.locator(".tag text")).to_have_count(0)  # the buttons tell as much
     offers = page.get_by_role("group", name="Choose a territory").get_by_role("button")
     count = targets.count()
     expect(offers).to_have_count(count)
+    usa = load_map("usa").territories
+    chosen = [usa[int(v)] for v in page.evaluate("viewer.board.choice")]
+    assert sorted(page.locator(".tag text").all_text_contents()) == sorted(chosen)
+    for name in page.locator(".tag g").all():
+        assert name.evaluate(IN_FRAME)
     page.get_by_role("button", name="Whole map").click()
     page.wait_for_function(IS_WHOLE)
     expect(targets).to_have_count(count)  # a press of the overview chooses nothing

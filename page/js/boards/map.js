@@ -24,15 +24,18 @@ const BADGE_HEIGHT = 18;
 const BADGE_GAP = 1; // between a badge and the border of its land
 const PLUS_DISTANCE = RADIUS + 4; // from the middle of a mark to that of its "+1"
 const [PLUS_WIDTH, PLUS_HEIGHT] = [16, 12]; // room for it
-const MIN_MARK_PX = 17; // diameter of a mark at least
+const MIN_MARK_PX = 18; // diameter of a mark at least
 const MAX_SIZE_WITH_NAMES = 2.8; // from this scale of names on, few fit anywhere
 const NEAR_PX = 19; // between two places: marks so near to each other nearly touch
 const MARK_SHARE = 0.55; // diameter of a mark, relative to the least distance of two places
-const MIN_FIGURE = 0.83; // size of a number of armies at least, relative to that in the largest mark
+const MIN_FIGURE = 0.91; // size of a number of armies at least, relative to that in the largest mark: 12 pixels
+const NEAR_FIGURE_PX = 14; // height of the numbers near the last move at least, where their marks have room for that
+const NEAR_GAP = 2; // between such a mark and others
 const MAX_SIZE_WITH_TEXT = 1.5; // from this scale of names on there is no room for text beside marks
 const MIN_LINE_DISTANCE = 1.6 * RADIUS; // distance of a badge from its place from which on a line joins them
 const MAX_BADGE_DISTANCE = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
 const [FIGURE_WIDE, FIGURE_HIGH] = [20, 14]; // room for a number of armies
+const FIGURE_PX = 12; // height of a number in the largest mark, as in the style
 const FIGURE_Y = 4.4; // of the line of a number, below the middle of its mark
 const DESCENT = 2.5; // of the letters of a name below its line
 const CLASH_MS = 320;
@@ -130,6 +133,8 @@ export class MapBoard {
     this.isShort = false; // the short forms are written
     this.placed = /** @type {any[]} */ ([]); // lines and box of each name; null for those that their land has no room for
     this.letters = 1; // their scale
+    this.nearest = 1; // scale of the numbers near the last move, relative to the others
+    this.enlarged = /** @type {Map<number, number>} */ (new Map()); // the same of each mark there, as its neighbours leave room for
     this.placedFor = ""; // what their places depend on, when they were placed last
     this.tag = /** @type {any} */ (null); // names of the territory that is pointed at and of the last move, where the map does not write them
     this.pointed = /** @type {number | null} */ (null); // territory below the pointer, or with the focus
@@ -247,6 +252,7 @@ export class MapBoard {
     set(this.picture, { "data-dense": this.isDense });
     this.picture.style.setProperty("--size", size.toFixed(2));
     this.picture.style.setProperty("--figure", figure.toFixed(2));
+    this.nearest = Math.max(1, NEAR_FIGURE_PX / (FIGURE_PX * figure * markSize * (this.zoom.scale || 1)));
     this.hatch.fit(this.zoom.scale, layout.width);
     layout.room = roomFor(layout.width, layout.height, this.zoom.beside);
     const placedFor = [this.zoom.scale, size, markSize, fonts].join(" ");
@@ -462,9 +468,29 @@ export class MapBoard {
     this.clearBadges(this.fight, "data-fought");
     this.drawMove(null);
     this.fought = [];
+    this.enlarge(move ?? []);
     if (move) this.showFight(move, this.game.told(before, move), this.layout.lines(...move));
     this.drawSuggested();
     this.showTag();
+  }
+
+  // Enlarge the marks at both ends of a move and around them, where all are small and these have room.
+  enlarge(move) {
+    const { markSize, isSmall, nearest, layout: { at }, shown: [{ armies }], game: { setup: { neighbours } } } = this;
+    const reach = RADIUS * markSize; // of a mark as it usually is
+    const around = new Set(isSmall && nearest > 1 ? [...[...move].reverse(), ...move.flatMap((v) => neighbours[v])] : []);
+    this.enlarged.clear();
+    for (const v of around) {
+      if (!armies[v]) continue;
+      const room = at.map(([x, y], w) => {
+        if (w === v) return Infinity;
+        const other = reach * (armies[w] ? this.enlarged.get(w) ?? 1 : EMPTY_MARK_SIZE);
+        return (Math.hypot(x - at[v][0], y - at[v][1]) - other - NEAR_GAP * markSize) / reach;
+      });
+      const scale = Math.min(nearest, ...room);
+      if (scale > 1) this.enlarged.set(v, scale);
+    }
+    this.spots.forEach(({ group }, v) => group.style.setProperty("--near", (this.enlarged.get(v) ?? 1).toFixed(2)));
   }
 
   // Draw the arrow of a move, and the numbers of its battle, which would cover those of the territories on a small picture.
@@ -481,11 +507,11 @@ export class MapBoard {
   }
 
   // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words;
-  // `taken`: boxes of other words; `noted` gets the box of these; `foreign`: land on which they may not lie; `always`: even where they cover
-  // others, or are `farthest` from the territory.
-  badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), foreign = /** @type {any[]} */ ([]), farthest = MAX_BADGE_DISTANCE, always = false } = {}) {
+  // `taken`: boxes of other words; `noted` gets the box of these; `foreign`: land on which they may not lie; `room`: box in which
+  // they lie; `radii`: those of the marks that they may not cover; `always`: even where they cover others, or are `farthest` from the territory.
+  badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), foreign = /** @type {any[]} */ ([]), farthest = MAX_BADGE_DISTANCE, room = this.layout.room, radii = this.radii, always = false } = {}) {
     const { size, layout } = this;
-    const { spot, covers } = placeBadge(v, this.badgeSize(text), this.radii, taken, this.boxes, foreign, layout, size, line);
+    const { spot, covers } = placeBadge(v, this.badgeSize(text), radii, taken, this.boxes, foreign, { ...layout, room }, size, line);
     if (covers && !always) return svg("g");
     const [x, y] = middle(spot);
     const [left, top] = layout.at[v];
@@ -507,7 +533,7 @@ export class MapBoard {
     const { markScale } = this;
     const { selected = null, sources, targets } = this.marked ?? {};
     const radius = (/** @type {number} */ n) => markScale * (n ? 1 : EMPTY_MARK_SIZE) * RADIUS;
-    return this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) || (selected === null && sources?.has(w)) ? RING * markScale : radius(n)));
+    return this.shown[0].armies.map((n, w) => (this.enlarged.get(w) ?? 1) * (w === selected || targets?.has(w) || (selected === null && sources?.has(w)) ? RING * markScale : radius(n)));
   }
 
   drawBadge(text, spot, { hides, noted }) {
@@ -526,16 +552,16 @@ export class MapBoard {
   }
 
   // Write the whole name of the territory that is pointed at, if the map does not. Do the same for the territories of the last move, where there
-  // is room. While a territory is chosen, name instead of these its targets that have no name on the map; where a finger chooses, buttons
-  // below the board name them.
+  // is room. While a territory is chosen, name instead of these its targets that have no name on the map.
   showTag() {
     this.clearBadges(this.tag, "data-tagged");
     if (!this.shown) return;
     const { pointed } = this;
+    const chosen = this.zoom.isHandheld ? this.nameChoice() : [];
     const targets = this.zoom.isHandheld || this.choice.length === 2 ? [] : this.choice.slice(1); // the list names a single one
     const last = this.choice.length || !this.zoom.isWhole ? [] : this.shown[1] ?? []; // the frame would cut the names on a part of the map
-    const taken = [...this.fought, ...this.foretold];
-    for (const v of new Set([...(pointed === null || pointed === this.choice[0] ? [] : [pointed]), ...targets, ...last])) {
+    const taken = [...this.fought, ...this.foretold, ...chosen];
+    for (const v of new Set([...(pointed === null || pointed === this.choice[0] || (chosen.length && this.choice.includes(pointed)) ? [] : [pointed]), ...targets, ...last])) {
       const isPointed = v === pointed;
       const own = this.placed[v];
       const isTarget = !isPointed && targets.includes(v);
@@ -549,6 +575,30 @@ export class MapBoard {
       this.tag.append(lead, badge);
       if (badge.hasChildNodes()) set(this.names[v], { "data-tagged": true });
     }
+  }
+
+  // Where a finger chooses, write the whole names of the chosen territory and of its targets that the map abbreviates or leaves out: in
+  // sight, beside the arrows, and as far as there is room on land of none of the others and on no number. Return their boxes.
+  nameChoice() {
+    const { choice, layout, zoom, land } = this;
+    const [selected, ...targets] = choice;
+    const covered = [...this.foretold, ...zoom.overviewBoxes, ...targets.flatMap((v) => layout.lines(selected, v)).flatMap(along)];
+    const named = /** @type {any[]} */ ([]);
+    const room = zoom.isWhole ? layout.room : zoom.sightBox;
+    const { radii, shown: [{ armies }] } = this;
+    const own = radii.map((radius, v) => (choice.includes(v) ? radius : 0)); // marks without which there may be no room
+    const held = radii.map((radius, v) => (armies[v] ? radius : own[v]));
+    for (const v of choice) {
+      if (this.placed[v] && (!this.isShort || !this.shortNames[v]) && !this.names[v].matches("[data-foretold]")) continue;
+      const lead = svg("path", { class: "lead" });
+      const others = land.regions.filter((_, w) => w !== v && choice.includes(w));
+      const label = (/** @type {number[]} */ uncovered, /** @type {any[]} */ foreign) => this.badge(this.game.names[v], v, [layout.at[v], layout.at[v]],
+        { room, lead, noted: named, taken: [...covered, ...named], hides: "data-tagged", radii: uncovered, foreign, farthest: Infinity });
+      const badge = [[held, others], [held, []], [own, []]].reduce((found, [uncovered, foreign]) => (found?.hasChildNodes() ? found : label(uncovered, foreign)), /** @type {any} */ (null));
+      this.tag.append(lead, set(badge, { "data-risk": riskOf(this.moves.get(v)), "data-chosen": v === selected }));
+      if (badge.hasChildNodes()) set(this.names[v], { "data-tagged": true });
+    }
+    return named;
   }
 
   // Return the boxes of the names of these territories on the map.

@@ -297,10 +297,30 @@ export class Zoom {
     if (!this.isDragged) this.reveal(this.sought);
   }
 
-  // Return where the picture begins in the frame.
+  // Return where the picture begins in the frame. While it glides there, it is seen elsewhere.
   get corner() {
-    const [frame, picture] = [this.place, this.picture].map((each) => each.getBoundingClientRect());
-    return [picture.left - frame.left, picture.top - frame.top];
+    const { place, scale, size: [width, height] } = this;
+    return [[place.clientWidth, width, place.scrollLeft], [place.clientHeight, height, place.scrollTop]]
+      .map(([length, extent, scrolled]) => Math.max(0, (length - extent * scale) / 2) - scrolled);
+  }
+
+  // Return the part of the picture in sight as a box.
+  get sightBox() {
+    const { place, scale, corner: [left, top] } = this;
+    return { x1: -left / scale, y1: -top / scale, x2: (place.clientWidth - left) / scale, y2: (place.clientHeight - top) / scale };
+  }
+
+  // Return the parts of the picture that the overview covers, as boxes: one or none.
+  get overviewBoxes() {
+    const { back, scale } = this;
+    if (!back || back.hidden || back.matches("[data-covers]")) return [];
+    const { x1, x2, y1, y2 } = this.sightBox;
+    const { corner = "" } = back.dataset;
+    const [width, height] = [back.offsetWidth, back.offsetHeight].map((length) => (length + OVERVIEW_GAP) / scale);
+    return [{
+      x1: corner.includes("left") ? x1 : x2 - width, x2: corner.includes("left") ? x1 + width : x2,
+      y1: corner.includes("top") ? y1 : y2 - height, y2: corner.includes("top") ? y1 + height : y2,
+    }];
   }
 
   // Zoom by a button. Between the whole picture and the least scale there is no step, and between the whole picture and a choice there is one.
