@@ -30,6 +30,7 @@ const NEAR_PX = 19; // between two places: marks so near to each other nearly to
 const MARK_SHARE = 0.55; // diameter of a mark, relative to the least distance of two places
 const MIN_FIGURE = 0.91; // size of a number of armies at least, relative to that in the largest mark: 12 pixels
 const NEAR_FIGURE_PX = 14; // height of the numbers near the last move at least, where their marks have room for that
+const MIN_APART = 0.78; // distance of two marks, in the sum of their radii, from which on both can be read
 const NEAR_GAP = 2; // between such a mark and others
 const MAX_SIZE_WITH_TEXT = 1.5; // from this scale of names on there is no room for text beside marks
 const MIN_LINE_DISTANCE = 1.6 * RADIUS; // distance of a badge from its place from which on a line joins them
@@ -474,11 +475,12 @@ export class MapBoard {
     this.showTag();
   }
 
-  // Enlarge the marks at both ends of a move and around them, where all are small and these have room.
+  // Enlarge the marks at both ends of a move and around them, and those of three digits, where all are small and these have room.
   enlarge(move) {
     const { markSize, isSmall, nearest, layout: { at }, shown: [{ armies }], game: { setup: { neighbours } } } = this;
     const reach = RADIUS * markSize; // of a mark as it usually is
-    const around = new Set(isSmall && nearest > 1 ? [...[...move].reverse(), ...move.flatMap((v) => neighbours[v])] : []);
+    const long = new Set(isSmall ? armies.flatMap((n, v) => (Math.abs(n) > 99 ? [v] : [])) : []);
+    const around = new Set(isSmall && nearest > 1 ? [...[...move].reverse(), ...long, ...move.flatMap((v) => neighbours[v])] : []);
     this.enlarged.clear();
     for (const v of around) {
       if (!armies[v]) continue;
@@ -490,7 +492,27 @@ export class MapBoard {
       const scale = Math.min(nearest, ...room);
       if (scale > 1) this.enlarged.set(v, scale);
     }
-    this.spots.forEach(({ group }, v) => group.style.setProperty("--near", (this.enlarged.get(v) ?? 1).toFixed(2)));
+    const hidden = this.crowdedOut([...around]);
+    this.spots.forEach(({ group }, v) => {
+      set(group, { "data-long": long.has(v), "data-hidden": hidden.has(v) });
+      group.style.setProperty("--near", (this.enlarged.get(v) ?? 1).toFixed(2));
+    });
+  }
+
+  // Return the territories whose marks would cover others on a very small map, which leaves them out: the marks `first` stay, then those of
+  // territories that border on the enemy, then the larger armies.
+  crowdedOut(first) {
+    const { markSize, isSmall, layout: { at }, shown: [{ armies }], game: { setup: { neighbours } } } = this;
+    if (!isSmall) return new Set();
+    const borders = (/** @type {number} */ v) => neighbours[v].some((w) => armies[w] * armies[v] < 0);
+    const rank = (/** @type {number} */ v) => (first.includes(v) ? 0 : borders(v) ? 1 : 2);
+    const held = armies.flatMap((n, v) => (n ? [v] : [])).sort((v, w) => rank(v) - rank(w) || Math.abs(armies[w]) - Math.abs(armies[v]));
+    const kept = /** @type {number[]} */ ([]);
+    const radius = (/** @type {number} */ v) => RADIUS * markSize * (this.enlarged.get(v) ?? 1);
+    for (const v of held) {
+      if (kept.every((w) => Math.hypot(at[v][0] - at[w][0], at[v][1] - at[w][1]) > MIN_APART * (radius(v) + radius(w)))) kept.push(v);
+    }
+    return new Set(held.filter((v) => !kept.includes(v)));
   }
 
   // Draw the arrow of a move, and the numbers of its battle, which would cover those of the territories on a small picture.
