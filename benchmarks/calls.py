@@ -116,7 +116,7 @@ async def count_calls_by_request() -> dict[str, Counter[CodeType]]:
     try:
         with tempfile.TemporaryDirectory(prefix="arena-calls-") as folder:
             settings = make_private_host_settings(
-                database=f"sqlite:///{folder}/arena.db",
+                database_url=f"sqlite:///{folder}/arena.db",
                 anyone=True,
                 adjudication=DEFAULT_ADJUDICATION,
                 # All clients connect before the first one says hello.

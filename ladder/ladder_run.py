@@ -141,7 +141,7 @@ def _open_server(
         host=LOOPBACK_ADDRESS if external_bot_settings is None else external_bot_settings.host,
         port=port if external_bot_settings is None else external_bot_settings.port,
         anyone=external_bot_settings is not None,
-        database=database_url,
+        database_url=database_url,
         name=name,
         grace_seconds=(
             RECONNECT_GRACE_MS if external_bot_settings is None else EXTERNAL_BOT_RECONNECT_GRACE_MS
@@ -163,7 +163,7 @@ async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> Store
     default_name = f"{ladder.event_kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     name = ladder.plan.event_name if ladder.is_named_by_user else None
     stored_ladder = await claim_ladder(
-        host.engine,
+        host.db_engine,
         host.settings.server.name,
         ladder.event_kind,
         name,
@@ -222,7 +222,7 @@ class _LadderRun:
                     await self._play_on_this_machine(schedule)
         # Interrupted matches are removed from the store, so the host must not write to it any more.
         await self._host.handle_last_inputs_and_stop()
-        await finish_ladder(self._host.engine, self._stored_ladder.event, self._host.settings.server.name)
+        await finish_ladder(self._host.db_engine, self._stored_ladder.event, self._host.settings.server.name)
 
     async def _play_on_this_machine(self, schedule: Schedule) -> None:
         """Start the bots of the plan on this machine, and play the schedule."""
@@ -271,7 +271,7 @@ class _LadderRun:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
         if not earlier_bots:
             await store_bots_in_plan(
-                host.engine, stored_ladder.event, host.settings.server.name, bots.bot_names
+                host.db_engine, stored_ladder.event, host.settings.server.name, bots.bot_names
             )
         schedule = self._resume_schedule()
         async with bots.track_connections():

@@ -157,7 +157,7 @@ class Host:
     ) -> None:
         """Assemble the parts around the core. `open_host` describes the arguments."""
         self.settings = settings
-        self.engine = engine = journal.engine
+        self.db_engine = db_engine = journal.engine
         self.journal = journal
         self.metrics = metrics
         self.house_engine_plan = house_engine_plan
@@ -168,7 +168,7 @@ class Host:
         self._clock = clock
         self._loop_lag = EventLoopLag(clock, metrics.loop_lag_seconds.observe)
         self._authenticator = Authenticator(
-            engine,
+            db_engine,
             settings.server.name,
             admits_anyone=settings.server.anyone,
             admits_guests=house_engine_plan.admits_guests,
@@ -178,7 +178,7 @@ class Host:
         for house_engine in house_engine_plan.engines:
             # This token reserves the name: no other client can use the name of a house engine.
             self.issue_token(house_engine.name)
-        find_record_line = partial(load_record_line, engine)
+        find_record_line = partial(load_record_line, db_engine)
         self.shell = shell = Shell(
             make_core_settings(settings, pool, house_engine_plan, time.time_ns() - clock.now_ns()),
             journal,
@@ -190,7 +190,7 @@ class Host:
             max_store_outage_s=settings.matches.grace_seconds,
             event_name=event_name,
         )
-        self._request_handler = HostRequestHandler(engine, settings.server.name, shell)
+        self._request_handler = HostRequestHandler(db_engine, settings.server.name, shell)
         self._background_jobs = [
             MissedResultSender(find_record_line, shell, clock).send_requested_results,
             self._report_finished_records,
@@ -219,9 +219,9 @@ class Host:
 
     def _list_periodic_store_jobs(self) -> list[Callable[[], Coroutine[Any, Any, None]]]:
         """Return the jobs that read and write the store periodically."""
-        ratings = RatingUpdater(self.engine, self.shell)
-        addresses = AddressRecorder(self.engine, self.shell)
-        pack = partial(pack_finished_matches, self.engine)
+        ratings = RatingUpdater(self.db_engine, self.shell)
+        addresses = AddressRecorder(self.db_engine, self.shell)
+        pack = partial(pack_finished_matches, self.db_engine)
         jobs = (
             (ratings.update_ratings, RATING_UPDATE_INTERVAL_SECONDS, "the ratings cannot be updated now"),
             (
@@ -237,7 +237,7 @@ class Host:
             (pack, RECORD_PACKING_INTERVAL_SECONDS, "finished matches cannot be packed now"),
             (self._remove_old_data, PRUNING_INTERVAL_SECONDS, "old data cannot be removed now"),
         )
-        return [partial(run_periodically, self.engine, self._clock, *job) for job in jobs]
+        return [partial(run_periodically, self.db_engine, self._clock, *job) for job in jobs]
 
     async def start_shell_and_jobs(self, stack: AsyncExitStack) -> None:
         """Start the shell, which runs the core, and the background jobs. They run until `stack` closes.
@@ -279,7 +279,7 @@ class Host:
             self.shell,
             self.settings,
             self.metrics,
-            store=self.engine,
+            db_engine=self.db_engine,
             house_engine_plan=self.house_engine_plan,
             uses_tls=tls is not None,
             describe_outage=self._describe_outage,
@@ -301,7 +301,7 @@ class Host:
             self._finished_records.put_nowait(closed_match.record)
 
     async def _remove_old_data(self) -> None:
-        await apply_retention(self.engine, self.settings.store.retention)
+        await apply_retention(self.db_engine, self.settings.store.retention)
 
     async def _report_finished_records(self) -> None:
         """Call `on_record` with the record of each finished match, until cancelled. Return at once if `on_record` is None."""
@@ -478,13 +478,13 @@ async def open_host(
         await anyio.to_thread.run_sync(list_installed_games)
         if settings.server.role is not ProcessRole.CORE:  # a standby may wait on the leader's address
             await _require_usable_addresses(settings.server)
-        engine = await stack.enter_async_context(open_store(settings))
+        db_engine = await stack.enter_async_context(open_store(settings))
         metrics = Metrics()
         is_standby = settings.server.role is ProcessRole.CORE
-        async with convert_database_errors(engine):
+        async with convert_database_errors(db_engine):
             journal = await stack.enter_async_context(
                 open_journal(
-                    engine,
+                    db_engine,
                     settings.server.name,
                     is_standby=is_standby,
                     lease_seconds=STANDBY_LEASE_SECONDS if is_standby else DEFAULT_LEASE_SECONDS,
@@ -524,7 +524,7 @@ async def make_edge(
     settings: ArenaSettings,
     metrics: Metrics,
     *,
-    store: Engine,
+    db_engine: Engine,
     house_engine_plan: HouseEnginePlan,
     uses_tls: bool,
     describe_outage: Callable[[], str],
@@ -538,7 +538,7 @@ async def make_edge(
 
     edge_number          number of the edge, which identifies it to the core
     core                 core to which the edge passes messages
-    store                database that the pages read and write
+    db_engine            database that the pages read and write
     house_engine_plan    engines that the server runs, for display on the pages
     uses_tls             True if the edge itself speaks TLS
     describe_outage      function that returns the reason why no match can begin now; empty if matches can begin
@@ -573,7 +573,7 @@ async def make_edge(
     )
     edge.page_handler = pages = WebApp(
         info,
-        store,
+        db_engine,
         edge.page_client,
         metrics,
         edge.work_budget,
@@ -584,10 +584,10 @@ async def make_edge(
         clock=clock,
     )
     stack.callback(pages.page_process.close)
-    update = partial(_load_and_apply_directives, edge, pages, store)
+    update = partial(_load_and_apply_directives, edge, pages, db_engine)
     edge.start_soon(
         run_periodically,
-        store,
+        db_engine,
         clock,
         update,
         DIRECTIVE_POLL_INTERVAL_SECONDS,
@@ -597,12 +597,12 @@ async def make_edge(
     return edge
 
 
-async def _load_and_apply_directives(edge: Edge, pages: WebApp, store: Engine) -> None:
+async def _load_and_apply_directives(edge: Edge, pages: WebApp, db_engine: Engine) -> None:
     """Load the bans and the notice from the store, and give them to an edge and its pages.
 
     On a database error, the last known ones stay in force.
     """
-    current, names = await load_directives_and_banned_names(store)
+    current, names = await load_directives_and_banned_names(db_engine)
     notice = next(
         (Notice(directive.text, directive.until) for directive in current if directive.kind == "notice"),
         EMPTY_NOTICE,
@@ -665,6 +665,6 @@ async def open_store(settings: ArenaSettings) -> AsyncIterator[Engine]:
                 tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True)
             )
             opening = open_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
-        engine = await stack.enter_async_context(opening)
-        await create_or_migrate_store(engine)
-        yield engine
+        db_engine = await stack.enter_async_context(opening)
+        await create_or_migrate_store(db_engine)
+        yield db_engine

@@ -103,7 +103,7 @@ async def open_edge(
         number = LOCAL_EDGE_NUMBER + 1 + secrets.randbelow(EDGE_NUMBER_UPPER_BOUND - LOCAL_EDGE_NUMBER - 1)
         call_soon = asyncio.get_running_loop().call_soon
         link = EdgeLink(bus, settings.server.name, number, clock=clock, call_soon=call_soon)
-        engine = await stack.enter_async_context(
+        db_engine = await stack.enter_async_context(
             open_engine(settings.store.url, timeouts=EDGE_DATABASE_TIMEOUTS)
         )
         metrics = Metrics()
@@ -114,8 +114,8 @@ async def open_edge(
             link,
             settings,
             metrics,
-            store=engine,
-            send_host_request=partial(send_host_request, engine),
+            db_engine=db_engine,
+            send_host_request=partial(send_host_request, db_engine),
             house_engine_plan=house_engine_plan,
             uses_tls=tls is not None,
             loop_lag=EventLoopLag(clock, metrics.loop_lag_seconds.observe),

@@ -276,7 +276,7 @@ def make_private_host_settings(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
-    database: str | None = None,
+    database_url: str | None = None,
     name: str = "",
     anyone: bool = False,
     proxies: Sequence[str] = (),
@@ -288,7 +288,7 @@ def make_private_host_settings(
 
     host           address to listen on
     port           port to listen on; 0 for any free one
-    database       URL of the store; None for a temporary one
+    database_url   URL of the store; None for a temporary one
     name           name of the server in its database
     anyone         True to let bots use any name without a token
     proxies        addresses of proxies whose X-Forwarded-For is trusted
@@ -301,7 +301,7 @@ def make_private_host_settings(
         pool=PoolSettings(matchmaker=False, concurrency=1),
         matches=MatchSettings(grace_seconds=grace_seconds, adjudicate=_format_adjudication(adjudication)),
         house=HouseSettings(engines=()),
-        store=StoreSettings(url=database or ""),
+        store=StoreSettings(url=database_url or ""),
         limits=limits or PRIVATE_HOST_LIMITS,
     )
 

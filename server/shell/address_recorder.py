@@ -23,8 +23,8 @@ class AddressRecorder:
     Only bots whose owner is stored are recorded, because the addresses of different owners are compared.
     """
 
-    def __init__(self, engine: Engine, shell: Shell) -> None:
-        self._engine = engine
+    def __init__(self, db_engine: Engine, shell: Shell) -> None:
+        self._db_engine = db_engine
         self._shell = shell
         self._current_day, self._hash_key = "", b""
         """Current day (UTC), as YYYY-MM-DD, and the random key with which its addresses are hashed."""
@@ -54,6 +54,6 @@ class AddressRecorder:
         """
         uses = frozenset(self._unstored_uses)
         if uses:
-            await database.run_in_transaction(self._engine, partial(store_address_uses, uses=uses))
+            await database.run_in_transaction(self._db_engine, partial(store_address_uses, uses=uses))
             self._unstored_uses -= uses
             self._stored_uses |= uses

@@ -64,7 +64,7 @@ class Authenticator:
 
     def __init__(
         self,
-        engine: Engine,
+        db_engine: Engine,
         server_name: str,
         *,
         admits_anyone: bool,
@@ -74,13 +74,13 @@ class Authenticator:
     ) -> None:
         """Set up the authenticator.
 
-        engine               store with tokens, owners, sessions and ratings
+        db_engine            store with tokens, owners, sessions and ratings
         server_name          name of this server; bots may resume only the sessions that are stored under this name
         admits_anyone        True if any client may use a name without a token, as on a private network
         admits_guests        True if guests need no token
         wrong_token_counter  counter of wrong tokens by address
         """
-        self._engine = engine
+        self._db_engine = db_engine
         self._server_name = server_name
         self._admits_anyone = admits_anyone
         self._admits_guests = admits_guests
@@ -203,7 +203,7 @@ class Authenticator:
             }.union(names_to_look_up)
             accounts: dict[str, StoredAccount] | None = None
             try:
-                accounts = await load_accounts(self._engine, self._server_name, names) if names else {}
+                accounts = await load_accounts(self._db_engine, self._server_name, names) if names else {}
             except Exception as error:
                 why = describe_database_error(error)
                 if why is None:

@@ -27,8 +27,8 @@ class HostRequestHandler:
     Requests that are kept in the store are handled by calls of `submit_stored_requests`.
     """
 
-    def __init__(self, engine: Engine, server_name: str, shell: Shell) -> None:
-        self._engine = engine
+    def __init__(self, db_engine: Engine, server_name: str, shell: Shell) -> None:
+        self._db_engine = db_engine
         self._server_name = server_name
         self._shell = shell
         self._last_request_number = 0
@@ -52,7 +52,7 @@ class HostRequestHandler:
         request may still be carried out.
         """
         if server_name != self._server_name:
-            return await send_host_request(self._engine, server_name, request)
+            return await send_host_request(self._db_engine, server_name, request)
         self._last_request_number -= 1
         number = self._last_request_number
         self._pending_answers[number] = asyncio.get_running_loop().create_future()
@@ -79,7 +79,7 @@ class HostRequestHandler:
 
         Raises any database error.
         """
-        requests = await load_pending_requests(self._engine, self._server_name)
+        requests = await load_pending_requests(self._db_engine, self._server_name)
         if self._shell.core is not self._last_core:
             self._last_core, self._should_log_refusal = self._shell.core, {}
         for request in requests:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class RatingUpdater:
     """Updater of the stored ratings and tables of results. Each call of `update_ratings` counts newly finished matches."""
 
-    def __init__(self, engine: Engine, shell: Shell) -> None:
-        self._engine = engine
+    def __init__(self, db_engine: Engine, shell: Shell) -> None:
+        self._db_engine = db_engine
         self._shell = shell
         self._has_uncounted_matches = True
         self._has_loaded_seasons = False
@@ -40,7 +40,7 @@ class RatingUpdater:
 
         Raises any database error. The next call then counts the matches.
         """
-        stored_seasons = await load_seasons(self._engine)
+        stored_seasons = await load_seasons(self._db_engine)
         seasons = {
             season.game: stored_seasons.get_season_number(season.game)
             for season in stored_seasons.closed_seasons
@@ -52,7 +52,7 @@ class RatingUpdater:
         if self._has_uncounted_matches:
             self._has_uncounted_matches = False
             try:
-                await add_new_matches_to_aggregates(self._engine, self._submit_rating_change)
+                await add_new_matches_to_aggregates(self._db_engine, self._submit_rating_change)
             except Exception:
                 self._has_uncounted_matches = True
                 raise

@@ -164,7 +164,7 @@ async def play(host: Host) -> str:
     requests = []
     for format in ("knockout", "swiss"):
         plan = PLAN | {"format": format}
-        ladder = await claim_ladder(host.engine, "elsewhere", "ladder", format, "auto", plan)
+        ladder = await claim_ladder(host.db_engine, "elsewhere", "ladder", format, "auto", plan)
         schedule = Schedule(ladder.uid.hex, make_format(format, ["anna", "bert"], 1, 1, 1))
         first = schedule.list_startable_pairings()[0]
         terms = replace(
@@ -179,7 +179,7 @@ async def play(host: Host) -> str:
                 tasks.start_soon(anna.play, terms.game)
                 tasks.start_soon(bert.play, terms.game)
                 await host.play_match(terms)
-    await run_in_transaction(host.engine, partial(close_season, season_name="spring"))
+    await run_in_transaction(host.db_engine, partial(close_season, season_name="spring"))
     return last.match
 
 
@@ -201,7 +201,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
     ) as host:
         match = await play(host)
         assert await send_host_request(
-            host.engine,
+            host.db_engine,
             "",
             AnnounceTournament(replace(CUP_PLAN, start_unix_s=2_000_000_000, closing_unix_s=2_000_000_000)),
         )
@@ -244,13 +244,13 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
             "/api/join?name=NAME": ["/api/join?name=lion"],
         }
         assert asked.keys() == guide.questions.keys()
-        code = (await create_invitations(host.engine, ["anna"], 2, 3600))["anna"]
+        code = (await create_invitations(host.db_engine, ["anna"], 2, 3600))["anna"]
         basic = base64.b64encode(
-            f"anna:{await tokens.create_token(host.engine, 'anna', 'bot')}".encode()
+            f"anna:{await tokens.create_token(host.db_engine, 'anna', 'bot')}".encode()
         ).decode()
-        await tokens.create_token(host.engine, "dora", "bot")
+        await tokens.create_token(host.db_engine, "dora", "bot")
         admin = base64.b64encode(
-            f"root:{await tokens.create_token(host.engine, 'root', 'admin')}".encode()
+            f"root:{await tokens.create_token(host.db_engine, 'root', 'admin')}".encode()
         ).decode()
         for question, targets in asked.items():
             for target in targets:

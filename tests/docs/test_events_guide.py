@@ -28,7 +28,7 @@ def commands() -> list[list[str]]:
 
 async def test_what_is_typed_works(database: str) -> None:
     told: dict[str, str] = {}
-    settings = make_private_host_settings(database=database, anyone=True)
+    settings = make_private_host_settings(database_url=database, anyone=True)
     house = HouseEnginePlan(parse_house_engines(["greedy"]), admits_guests=True)
     async with (
         open_host(settings, resumed_event_name=DEFAULT_EVENT_NAME, house_engine_plan=house) as host,

@@ -199,7 +199,7 @@ async def test_alert_on_event_loop_lag() -> None:
 
 
 async def test_alert_on_a_nearly_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with open_host(make_private_host_settings(database=f"sqlite:///{tmp_path}/arena.db")) as host:
+    async with open_host(make_private_host_settings(database_url=f"sqlite:///{tmp_path}/arena.db")) as host:
         watch = Watch(host.metrics)
         monkeypatch.setattr(shutil, "disk_usage", lambda _folder: Usage(100, 80, 20))
         assert not watch.fires("ArenaDiskFull")

@@ -63,7 +63,7 @@ async def test_two_bots_play_a_match_to_its_end(host: Host) -> None:
     assert record.result.reason is ends[0].reason
     assert record.players.maxie == "anna"
     assert record.time_control == "600+1"
-    assert await load_event_records(host.engine, "test") == [record]
+    assert await load_event_records(host.db_engine, "test") == [record]
 
 
 @pytest.mark.parametrize("watched", [False, True])
@@ -119,15 +119,15 @@ async def test_a_cancelled_host_still_commits_arrived_messages(tmp_path: Path) -
     with anyio.fail_after(500):
         with anyio.CancelScope() as scope:
             async with (
-                open_host(make_private_host_settings(database=url)) as host,
+                open_host(make_private_host_settings(database_url=url)) as host,
                 anyio.create_task_group() as tasks,
             ):
                 tasks.start_soon(host.store_record, played, record)
                 await anyio.lowlevel.checkpoint()
                 scope.cancel()
                 await anyio.sleep_forever()
-        async with open_host(make_private_host_settings(database=url)) as again:
-            assert await load_event_records(again.engine, record.event) == [record]
+        async with open_host(make_private_host_settings(database_url=url)) as again:
+            assert await load_event_records(again.db_engine, record.event) == [record]
 
 
 async def test_a_store_that_fails_at_the_start_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ async def test_a_store_that_fails_at_the_start_is_refused_in_one_line(tmp_path: 
     async with open_store(database) as engine, engine.begin() as connection:
         await connection.execute(sa.schema.DropTable(schema.servers))
     with pytest.raises(StoreError, match=re.escape(f"cannot use {database}: no such table: servers")):
-        async with open_host(make_private_host_settings(database=database)):
+        async with open_host(make_private_host_settings(database_url=database)):
             pytest.fail("the host was opened")
 
 
@@ -183,7 +183,7 @@ async def test_finished_matches_are_packed_while_the_server_runs(monkeypatch: py
         with anyio.fail_after(500):
             found: list[bool] = []
             while found != [True]:
-                async with host.engine.connect() as connection:
+                async with host.db_engine.connect() as connection:
                     found = list((await connection.execute(sa.select(schema.records.c.whole))).scalars())
 
 

@@ -95,7 +95,7 @@ async def test_no_match_is_void_and_no_clock_runs_during_an_outage_of_the_store(
 
     async with (
         AsyncExitStack() as stack,
-        open_host(make_private_host_settings(database=url, grace_seconds=300.0)) as host,
+        open_host(make_private_host_settings(database_url=url, grace_seconds=300.0)) as host,
         anyio.create_task_group() as tasks,
     ):
         for pair, here in zip(pairs, reached, strict=True):
@@ -120,7 +120,7 @@ async def test_no_match_is_void_and_no_clock_runs_during_an_outage_of_the_store(
             while len(records) < len(pairs):
                 await anyio.sleep(0.02)
         assert await get_readiness(host) == (200, "ready\n")
-        stored = await load_event_records(host.engine, "test")
+        stored = await load_event_records(host.db_engine, "test")
         assert {each.match: each for each in stored} == {each.match: each for each in records}
     for record in records:
         assert record.result.reason not in FORFEIT_REASONS | {EndReason.SERVER_FAULT}
@@ -136,7 +136,7 @@ async def test_a_server_stopped_during_an_outage_of_the_store_continues_its_matc
     game, reached, go = game_of("riskless"), anyio.Event(), anyio.Event()
     async with AsyncExitStack() as stack:
         host = await stack.enter_async_context(
-            open_host(make_private_host_settings(database=url, grace_seconds=600.0))
+            open_host(make_private_host_settings(database_url=url, grace_seconds=600.0))
         )
         anna, bert = [await stack.enter_async_context(enter(host, name)) for name in ("anna", "bert")]
         async with anyio.create_task_group() as tasks:

@@ -38,12 +38,12 @@ async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not
 ) -> None:
     monkeypatch.setattr(hosts, "ADDRESS_STORING_INTERVAL_SECONDS", 0.01)
     async with (
-        open_host(make_private_host_settings(database=database, proxies=["127.0.0.0/8"])) as host,
+        open_host(make_private_host_settings(database_url=database, proxies=["127.0.0.0/8"])) as host,
         AsyncExitStack() as stack,
     ):
         peers = {}
         for name, address in (("anna", "2001:db8::1"), ("bert", "2001:db8::2"), ("carl", "192.0.2.1")):
-            token = await tokens.create_token(host.engine, name, "bot")
+            token = await tokens.create_token(host.db_engine, name, "bot")
             header = {"X-Forwarded-For": address}
             peers[name] = await stack.enter_async_context(dial(host.url, additional_headers=header))
             await peers[name].hello(name, token)
@@ -51,11 +51,11 @@ async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not
         await play(host, peers["bert"], peers["carl"])
         count = sa.select(sa.func.count()).select_from(schema.addresses)
         while True:
-            async with host.engine.connect() as connection:
+            async with host.db_engine.connect() as connection:
                 if await connection.scalar(count) == len(peers):
                     break
             await anyio.sleep(0.01)
-        stored = await read_store_as_text(host.engine)
+        stored = await read_store_as_text(host.db_engine)
         assert "2001:db8" not in stored
         assert "192.0.2.1" not in stored
     code, out, err = await anyio.to_thread.run_sync(lambda: arena("audit", "--json", "-", "--db", database))

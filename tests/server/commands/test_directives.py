@@ -43,7 +43,7 @@ async def test_each_command_acts_on_a_running_server(database: str) -> None:
     async with open_store(database) as engine:
         token = await tokens.create_token(engine, "dora", "bot")
     async with (
-        open_host(make_private_host_settings(database=database, anyone=True)) as host,
+        open_host(make_private_host_settings(database_url=database, anyone=True)) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         enter(host, "carl") as carl,
@@ -81,7 +81,7 @@ async def test_a_kick_reports_whether_the_name_was_connected(database: str) -> N
 
     await refuses("bert is not connected", "bert")
     async with (
-        open_host(make_private_host_settings(database=database, anyone=True)) as host,
+        open_host(make_private_host_settings(database_url=database, anyone=True)) as host,
         dial(host.url) as eve,
         enter(host, "anna") as anna,
     ):
@@ -139,10 +139,12 @@ def test_an_invalid_directive_is_reported_in_one_line(database: str) -> None:
 async def test_a_refused_request_is_logged_unless_it_is_a_question(
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with open_host(make_private_host_settings(database=database)) as host:
-        found = await host_requests.send_host_request(host.engine, "", FindConnectedClient("anna"))
+    async with open_host(make_private_host_settings(database_url=database)) as host:
+        found = await host_requests.send_host_request(host.db_engine, "", FindConnectedClient("anna"))
         assert found == RequestAnswer("anna is not connected", succeeded=False)
-        answer = await host_requests.send_host_request(host.engine, "", ChangeTournament("weekly", "pause"))
+        answer = await host_requests.send_host_request(
+            host.db_engine, "", ChangeTournament("weekly", "pause")
+        )
     assert answer is not None
     assert not answer.succeeded
     refusals = [record.getMessage() for record in caplog.records if record.name == "arena.requests"]

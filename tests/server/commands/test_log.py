@@ -41,7 +41,7 @@ def test_the_reported_engines_are_shown(database: str) -> None:
     async def play() -> str:
         engine = EngineInfo("jamboree", {"depth": "8", "form": "co\x1burse"}, 2)
         async with (
-            open_host(make_private_host_settings(database=database)) as host,
+            open_host(make_private_host_settings(database_url=database)) as host,
             enter(host, "anna", engine=engine) as anna,
             enter(host, "bert") as bert,
             anyio.create_task_group() as tasks,
@@ -91,8 +91,8 @@ def test_a_log_that_cannot_be_shown_is_an_error(filled_store: str) -> None:
 
 
 async def test_a_bot_can_fetch_only_logs_of_its_own_matches(filled_store: str) -> None:
-    async with open_host(make_private_host_settings(database=filled_store, anyone=False)) as host:
-        tokens = {name: await create_token(host.engine, name, "bot") for name in ("anna", "zoe")}
+    async with open_host(make_private_host_settings(database_url=filled_store, anyone=False)) as host:
+        tokens = {name: await create_token(host.db_engine, name, "bot") for name in ("anna", "zoe")}
 
         async def ask(name: str, token: str, match: str = "aaaa", url: str = host.url) -> Result:
             words = ("log", match, "--url", url, "--name", name, "--token", token)

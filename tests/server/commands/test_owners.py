@@ -57,7 +57,7 @@ async def test_a_connected_bot_is_disconnected_and_forgotten(database: str, tmp_
     command = partial(run, database)
     token = (await command("token", "create", "anna", "--owner", "ada")).stdout.strip()
     async with (
-        open_host(make_private_host_settings(database=database)) as host,
+        open_host(make_private_host_settings(database_url=database)) as host,
         enter(host, "bert") as bert,
         dial(host.url) as anna,
     ):
@@ -86,7 +86,7 @@ async def test_a_bot_is_renamed_and_hidden_while_the_server_runs(
 ) -> None:
     token = (await run(database, "token", "create", "anna", "--owner", "ada")).stdout.strip()
     async with (
-        open_host(make_private_host_settings(database=database)) as host,
+        open_host(make_private_host_settings(database_url=database)) as host,
         enter(host, "bert") as bert,
         dial(host.url) as anna,
     ):
@@ -95,7 +95,7 @@ async def test_a_bot_is_renamed_and_hidden_while_the_server_runs(
 
         async def shown() -> str:
             """Return all pages and data with the bot and its match. Later calls may get cached responses."""
-            await add_new_matches_to_aggregates(host.engine)
+            await add_new_matches_to_aggregates(host.db_engine)
             paths = "api/table", "api/records", f"api/record/{match}", "api/search?bot=bert", f"match/{match}"
             return " ".join([(await get(host, f"/{path}"))[2].decode() for path in paths])
 
@@ -145,7 +145,7 @@ async def test_a_bot_is_renamed_and_hidden_while_the_server_runs(
 
 async def test_a_bot_in_a_match_is_renamed_after_the_match(database: str) -> None:
     async with (
-        open_host(make_private_host_settings(database=database, anyone=True, grace_seconds=1)) as host,
+        open_host(make_private_host_settings(database_url=database, anyone=True, grace_seconds=1)) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         anyio.create_task_group() as tasks,
@@ -168,7 +168,7 @@ async def test_a_bot_entered_in_a_series_is_renamed_and_forgotten_before_the_eve
         return " ".join(json.loads((await command("event", "show", "weekly", "--json", "-")).stdout)["bots"])
 
     async with open_host(
-        make_private_host_settings(database=database), resumed_event_name=DEFAULT_EVENT_NAME
+        make_private_host_settings(database_url=database), resumed_event_name=DEFAULT_EVENT_NAME
     ):
         in_days = f"{datetime.now(UTC) + timedelta(days=3):%a} 20:00"  # it does not begin during the test
         words = ("--at", in_days, "--every", "week", "--invite", "anna,bert")
@@ -207,10 +207,10 @@ async def test_an_unknown_name_cannot_be_forgotten(database: str) -> None:
 
 async def test_a_bot_that_cannot_be_renamed_during_an_event_stays_connected(database: str) -> None:
     token = (await run(database, "token", "create", "anna")).stdout.strip()
-    async with open_host(make_private_host_settings(database=database)) as host, dial(host.url) as anna:
+    async with open_host(make_private_host_settings(database_url=database)) as host, dial(host.url) as anna:
         await anna.hello("anna", token)
         row = {"event": "cup", "uid": "u", "kind": "ladder", "named": True, "started": "2026-11-26T10:00:00Z"}
-        async with host.engine.begin() as connection:
+        async with host.db_engine.begin() as connection:
             await connection.execute(sa.insert(ladders).values(plan='{"bots": ["anna"]}', **row))
         result = await anyio.to_thread.run_sync(lambda: arena("rename", "anna", "wolf", "--db", database))
         assert (result.code, result.stderr) == (

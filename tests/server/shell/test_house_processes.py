@@ -142,7 +142,9 @@ async def test_a_killed_engine_is_restarted_and_continues_its_match(monkeypatch:
 
 @pytest.mark.slow
 async def test_an_engine_continues_its_matches_after_a_restart_of_the_server(tmp_path: Path) -> None:
-    settings = make_private_host_settings(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=300)
+    settings = make_private_host_settings(
+        database_url=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=300
+    )
     async with host_with_house(RANDOM, settings=settings) as host, dial(host.url) as guest:
         session = (await guest.hello("guest-1")).session
         turn = await begin_house_match(guest)

@@ -35,13 +35,13 @@ from tests.server.web.test_web_app import get, get_pages
 @on_sqlite
 async def test_an_admin_sees_the_connected_bots_and_issues_directives(database: str) -> None:
     async with (
-        open_host(make_private_host_settings(database=database, anyone=True)) as host,
+        open_host(make_private_host_settings(database_url=database, anyone=True)) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         dial(host.url) as eve,
     ):
         await eve.hello("eve", role="spectator")
-        secret = basic("tower", await tokens.create_token(host.engine, "tower", "admin"))
+        secret = basic("tower", await tokens.create_token(host.db_engine, "tower", "admin"))
 
         async def state(**given: str) -> dict[str, Any]:
             status, _, body = await get(host, f"/api/host?{urlencode(given)}", "POST", Authorization=secret)
@@ -59,7 +59,7 @@ async def test_an_admin_sees_the_connected_bots_and_issues_directives(database: 
             await bert.hear(Turn)
             await bert.say(Move(terms.match, 0, 99))
             assert (await bert.hear(Error)).code is ErrorCode.ILLEGAL_MOVE, "bert forfeits"
-        await add_new_matches_to_aggregates(host.engine)
+        await add_new_matches_to_aggregates(host.db_engine)
         with anyio.fail_after(500):
             while (response := await state())["bots"] is None:  # a busy core does not list them in time
                 pass
@@ -72,7 +72,7 @@ async def test_an_admin_sees_the_connected_bots_and_issues_directives(database: 
 
         assert (await state(do="notice", text="At eight."))["directives"][0]["text"] == "At eight."
         assert (await state(do="lift"))["directives"] == []
-        await tokens.create_token(host.engine, "wolf", "bot", "carl")
+        await tokens.create_token(host.db_engine, "wolf", "bot", "carl")
         await state(do="kick", name="anna", text="stand back")
         await state(do="ban", name="bert")
         response = await state(do="ban", owner="carl")
@@ -129,10 +129,10 @@ async def test_a_ban_is_stored_even_if_the_time_limit_passes_meanwhile(database:
 
 async def test_only_an_admin_sees_the_host_page(host: Host) -> None:
     for role in ("bot", "spectator"):
-        secret = basic(role, await tokens.create_token(host.engine, role, role))
+        secret = basic(role, await tokens.create_token(host.db_engine, role, role))
         assert (await get(host, "/api/host", "POST", Authorization=secret))[0] == 401
-    secret = basic("tower", await tokens.create_token(host.engine, "tower", "admin"))
-    await tokens.revoke_token(host.engine, "tower")
+    secret = basic("tower", await tokens.create_token(host.db_engine, "tower", "admin"))
+    await tokens.revoke_token(host.db_engine, "tower")
     assert (await get(host, "/api/host", "POST", Authorization=secret))[0] == 401
     async with dial(host.url):
         assert (await get(host, "/api/host", "POST"))[0] == 401
@@ -140,9 +140,9 @@ async def test_only_an_admin_sees_the_host_page(host: Host) -> None:
 
 @on_sqlite
 async def test_an_admin_renames_hides_and_restores_bots(database: str) -> None:
-    async with open_host(make_private_host_settings(database=database)) as host, dial(host.url) as anna:
-        secret = basic("tower", await tokens.create_token(host.engine, "tower", "admin"))
-        token = await tokens.create_token(host.engine, "anna", "bot", "ada")
+    async with open_host(make_private_host_settings(database_url=database)) as host, dial(host.url) as anna:
+        secret = basic("tower", await tokens.create_token(host.db_engine, "tower", "admin"))
+        token = await tokens.create_token(host.db_engine, "anna", "bot", "ada")
         await anna.hello("anna", token)
 
         async def post(**given: str) -> tuple[int, Any]:

@@ -112,7 +112,7 @@ def test_any_name_survives_escaping_and_folding(name: str) -> None:
 
 
 async def test_a_server_serves_the_calendar_of_its_store(host: Host) -> None:
-    await insert_event(host.engine, EventState(WEEKLY_PLAN))
+    await insert_event(host.db_engine, EventState(WEEKLY_PLAN))
     status, headers, body = await get(host, "/events.ics")
     assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
     listed_events = read_calendar(body)

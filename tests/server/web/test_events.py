@@ -29,20 +29,20 @@ PLAN = {
 
 
 async def test_the_plan_of_an_event_played_elsewhere_comes_from_the_store(host: Host) -> None:
-    await claim_ladder(host.engine, "elsewhere", "ladder", "cup", "auto", PLAN)
+    await claim_ladder(host.db_engine, "elsewhere", "ladder", "cup", "auto", PLAN)
     event = await get_json(host, "event?name=cup")
     assert (event["counted"], event["playing"], event["finished"]) == (0, 0, False)
     plan = event["plan"]
     assert (plan["format"], plan["rounds"], plan["maps"]) == ("swiss", 3, ["italy"])
     assert (plan["time_control"], plan["matches"], plan["due"]) == ("1+0", None, [])
     assert len(plan["bots"]) == MAX_LISTED_BOTS
-    await finish_ladder(host.engine, "cup", "elsewhere")
+    await finish_ladder(host.db_engine, "cup", "elsewhere")
     assert (await load_event(host))["finished"]
 
 
 async def test_matches_without_a_plan_form_an_event(host: Host) -> None:
     await play(host, 1)
-    await add_new_matches_to_aggregates(host.engine)
+    await add_new_matches_to_aggregates(host.db_engine)
     event = await get_json(host, "event?name=test")
     assert (event["plan"], event["counted"], event["finished"]) == (None, 1, False)
     status, _, body = await get(host, "/api/event?name=none")
@@ -61,7 +61,7 @@ async def test_the_progress_of_an_event_comes_from_its_player() -> None:
 
 async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
     event = begin_event("swiss", 4)
-    await insert_event(host.engine, event.state)
+    await insert_event(host.db_engine, event.state)
     first, second = event.list_due_matches()
     assert [(each["maxie"], each["minnie"], each["round"]) for each in await load_due_matches(host)] == [
         (first.maxie, first.minnie, 1),
@@ -70,7 +70,7 @@ async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
     for number, leg in enumerate(first.pair.make_pairings()):
         match = event.record_match_start(leg)
         await store_match(
-            host.engine,
+            host.db_engine,
             day(1 + number),
             events(MAXIE_WINS),
             maxie=leg.maxie,
@@ -84,7 +84,7 @@ async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
 
 async def test_a_cancelled_event_has_the_reason(host: Host) -> None:
     state = replace(begin_event("swiss", 4).state, phase="cancelled", cancel_reason="too few bots")
-    await insert_event(host.engine, state)
+    await insert_event(host.db_engine, state)
     event = await get_json(host, "event?name=cup")
     assert (event["finished"], event["cancel_reason"]) == (True, "too few bots")
 
@@ -93,7 +93,7 @@ async def load_event(host: Host) -> Any:
     """Return the response for the event `cup`, without the cache of the page process."""
     route_match = parse_request_target("/api/event?name=cup")
     assert route_match is not None
-    response = await StoreDataHandler(host.engine).handle_request(route_match, LiveSnapshot())
+    response = await StoreDataHandler(host.db_engine).handle_request(route_match, LiveSnapshot())
     return json.loads(response.body)
 
 

@@ -98,7 +98,7 @@ async def test_each_page_has_its_title(host: Host) -> None:
 
 
 async def test_a_page_is_served_while_the_store_does_not_answer(host: Host) -> None:
-    async with host.engine.connect() as connection:
+    async with host.db_engine.connect() as connection:
         await connection.execute(sa.text("DROP TABLE standings"))
         await connection.commit()
     status, _, body = await get(host, "/bot/anna")

@@ -79,7 +79,7 @@ async def may_connect(host: Host, name: str, secret: str) -> bool:
 
 
 async def test_an_owner_registers_rotates_and_retires_the_invited_number_of_names(host: Host) -> None:
-    codes = await invitations.create_invitations(host.engine, ["ada", "bob"], 2, 3600)
+    codes = await invitations.create_invitations(host.db_engine, ["ada", "bob"], 2, 3600)
     ada, bob = (f"Bearer {code}" for code in codes.values())
     assert (await post_json(host, "join", ada))["left"] == 2
     tiger = await request_token(host, "join?name=tiger", ada)
@@ -123,7 +123,7 @@ async def test_many_owners_behind_one_address_register_at_the_same_time(host: Ho
         ThreadPoolExecutor(40)
     )  # so that all requests are sent at once
     codes = await invitations.create_invitations(
-        host.engine, [f"student {number}" for number in range(40)], 2, 3600
+        host.db_engine, [f"student {number}" for number in range(40)], 2, 3600
     )
     joined: list[str] = []
 
@@ -140,11 +140,11 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     plan = replace(
         CUP_PLAN, start_unix_s=FAR_FUTURE, closing_unix_s=FAR_FUTURE, invited=("tiger", "lion", "wolf")
     )
-    assert await send_host_request(host.engine, "", AnnounceTournament(plan))
-    tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
-    await tokens.create_token(host.engine, "lion", "bot", "ada")
-    await tokens.create_token(host.engine, "bear", "bot", "ada")
-    await tokens.create_token(host.engine, "wolf", "bot", "bob")
+    assert await send_host_request(host.db_engine, "", AnnounceTournament(plan))
+    tiger = basic("tiger", await tokens.create_token(host.db_engine, "tiger", "bot", "ada"))
+    await tokens.create_token(host.db_engine, "lion", "bot", "ada")
+    await tokens.create_token(host.db_engine, "bear", "bot", "ada")
+    await tokens.create_token(host.db_engine, "wolf", "bot", "bob")
     cup = {"event": "cup", "state": "open", "begins": format_unix_time_as_utc(FAR_FUTURE), "bots": []}
     assert (await post_json(host, "me", tiger))["events"] == [cup]
     for name in ("tiger", "lion"):
@@ -153,7 +153,7 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     response = await post_json(host, "me/withdraw?event=cup&name=lion", tiger)
     assert response["events"] == [cup | {"bots": ["tiger"]}]
     async with dial(host.url) as peer:
-        await peer.say(Hello("lion", await tokens.rotate_token(host.engine, "lion")))
+        await peer.say(Hello("lion", await tokens.rotate_token(host.db_engine, "lion")))
         assert isinstance(await peer.next(), Welcome)
         await peer.say(EnterEvent("cup"))
         refused = await peer.next()
@@ -168,14 +168,14 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
         assert await post(host, f"me/{path}", tiger) == (409, why)
     assert (await post(host, "me/enter?event=cup&name=tiger", basic("tiger", "a guess")))[0] == 401
     soon = replace(plan, event="tea", uid="8", closing_unix_s=1)
-    assert await send_host_request(host.engine, "", AnnounceTournament(soon))
+    assert await send_host_request(host.db_engine, "", AnnounceTournament(soon))
     closed = "the entries of tea are closed: it is about to begin"
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
 
 
 async def test_an_entry_reaches_its_event_immediately(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     assert await send_host_request(
-        host.engine,
+        host.db_engine,
         "",
         AnnounceTournament(replace(CUP_PLAN, start_unix_s=FAR_FUTURE, closing_unix_s=FAR_FUTURE)),
     )
@@ -184,7 +184,7 @@ async def test_an_entry_reaches_its_event_immediately(host: Host, monkeypatch: p
         return []
 
     monkeypatch.setattr(host_requests, "load_pending_requests", pending_requests)
-    tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
+    tiger = basic("tiger", await tokens.create_token(host.db_engine, "tiger", "bot", "ada"))
     cup = {"event": "cup", "state": "open", "begins": format_unix_time_as_utc(FAR_FUTURE)}
     for action, bots in (("enter", ["tiger"]), ("withdraw", []), ("enter", ["tiger"])):
         response = await post_json(host, f"me/{action}?event=cup&name=tiger", tiger)
@@ -196,12 +196,12 @@ async def test_an_edge_changes_tokens_and_reaches_the_core_of_an_event(
 ) -> None:
     """An edge has no lease and no core: it changes tokens in the store, and sends requests to the core through the store."""
     assert await send_host_request(
-        host.engine,
+        host.db_engine,
         "",
         AnnounceTournament(replace(CUP_PLAN, start_unix_s=FAR_FUTURE, closing_unix_s=FAR_FUTURE)),
     )
-    old = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
-    async with open_store(host.engine.url.render_as_string(hide_password=False)) as engine:
+    old = basic("tiger", await tokens.create_token(host.db_engine, "tiger", "bot", "ada"))
+    async with open_store(host.db_engine.url.render_as_string(hide_password=False)) as engine:
         pages = OwnerPageHandler(engine, partial(send_host_request, engine))
 
         async def post_to_edge(path: str, authorization: str) -> tuple[int, str]:
@@ -269,24 +269,24 @@ async def test_a_stored_token_reaches_its_owner_even_if_the_time_for_the_answer_
 
 
 async def test_an_owner_cannot_change_the_tokens_of_another_owner(host: Host) -> None:
-    secret = await tokens.create_token(host.engine, "tiger", "bot", "ada")
-    await tokens.create_token(host.engine, "wolf", "bot", "bob")
-    await tokens.create_token(host.engine, "tower", "admin", "ada")
+    secret = await tokens.create_token(host.db_engine, "tiger", "bot", "ada")
+    await tokens.create_token(host.db_engine, "wolf", "bot", "bob")
+    await tokens.create_token(host.db_engine, "tower", "admin", "ada")
     for name in ("wolf", "tower", "nobody"):
         for word in ("rotate", "revoke"):
             status, text = await post(host, f"token/{word}?name={name}", basic("tiger", secret))
             assert (status, text) == (409, f"owner 'ada' has no bot called '{name}'")
     status, text = await post(host, "token/create?name=bear", basic("tiger", secret))
     assert (status, text) == (409, "this invitation is no longer open: ask the host for a new one")
-    [bot] = (await owners.load_owner_account(host.engine, "ada")).bots
+    [bot] = (await owners.load_owner_account(host.db_engine, "ada")).bots
     assert bot.name == "tiger"
 
 
 async def test_an_invitation_expires_and_the_larger_of_two_counts(host: Host) -> None:
-    codes = await invitations.create_invitations(host.engine, ["ada"], 2, -1)
+    codes = await invitations.create_invitations(host.db_engine, ["ada"], 2, -1)
     assert (await post(host, "join", f"Bearer {codes['ada']}"))[0] == 401
-    codes = await invitations.create_invitations(host.engine, ["ada"], 2, 3600)
-    codes |= {"again": (await invitations.create_invitations(host.engine, ["ada"], 1, 60))["ada"]}
+    codes = await invitations.create_invitations(host.db_engine, ["ada"], 2, 3600)
+    codes |= {"again": (await invitations.create_invitations(host.db_engine, ["ada"], 1, 60))["ada"]}
     assert [(await post_json(host, "join", f"Bearer {code}"))["left"] for code in codes.values()] == [2, 2]
 
 
@@ -326,7 +326,7 @@ async def test_two_servers_register_neither_too_many_nor_similar_names(database:
 
 
 async def test_other_sites_and_guessed_tokens_are_refused(host: Host) -> None:
-    codes = await invitations.create_invitations(host.engine, ["ada"], 2, 3600)
+    codes = await invitations.create_invitations(host.db_engine, ["ada"], 2, 3600)
     code = f"Bearer {codes['ada']}"
     assert (await post(host, "join", code, Origin="https://evil.example"))[0] == 403
     assert (await post(host, "join", code, Origin=host.url.replace("ws", "http")))[0] == 200

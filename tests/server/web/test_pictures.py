@@ -13,7 +13,7 @@ from tests.server.web.test_web_app import get, play
 
 async def test_matches_maps_and_events_have_pictures(host: Host) -> None:
     (match,) = await play(host, 1)
-    await add_new_matches_to_aggregates(host.engine)
+    await add_new_matches_to_aggregates(host.db_engine)
     for path, kind in {
         f"/picture/match/{match}/2.png": "PNG",
         f"/picture/match/{match}.png": "PNG",

@@ -182,7 +182,7 @@ async def test_an_impossible_name_never_reaches_the_database(
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """PostgreSQL refuses NUL, so that anybody could fill the server's log with errors."""
-    async with open_host(make_private_host_settings(database=database)) as host:
+    async with open_host(make_private_host_settings(database_url=database)) as host:
         token = host.issue_token("anna")
         credentials = base64.b64encode(f"anna:{token}".encode()).decode()
         for path in ("bot/a%00b", "table?event=%00", "records?bot=%0a", "record/%1b", "log/%00"):
@@ -194,7 +194,7 @@ async def test_an_impossible_name_never_reaches_the_database(
 async def test_simultaneous_equal_requests_share_one_response(host: Host) -> None:
     """Many reloads of a page, by one client or by many, must not keep the store busy."""
     await play(host, 1)
-    await add_new_matches_to_aggregates(host.engine)
+    await add_new_matches_to_aggregates(host.db_engine)
     async with anyio.create_task_group() as tasks:
         for number in range(40):
             letter = "t" if number % 2 else "%74"  # the same request, written differently
@@ -225,7 +225,7 @@ async def test_finished_matches_are_listed_newest_first_in_pages(host: Host) -> 
 @pytest.mark.smoke
 async def test_the_table_of_an_event_has_scores_and_cross_table(host: Host) -> None:
     await play(host, 2)
-    await add_new_matches_to_aggregates(host.engine)
+    await add_new_matches_to_aggregates(host.db_engine)
     table = await get_json(host, "table?event=test")
     assert table["counted"] == 2
     winner = table["rows"][0]
@@ -298,12 +298,12 @@ async def test_a_request_that_takes_too_long_gets_a_503_and_its_query_is_cancell
 ) -> None:
     """Lock the tables, as an example of a slow database."""
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_host(make_private_host_settings(database=url)) as host:
+    async with open_host(make_private_host_settings(database_url=url)) as host:
         pages = get_pages(host)
         assert await get_status(pages, "/api/maps") == 200  # starts the page process
         for path, route in ROUTES.items():
             monkeypatch.setitem(ROUTES, path, route._replace(timeout_seconds=0.5))
-        async with host.engine.connect() as locking:
+        async with host.db_engine.connect() as locking:
             await locking.execute(
                 sa.text("LOCK TABLE matches, standings, event_totals IN ACCESS EXCLUSIVE MODE")
             )
@@ -338,9 +338,11 @@ async def expect_busy(pages: WebApp, path: str) -> None:
 async def test_a_list_of_matches_reads_no_records(host: Host) -> None:
     ids = await play(host, 3)
     statements: list[str] = []
-    pages = StoreDataHandler(host.engine)
+    pages = StoreDataHandler(host.db_engine)
     sa.event.listen(
-        host.engine.sync_engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2])
+        host.db_engine.sync_engine,
+        "before_cursor_execute",
+        lambda *arguments: statements.append(arguments[2]),
     )
     for bot in ("", "anna", "bert"):
         asked = parse_request_target(f"/api/records?limit=50&game=tictactoe&bot={bot}")
