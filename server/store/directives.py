@@ -100,7 +100,7 @@ async def _read_directives(connection: AsyncConnection) -> list[Directive]:
 
 
 async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directive], dict[str, str]]:
-    """Return the bans, kicks and notices now in force, and for each name that may not connect, the reason.
+    """Return a list of the bans, kicks and notices now in force, and the reason for each name that may not connect, by name.
 
     The names are the banned names, all names of banned owners, and the names whose tokens were revoked in the last
     RECENT_REVOCATION_SECONDS.

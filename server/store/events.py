@@ -41,7 +41,7 @@ _decode_plan = msgspec.json.Decoder(_EventStateInPlan, dec_hook=decode_game).dec
 
 
 def make_event_row(state: EventState) -> dict[str, Any]:
-    """Return the row of the table `ladders` for an event, by column.
+    """Return the values of an event's row in the table `ladders`, by column name.
 
     The column `plan` is a JSON object. Its key `state` holds the whole state. Its other keys are the same as in the plan
     of a ladder (`arena ladder`), so that the same code can read both.

@@ -179,7 +179,7 @@ def _encode_rows_without_recorded_data(rows: Sequence[str], moves: Sequence[_Mov
     moves: moves in the record
 
     The time of each event is replaced by the time since the preceding event. For an event with a recorded move, the
-    recorded duration of the turn is subtracted too, so that the number is mostly small.
+    recorded duration of the turn is subtracted too, so that the stored number is mostly small.
     """
     previous_ns, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:

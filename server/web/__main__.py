@@ -121,7 +121,7 @@ class PageRequestHandler:
         return await self._store_data_handler.handle_request(route_match, request.live_snapshot)
 
     async def _render_page(self, request: PageRequest) -> Response:
-        """Return an HTML page with a title and link preview of its own.
+        """Respond with an HTML page that has a title and a link preview of its own.
 
         If the store is slow or unavailable, the page has the general title and preview of the site.
         """

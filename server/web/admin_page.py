@@ -105,7 +105,7 @@ class AdminPageHandler:
         self._rename_queue = renames
 
     async def handle_request(self, form: Mapping[str, str], authorization: str) -> Response:
-        """Carry out an action, and return the state of the server after it.
+        """Carry out an action, and respond with the state of the server after the action.
 
         form: parameters of the request. `do` is the action; without it, nothing is changed.
         authorization: Authorization header with the name and token of an admin; for any other, the status is 401

@@ -32,7 +32,7 @@ _ICAL_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"
 
 
 async def answer_calendar_request(engine: Engine, origin: str) -> Response:
-    """Return the calendar of all recent and future events, in the iCalendar format.
+    """Respond with the calendar of all recent and future events, in the iCalendar format.
 
     origin: scheme and host for links in the calendar, as in `https://arena.example`; empty for no links
     """

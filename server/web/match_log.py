@@ -128,7 +128,7 @@ class MatchLogHandler:
         self._limiter = anyio.CapacityLimiter(1)
 
     async def handle_request(self, match_id: str, authorization: str) -> Response:
-        """Return the log of a match as JSON; a response with status 401 if `authorization` gives no access to it.
+        """Respond with the log of a match as JSON; with status 401 if `authorization` gives no access to the log.
 
         match_id: id of the match, or the beginning of its id
         authorization: Authorization header

@@ -34,7 +34,7 @@ class ServerInfo(Struct, frozen=True):
     program: str
     """Name and version of the program."""
     admits_anyone: bool = False
-    """True if a client may use any name that has no token, without a token."""
+    """True if a client without a token may use any name for which no token exists."""
     admits_guests: bool = False
     """True if people without a token may play the server's own bots."""
     house_bots: tuple[str, ...] = ()

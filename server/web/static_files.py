@@ -101,7 +101,7 @@ class PageTemplates(Struct, frozen=True):
         is_start_page: bool = False,
         is_embedded: bool = False,
     ) -> Response:
-        """Return an HTML page.
+        """Return a response with an HTML page.
 
         head: HTML elements with the title and the link preview
         initial_html: HTML elements to show before the scripts are loaded; not used in the embedded page
@@ -172,11 +172,11 @@ class StaticFiles:
         }
 
     def answer_service_worker(self, *, accepts_gzip: bool) -> Response:
-        """Return the script of the service worker. Its path is `/sw.js`, so that it may handle the requests of all pages."""
+        """Return a response with the service worker's script. A script at `/sw.js` may handle the requests of all pages."""
         return self._service_worker_responses[accepts_gzip]
 
     def answer_file(self, path: str, *, accepts_gzip: bool) -> Response | None:
-        """Return the file at the URL path `/web/` + `path`; None if there is none.
+        """Return a response with the file at the URL path `/web/` + `path`; None if there is none.
 
         `path` is DIGEST/NAME. Each version of the page has its own digest, so files of another version are not found.
         """

@@ -86,7 +86,7 @@ class EventPage(Struct, frozen=True):
 
     event: str
     plan: EventProgress | None
-    """Plan and progress of the event; None for an event without a plan, as for the matches that a server pairs by itself."""
+    """Plan and progress of the event; None for an event without a plan, such as the open pool."""
     counted: int
     """Number of finished matches of the event that its table includes so far."""
     playing: int
@@ -137,7 +137,7 @@ class StoreDataHandler:
         return await self._answer_bot(name or parameters.get("name", ""))
 
     async def _answer_records(self, parameters: Mapping[str, str]) -> Response:
-        """Return the finished matches of a bot, a game or an event, the newest first."""
+        """Respond with the finished matches of a bot, a game or an event, the newest first."""
         game = parameters.get("game", "")
         if game and not CATALOGUE.is_known(game):
             raise BadRequest(f"no game is called {game!r:.40}")
@@ -148,7 +148,7 @@ class StoreDataHandler:
         return await self._answer_search(parameters)
 
     async def _answer_search(self, parameters: Mapping[str, str]) -> Response:
-        """Return the finished matches that fit all given search terms, the newest first."""
+        """Respond with the finished matches that fit all given search terms, the newest first."""
         limit, before = _parse_limit(parameters), _parse_cursor(parameters)
         result = parameters.get("result", "")
         if parameters.get("opponent") and not parameters.get("bot"):
@@ -177,7 +177,7 @@ class StoreDataHandler:
         return responses.make_json_response(await search_matches(self._engine, filter, limit, before))
 
     async def _answer_record(self, match_id: str, *, is_download: bool) -> Response:
-        """Return the record of a finished match, found by its id or a unique prefix of it.
+        """Respond with the record of a finished match, found by its id or a unique prefix of the id.
 
         is_download: True to make the browser save the record as a file
         """
@@ -197,12 +197,12 @@ class StoreDataHandler:
         return responses.make_raw_json_response(f"{line}\n".encode(), headers)
 
     async def _answer_move_qualities(self, match_id: str) -> Response:
-        """Return the quality of each move of a match on a solved map, as JSON; null for a match on any other map."""
+        """Respond with the quality of each move of a match on a solved map, as JSON; with null for a match on any other map."""
         line = await self._load_record(match_id)
         return responses.make_json_response(await anyio.to_thread.run_sync(judge_moves_by_solved_table, line))
 
     async def _answer_continuations(self, map_name: str, parameters: Mapping[str, str]) -> Response:
-        """Return the moves that were played in finished matches from a position on a built-in map."""
+        """Respond with the moves that were played in finished matches from a position on a built-in map."""
         require_built_in_map(map_name)
         game = Riskless(load_map(map_name))
         try:
@@ -224,9 +224,9 @@ class StoreDataHandler:
         return line
 
     async def _answer_ratings_or_event_table(self, parameters: Mapping[str, str]) -> Response:
-        """Return the table of the event in `parameters`.
+        """Respond with the table of the event in `parameters`.
 
-        If `parameters` names no event, return the rating tables, the cross-tables and a list of the events.
+        If `parameters` names no event, respond with the rating tables, the cross-tables and a list of the events.
         """
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:
@@ -245,7 +245,7 @@ class StoreDataHandler:
         return responses.make_json_response(await self._load_event_table(event))
 
     async def _answer_event_table_csv(self, event_name: str) -> Response:
-        """Return the rows of an event's table as CSV."""
+        """Respond with the rows of an event's table as CSV."""
         table = await self._load_event_table(event_name)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", event_name)
         headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}.csv"'}
@@ -260,7 +260,7 @@ class StoreDataHandler:
         return table
 
     async def _answer_event(self, event_name: str, live_snapshot: LiveSnapshot) -> Response:
-        """Return the plan and the progress of an event, with its next matches and any sequential test (SPRT)."""
+        """Respond with the plan and the progress of an event, with its next matches and any sequential test (SPRT)."""
         match_count = await count_finished_matches(self._engine, event_name)
         stored_plan = await find_stored_event_plan(self._engine, event_name)
         if (
@@ -300,7 +300,7 @@ class StoreDataHandler:
         )
 
     async def _answer_bot(self, name: str) -> Response:
-        """Return the summary of a bot. Raises NotFound if the store has no finished match and no rating of the bot."""
+        """Respond with the summary of a bot. Raises NotFound if the store has no finished match and no rating of the bot."""
         summary = await load_bot_summary(self._engine, name) if len(name) <= 64 else None
         if summary is None:
             raise NotFound(f"the bot {name!r:.80} has no finished match")

@@ -359,7 +359,7 @@ class WebApp:
         return responses.make_text_response("ok")
 
     def _make_metrics_response(self) -> Response:
-        """Return the metrics. Rendering them takes up to 2 ms, so they are cached for `METRICS_CACHE_SECONDS`."""
+        """Respond with the metrics. Rendering them takes up to 2 ms, so the response is cached for METRICS_CACHE_SECONDS."""
         key, now = ("/metrics",), self._clock.now()
         response = self._cache.get(key, now)
         if response is None:

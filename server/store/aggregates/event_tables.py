@@ -43,7 +43,7 @@ class EventScores(NamedTuple):
     """Results of an event, from which the table of the event is made."""
 
     match_count: int
-    """Number of finished matches in the event's table, including matches of bots that are not in `bots`."""
+    """Number of the event's finished matches that are counted, including matches of bots that are not in `bots`."""
     bots: list[str]
     """Sorted names of the bots in the table: all bots of the event, or only those with the most matches."""
     result_counts: list[tuple[FinishedMatch, int]]
