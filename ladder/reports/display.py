@@ -63,7 +63,7 @@ class ProgressDisplay:
             .replace("//0.0.0.0:", "//localhost:")
             .replace("//[::]:", "//localhost:")
         )
-        self._print_line(f"watch it at {page_url}/event/{quote(ladder.plan.event_name, safe='')}")
+        self._print_line(f"watch the matches at {page_url}/event/{quote(ladder.plan.event_name, safe='')}")
 
     def show_match(self, ladder: Ladder, record: Record) -> None:
         # The total is updated too, since it is unknown until external bots have connected.

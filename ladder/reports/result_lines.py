@@ -31,7 +31,10 @@ def format_match_line(record: Record) -> str:
         detail = f": {record.result.detail}"
     elif len(loser_names) == 1:
         winner = minnie if loser_names[0] == maxie else maxie
-        result_text = f"{winner} beats {loser_names[0]}{map_text} in {len(record.moves)} plies"
+        plies = len(record.moves)
+        result_text = (
+            f"{winner} beats {loser_names[0]}{map_text} in {plies} {'ply' if plies == 1 else 'plies'}"
+        )
     else:
         result_text = (
             f"{maxie} and {minnie}{map_text} both lose"

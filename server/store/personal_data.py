@@ -205,7 +205,7 @@ def _read_renamable_token_row(connection: sa.Connection, name: str, new_name: st
         find_name_unavailability_reason(name, ())
         or connection.execute(_select_match_of_player(name)).scalar() is None
     ):
-        raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` lists these bots")
+        raise TokenError(f"no bot with an owner is called {name!r:.80}: `arena owner list` lists these bots")
     require_valid_name(new_name)
     why = None
     if not new_name.startswith(HIDDEN_BOT_NAME_PREFIX):

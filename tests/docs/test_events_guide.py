@@ -45,7 +45,7 @@ async def test_what_is_typed_works(database: str) -> None:
             )
             told[words[1]] = shown.stdout + shown.stderr
             assert shown.code == (1 if words[1] in ("pause", "resume") else 0), shown
-    assert re.search(r"weekly-\S+ is announced; it begins at \S+Z, entries close at \S+Z", told["new"])
+    assert re.search(r"weekly-\S+ is announced; the event begins at \S+Z, entries close at \S+Z", told["new"])
     assert "house-greedy is in weekly-" in told["enter"]
     assert "house-greedy is withdrawn from weekly-" in told["withdraw"]
     assert re.search(r"weekly-\S+\s*\|\s*open\s*\|.*\| swiss\s*\| 1", told["list"])

@@ -46,7 +46,8 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process = ForkedCommand(*command, cwd=folder, stdout=log, stderr=log)
     try:
         told = wait_until(
-            lambda: re.search(r"watch it at ((http\S+)event/cup)\n", log.read_text()), 3 * PATIENCE_SECONDS
+            lambda: re.search(r"watch the matches at ((http\S+)event/cup)\n", log.read_text()),
+            3 * PATIENCE_SECONDS,
         )
         wait_until(lambda: len(rows(f"{told[2]}api/table?event=cup")) == 2, 3 * PATIENCE_SECONDS)
         yield told[1]

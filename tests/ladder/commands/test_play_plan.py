@@ -38,7 +38,7 @@ def test_the_page_is_where_the_ladder_says_and_has_loaded_what_its_tables_need(t
                 if not line.startswith("import time:"):
                     break
                 imported.append(line.split("|")[-1].strip())
-            match = re.fullmatch(r"watch it at (http://127\.0\.0\.1:\d+/)event/[^/ ]+\n", line)
+            match = re.fullmatch(r"watch the matches at (http://127\.0\.0\.1:\d+/)event/[^/ ]+\n", line)
             assert match
             assert "numpy" in imported
             with urlopen(match[1], timeout=500) as page:

@@ -208,7 +208,7 @@ async def test_a_refused_rename_changes_nothing(engine: AsyncEngine) -> None:
     await add_new_matches_to_aggregates(engine)
     before = await read_store_as_text(engine)
     for name, other, why in (
-        ("nobody", "wolf", "'nobody' is not a bot with an owner"),
+        ("nobody", "wolf", "no bot with an owner is called 'nobody'"),
         (ADA, "bert", "'bert' is taken"),
         (ADA, "carl", "'carl' is taken"),
         (ADA, " wolf", "is not a valid name"),

@@ -191,5 +191,5 @@ async def test_a_failed_rename_has_the_reason(database: str) -> None:
         while (listed := renames.list_renames())[0].problem is None:
             await anyio.sleep(0.05)
     assert [each.problem for each in listed] == [
-        "'anna' is not a bot with an owner: `arena owner list` lists these bots"
+        "no bot with an owner is called 'anna': `arena owner list` lists these bots"
     ]
