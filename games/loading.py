@@ -70,7 +70,7 @@ def load_game_class(path: Path, class_name: str) -> GameClass:
         game: GameClass = find_class_in_module(module, Game, class_name, "game", str(path), path.name)
     except LookupError as error:
         raise BadGame(str(error)) from None
-    return check_game_class(game, str(path))
+    return require_valid_game_class(game, str(path))
 
 
 def find_class_in_module(
@@ -146,14 +146,14 @@ def load_installed_game(game_name: str) -> GameClass:
         ) from error
     if not inspect.isclass(loaded_object) or not issubclass(loaded_object, Game):
         raise BadGame(f"{source} must be a subclass of Game")
-    if check_game_class(loaded_object, source).name != game_name:
+    if require_valid_game_class(loaded_object, source).name != game_name:
         raise BadGame(
             f"{source} is called {loaded_object.name!r}, but its entry point is called {game_name!r}: give both the same name"
         )
     return loaded_object
 
 
-def check_game_class(game_class: GameClass, source: str) -> GameClass:
+def require_valid_game_class(game_class: GameClass, source: str) -> GameClass:
     """Return the class `game_class` if it defines the methods and the name that a game needs, and can create a game.
 
     Otherwise raise BadGame, whose message has the class's `source` and the reason.

@@ -90,12 +90,12 @@ def read_map_file(path: Path) -> AnnotatedMap:
     """Return the map in a file. The map has the name of the file without `.toml`. Raises MapError for an invalid file."""
     try:
         file = TomlFile.read_file(path)
-        return _make_map_file(file, file.convert_to_struct(MapTable))
+        return _make_annotated_map(file, file.convert_to_struct(MapTable))
     except BadTomlFile as error:
         raise MapError(str(error)) from None
 
 
-def _make_map_file(file: TomlFile, table: MapTable) -> AnnotatedMap:
+def _make_annotated_map(file: TomlFile, table: MapTable) -> AnnotatedMap:
     """Return the map of the `table` in `file`. Raises BadTomlFile if it breaks a rule of maps."""
     territories = list(enumerate(table.territory))
     territory_numbers = {territory.name.casefold(): number for number, territory in territories}
@@ -129,12 +129,12 @@ def _make_map_file(file: TomlFile, table: MapTable) -> AnnotatedMap:
     for number, territory in territories:
         if territory.continent is not None:
             name = file.parse_value_at(
-                ["territory", number, "continent"], _check_printable_line, territory.continent
+                ["territory", number, "continent"], _require_printable_line, territory.continent
             )
             continents.setdefault(name, []).append(number)
     return AnnotatedMap(
         map,
-        file.parse_value_at(["description"], _check_printable_line, table.description),
+        file.parse_value_at(["description"], _require_printable_line, table.description),
         tuple((name, tuple(numbers)) for name, numbers in continents.items()),
         _read_short_names(file, table.territory),
         table.wraps,
@@ -149,7 +149,7 @@ def _read_short_names(file: TomlFile, territories: Sequence[TerritoryTable]) -> 
     names_by_short: dict[str, str] = {}
 
     def check_short_name(territory: TerritoryTable) -> str:
-        short = _check_printable_line(territory.short or "")
+        short = _require_printable_line(territory.short or "")
         if len(short) >= len(territory.name):
             raise ValueError(f"must be shorter than the name {territory.name!r:.60}")
         if short and names_by_short.setdefault(short, territory.name) != territory.name:
@@ -195,7 +195,7 @@ def _parse_start_armies(start_entry: tuple[str, int] | None) -> int:
     return armies if player == "maxie" else -armies
 
 
-def _check_printable_line(text: str) -> str:
+def _require_printable_line(text: str) -> str:
     if not text.isprintable():
         raise ValueError(f"must be one line of printable characters, not {text!r:.40}")
     return text

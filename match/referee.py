@@ -25,8 +25,8 @@ from arena.match.lag import LagBudget
 from arena.match.readiness import PlayerReadiness
 from arena.match.referee_events import (
     DeadlinePassed,
-    FinishMatch,
     MatchOpened,
+    MatchResult,
     MoveReceived,
     NotifyPlayer,
     PlayerDisconnected,
@@ -74,7 +74,7 @@ class Referee:
     """Number of events that have changed the state. Only these events need to be stored."""
     moves: list[RecordedMove] = field(default_factory=list)
     """Moves played so far, including the opening."""
-    result: FinishMatch | None = None
+    result: MatchResult | None = None
     """Result of the match; None until it is over."""
 
     def __post_init__(self) -> None:
@@ -437,7 +437,7 @@ class Referee:
         self, winner: Player | None, reason: EndReason, detail: str, now_ns: int
     ) -> list[RefereeEffect]:
         clocks = self.get_clocks(now_ns)
-        self.result = FinishMatch(winner, reason, detail)
+        self.result = MatchResult(winner, reason, detail)
         self.revision += 1
         seat = SEAT_BY_PLAYER[winner] if winner else None
         end = End(self.terms.match, seat, reason, detail, MovesSnapshot(self._move_list), clocks)

@@ -151,8 +151,8 @@ class NotifyPlayer(Struct, frozen=True, gc=False):
     message: ServerMessage
 
 
-class FinishMatch(Struct, frozen=True):
-    """End of the match, with its result. `winner` is None for a draw and for a void match."""
+class MatchResult(Struct, frozen=True):
+    """Result of a match: an effect of the event that ended it. `winner` is None for a draw and for a void match."""
 
     winner: Player | None
     reason: EndReason
@@ -160,4 +160,4 @@ class FinishMatch(Struct, frozen=True):
     """Explanation of the end in one line, for people."""
 
 
-RefereeEffect = NotifyPlayer | FinishMatch
+RefereeEffect = NotifyPlayer | MatchResult

@@ -14,8 +14,8 @@ from arena.match.clock import NS_PER_MS
 from arena.match.referee import SEAT_BY_PLAYER, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
-    FinishMatch,
     MatchOpened,
+    MatchResult,
     MoveReceived,
     NotifyPlayer,
     PlayerDisconnected,
@@ -62,7 +62,7 @@ class TimelineEntry(Struct, frozen=True):
 
 def build_timeline(
     terms: MatchTerms, events: Sequence[tuple[int, RefereeEvent]]
-) -> tuple[list[TimelineEntry], FinishMatch | None]:
+) -> tuple[list[TimelineEntry], MatchResult | None]:
     """Return the timeline of a match, in order, and its result; the result is None while the match is in progress.
 
     events: events of the match from its journal, each with its time (monotonic ns)
@@ -157,7 +157,7 @@ def _describe_refusal(effects: Sequence[RefereeEffect]) -> str:
     ]
     if errors:
         return f"{errors[0].code.value}: {errors[0].detail}"
-    return next((effect.detail for effect in effects if isinstance(effect, FinishMatch)), "")
+    return next((effect.detail for effect in effects if isinstance(effect, MatchResult)), "")
 
 
 def _format_move(referee: Referee, move: PlainData) -> str:

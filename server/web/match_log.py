@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from arena.games.core import GameError
 from arena.match.referee import SEAT_BY_PLAYER
-from arena.match.referee_events import FinishMatch
+from arena.match.referee_events import MatchResult
 from arena.match.timeline import TimelineEntry, build_timeline
 from arena.protocol.engines import EnginesBySeat
 from arena.protocol.values import Seat
@@ -89,7 +89,7 @@ async def load_match_log(
     ((terms, packed),) = matches
     journal_events = await load_events_of_match(engine, terms.match) if packed is None else []
 
-    def make_timeline() -> tuple[list[TimelineEntry], FinishMatch | None]:
+    def make_timeline() -> tuple[list[TimelineEntry], MatchResult | None]:
         return build_timeline(terms, journal_events if packed is None else unpack_events(packed))
 
     # A referee replays the match, which takes as long as some hundred moves of a running match.

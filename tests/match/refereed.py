@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from arena.games.core import Player
 from arena.match.referee import SEAT_BY_PLAYER, Referee
 from arena.match.referee_events import (
-    FinishMatch,
     MatchOpened,
+    MatchResult,
     MoveReceived,
     NotifyPlayer,
     PlayerReady,
@@ -59,7 +59,7 @@ def play_match(
 
 def record_of(referee: Referee) -> Record:
     """Return the record of a match as a room makes it. A match that is not over ends by a resignation."""
-    finish = referee.result or FinishMatch(MAXIE, EndReason.RESIGNATION, "")
+    finish = referee.result or MatchResult(MAXIE, EndReason.RESIGNATION, "")
     agreed = referee.terms
     made = replace(
         record(game=agreed.game.name),

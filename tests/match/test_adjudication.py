@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from arena.games.core import Player
 from arena.match.adjudication import adjudicate
 from arena.match.referee import Referee
-from arena.match.referee_events import FinishMatch
+from arena.match.referee_events import MatchResult
 from arena.match.replay import verify_record
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
@@ -96,7 +96,7 @@ def test_both_players_get_the_end_with_its_reason() -> None:
     moves = [(cell, 500.0) for cell in NOBODY_WINS]
     referee, _, effects = play_tictactoe(WIN, moves)
     detail = "both bots said in their last 2 moves each that maxie wins, by 500 or more"
-    assert referee.result == FinishMatch(MAXIE, EndReason.ADJUDICATED, detail)
+    assert referee.result == MatchResult(MAXIE, EndReason.ADJUDICATED, detail)
     for player in Player:
         [end] = messages_to(effects, player, End)
         assert (end.winner, end.reason, end.detail) == ("maxie", "adjudicated", detail)

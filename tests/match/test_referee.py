@@ -14,8 +14,8 @@ from arena.match.lag import MAX_LAG_BUDGET_NS
 from arena.match.referee import MAX_REJECTED_MESSAGES, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
-    FinishMatch,
     MatchOpened,
+    MatchResult,
     MoveReceived,
     NotifyPlayer,
     PlayerDisconnected,
@@ -114,7 +114,7 @@ def test_a_player_not_ready_in_time_is_a_no_show(ready: tuple[Player, ...], winn
 def test_a_match_is_played_to_its_line() -> None:
     referee = started_referee()
     effects = play(referee, 0, 3, 1, 4, 2)
-    assert referee.result == FinishMatch(MAXIE, EndReason.LINE, "three in a line")
+    assert referee.result == MatchResult(MAXIE, EndReason.LINE, "three in a line")
     (end,) = messages_to(effects, MINNIE, End)
     assert end.moves == [0, 3, 1, 4, 2]
     assert end.winner == "maxie"
@@ -251,7 +251,7 @@ def test_resignation_and_protocol_error_and_server_fault() -> None:
     ):
         referee = started_referee()
         referee.handle_event(event, 1)
-        assert referee.result == FinishMatch(winner, reason, detail)
+        assert referee.result == MatchResult(winner, reason, detail)
 
 
 def test_a_lost_connection_changes_the_state_once_however_often_it_is_reported() -> None:

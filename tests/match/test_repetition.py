@@ -15,7 +15,7 @@ from arena.games.riskless_map import RisklessMap
 from arena.match.adjudication import adjudicate
 from arena.match.referee import Referee
 from arena.match.referee_events import (
-    FinishMatch,
+    MatchResult,
     MoveReceived,
     ServerRecovered,
     decode_journal_row,
@@ -124,7 +124,7 @@ def circling(rules: Adjudication | None = DEFAULT_ADJUDICATION, plies: int = 100
 def test_both_players_get_the_end_at_the_third_occurrence() -> None:
     referee = circling()
     detail = "repetition: the same position came up 3 times, with the same player to move"
-    assert referee.result == FinishMatch(None, EndReason.ADJUDICATED, detail)
+    assert referee.result == MatchResult(None, EndReason.ADJUDICATED, detail)
     places = [(each.armies, each.player) for each in verify_record(record_of(referee)).positions]
     assert Counter(places).most_common(1) == [(places[-1], 3)]
     last = MoveReceived(
