@@ -224,7 +224,7 @@ def main() -> None:
                 cost = asyncio.run(measure_round_cost(edges, arguments.seconds, url, postgresql, nats))
                 costs[configuration].append(cost)
                 print(f"{number + 1}: {configuration}: {cost}", flush=True)
-    CLUSTER_PAGE.publish("cost", format_figures(costs), get_conditions, write=arguments.write)
+    CLUSTER_PAGE.publish("cost", format_figures(costs), get_conditions, should_write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ def main() -> int:
         url = postgresql.new_database()
         report = asyncio.run(inject_failures(arguments, Path(folder), url, postgresql, nats))
     CLUSTER_PAGE.publish(
-        "failures", format_figures(report, arguments.kinds), get_conditions, write=arguments.write
+        "failures", format_figures(report, arguments.kinds), get_conditions, should_write=arguments.write
     )
     stuck = [
         f"{fault.stuck_match_count} matches stopped after {fault.kind}"

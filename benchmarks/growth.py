@@ -230,7 +230,9 @@ def main() -> None:
         for count in STORED_MATCH_COUNTS:
             stores.append(measure_move_cost_with_store(store, count, arguments.seconds, arguments.rounds))
             print(stores[-1], flush=True)
-    SERVER_PAGE.publish("growth", format_figures(beside, stores), get_conditions, write=arguments.write)
+    SERVER_PAGE.publish(
+        "growth", format_figures(beside, stores), get_conditions, should_write=arguments.write
+    )
 
 
 if __name__ == "__main__":

@@ -153,7 +153,7 @@ def main() -> None:
         "--rounds",
         type=int,
         default=100,
-        help="pairs of matches that the learned bot plays in `arena match`; default: %(default)s",
+        help="pairs of matches that `arena match` plays; default: %(default)s",
     )
     arguments = parser.parse_args()
     speeds: dict[str, dict[str, float]] = {}

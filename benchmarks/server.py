@@ -232,7 +232,7 @@ def main() -> None:
     figures = measure_full_speed_by_bot_count(seconds, arguments.rounds)
     figures |= uvloop.run(measure_single_match_latencies(2 * seconds))
     figures |= uvloop.run(measure_latency_by_bot_count(seconds))
-    SERVER_PAGE.publish("speed", figures, get_conditions, write=arguments.write)
+    SERVER_PAGE.publish("speed", figures, get_conditions, should_write=arguments.write)
 
 
 if __name__ == "__main__":

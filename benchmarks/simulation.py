@@ -42,7 +42,7 @@ def main() -> int:
     else:
         results = _run_simulations(arguments)
         figures = _format_figures(results, time.process_time() - start_time, arguments.bots)
-    SIMULATION_PAGE.publish(arguments.part, figures, get_conditions, write=arguments.write)
+    SIMULATION_PAGE.publish(arguments.part, figures, get_conditions, should_write=arguments.write)
     return 1 if any(result.failure for result in results) else 0
 
 

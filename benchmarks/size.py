@@ -271,7 +271,7 @@ def main() -> None:
         with create_database(store) as database:
             latencies.append(asyncio.run(measure_store_latencies(store, database, count, arguments.seconds)))
         print(f"{store}, {count:,} matches: {time.perf_counter() - start_time:.0f} s", flush=True)
-    SERVER_PAGE.publish("size", format_figures(latencies), get_conditions, write=arguments.write)
+    SERVER_PAGE.publish("size", format_figures(latencies), get_conditions, should_write=arguments.write)
 
 
 if __name__ == "__main__":

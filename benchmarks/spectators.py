@@ -94,7 +94,7 @@ def main() -> None:
         ),
         "spectators.ratio": format_verdict(text, is_bound_kept=ratio.median <= MAX_P99_RATIO),
     }
-    SERVER_PAGE.publish("spectators", figures, get_conditions, write=arguments.write)
+    SERVER_PAGE.publish("spectators", figures, get_conditions, should_write=arguments.write)
 
 
 if __name__ == "__main__":

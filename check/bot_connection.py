@@ -69,8 +69,8 @@ class BotConnection:
     A wait for a message raises ProtocolFault if the bot closes the connection or sends a frame that is not a message.
     """
 
-    def __init__(self, connection: ServerConnection, frame_log: FrameLog, patience_seconds: float) -> None:
-        self.connection = connection
+    def __init__(self, websocket: ServerConnection, frame_log: FrameLog, patience_seconds: float) -> None:
+        self.websocket = websocket
         self.frame_log = frame_log
         self.patience_seconds = patience_seconds
         """Time limit in seconds for each message that the bot must send while no chess clock runs."""
@@ -87,7 +87,7 @@ class BotConnection:
         frame = msgpack.packb(message_fields)
         self.frame_log.add_frame("<", frame)
         try:
-            await self.connection.send(frame)
+            await self.websocket.send(frame)
         except ConnectionClosed:
             self.frame_log.add_remark("the connection was already closed")
 
@@ -120,7 +120,7 @@ class BotConnection:
         while True:
             try:
                 with anyio.move_on_after(deadline - MONOTONIC_CLOCK.now()) as scope:
-                    frame = await self.connection.recv()
+                    frame = await self.websocket.recv()
             except ConnectionClosed:
                 raise ProtocolFault(
                     f"the connection was closed {self._describe_close_code()} while the server waited for {expected_event}"
@@ -164,10 +164,10 @@ class BotConnection:
     def abort_connection(self) -> None:
         """Cut the connection without a closing handshake."""
         self.frame_log.add_remark("the connection is cut")
-        self.connection.transport.abort()
+        self.websocket.transport.abort()
 
     def _describe_close_code(self) -> str:
-        code, reason = self.connection.close_code, self.connection.close_reason
+        code, reason = self.websocket.close_code, self.websocket.close_reason
         return f"({code}{f', {reason}' if reason else ''})"
 
 

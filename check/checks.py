@@ -285,7 +285,7 @@ async def check_pings_while_thinking(context: CheckContext) -> None:
     await match.send_turn_message()
     await MONOTONIC_CLOCK.sleep(PING_DELAY_SECONDS)
     ping_time = MONOTONIC_CLOCK.now()
-    pong = await match.bot_connection.connection.ping()
+    pong = await match.bot_connection.websocket.ping()
     await match.receive_bot_move()
     pong_seconds = MONOTONIC_CLOCK.now() - ping_time
     with anyio.move_on_after(context.server.patience_seconds) as waiting:
@@ -327,11 +327,11 @@ async def check_server_shutdown(context: CheckContext) -> None:
     )
     with context.server.drop_new_connections():
         connections_before = context.server.connection_count
-        close_task = asyncio.ensure_future(bot_connection.connection.close(1001, "shutting_down"))
+        close_task = asyncio.ensure_future(bot_connection.websocket.close(1001, "shutting_down"))
         with anyio.move_on_after(CLOSING_HANDSHAKE_TIMEOUT_SECONDS) as scope:
             await asyncio.shield(close_task)
-        if scope.cancelled_caught or bot_connection.connection.close_code == 1006:
-            bot_connection.connection.transport.abort()
+        if scope.cancelled_caught or bot_connection.websocket.close_code == 1006:
+            bot_connection.websocket.transport.abort()
             await close_task
             raise ProtocolFault(
                 f"the bot must complete the close handshake within {CLOSING_HANDSHAKE_TIMEOUT_SECONDS:g} s"

@@ -117,7 +117,7 @@ class ScriptedServer:
 
         Raises ProtocolFault if the bot ends, does not connect in time, or violates the protocol.
         """
-        if self._bot_connection is not None and self._bot_connection.connection.close_code is None:
+        if self._bot_connection is not None and self._bot_connection.websocket.close_code is None:
             return self._bot_connection
         if self.bot_process is not None and self.bot_process.exit_code is not None:
             raise ProtocolFault(f"the bot ended unexpectedly (exit code {self.bot_process.exit_code})")
@@ -155,7 +155,7 @@ class ScriptedServer:
             await self.bot_process.stop_or_kill()
             self.bot_process = None
         if self._bot_connection is not None:
-            self._bot_connection.connection.transport.abort()
+            self._bot_connection.websocket.transport.abort()
             self._bot_connection = None
         while self._connection_receiver.statistics().current_buffer_used:
             self._connection_receiver.receive_nowait().transport.abort()

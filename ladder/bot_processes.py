@@ -171,6 +171,6 @@ def make_start_command(
     """
     return (
         bot.command
-        if bot.engine is None
-        else make_engine_command(bot.engine, url, connection_name, game_specs)
+        if bot.engine_spec is None
+        else make_engine_command(bot.engine_spec, url, connection_name, game_specs)
     )

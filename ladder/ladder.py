@@ -253,7 +253,9 @@ def _compute_file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, st
     If a file has changed, the event is not resumed, so that results of different bots do not mix.
     """
     files = {
-        bot.name: folder / file for bot in bots if bot.engine and (file := _find_engine_file(bot.engine))
+        bot.name: folder / file
+        for bot in bots
+        if bot.engine_spec and (file := _find_engine_file(bot.engine_spec))
     }
     return {
         name: _compute_short_json_digest(file.read_bytes().decode("latin-1"))
@@ -262,11 +264,11 @@ def _compute_file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, st
     }
 
 
-def _find_engine_file(engine: str) -> str:
-    """Return the path of the file that the engine spec `engine` names; empty if it names none."""
-    if engine.startswith(SUBMISSION_PREFIX):
-        return str(ContainerSpec.parse(engine).submission)
-    return split_file_spec(engine)[0] if is_file_spec(engine) else ""
+def _find_engine_file(engine_spec: str) -> str:
+    """Return the path of the file that an engine spec names; empty if the spec names none."""
+    if engine_spec.startswith(SUBMISSION_PREFIX):
+        return str(ContainerSpec.parse(engine_spec).submission)
+    return split_file_spec(engine_spec)[0] if is_file_spec(engine_spec) else ""
 
 
 def _compute_short_json_digest(json_data: object) -> str:

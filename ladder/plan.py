@@ -53,7 +53,7 @@ class BotPlan:
     """Bot of a ladder: an engine, a command that connects to the server by itself, or a bot that the ladder does not start."""
 
     name: str
-    engine: str | None = None
+    engine_spec: str | None = None
     """Engine spec as for `arena bot` (NAME, NAME:option=value, a file, exec:COMMAND, …).
 
     None for a bot that has a `command`, and for a bot that the ladder does not start.
@@ -63,7 +63,7 @@ class BotPlan:
 
     The program reads ARENA_URL, ARENA_NAME and ARENA_TOKEN from its environment.
     """
-    threads: int = 0
+    thread_count: int = 0
     """Number of search threads; 0 if the engine chooses. The more threads the bots have, the fewer matches run in parallel."""
 
     time_control: TimeControl | None = None
@@ -72,14 +72,14 @@ class BotPlan:
     @property
     def description(self) -> str:
         """Engine spec or command line of the bot; empty for a bot that the ladder does not start."""
-        return self.engine if self.engine is not None else " ".join(self.command)
+        return self.engine_spec if self.engine_spec is not None else " ".join(self.command)
 
     def count_required_threads(self, core_count: int) -> int:
         """Return the number of search threads of the bot on `core_count` cores; 0 if neither number nor engine is given."""
-        if self.threads or self.engine is None:
-            return self.threads
+        if self.thread_count or self.engine_spec is None:
+            return self.thread_count
         try:
-            return count_engine_threads(parse_spec(self.engine, OPTIONS_BY_ENGINE), core_count)
+            return count_engine_threads(parse_spec(self.engine_spec, OPTIONS_BY_ENGINE), core_count)
         except BadSpec:  # a bot from a file, or an engine that will report the error itself
             return 1
 
@@ -132,8 +132,8 @@ def make_bot_names_unique(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
     return tuple(plans_by_name.values())
 
 
-def make_engine_bot_plan(engine: str) -> BotPlan:
-    """Return the plan of a bot with the engine spec `engine`, named after its engine or its file.
+def make_engine_bot_plan(engine_spec: str) -> BotPlan:
+    """Return the plan of a bot with the engine spec `engine_spec`, named after its engine or its file.
 
     Raises BadLadder for an invalid command line.
 
@@ -144,18 +144,18 @@ def make_engine_bot_plan(engine: str) -> BotPlan:
         image:NAME         bot in a container image
         submit:FILE.zip    submitted bot, which runs in a container
     """
-    if engine.startswith(CONTAINER_PREFIXES):
-        return BotPlan(make_valid_bot_name(ContainerSpec.parse(engine).bot_name), engine)
-    if engine.startswith(COMMAND_PREFIX):
-        return make_command_bot_plan(engine.removeprefix(COMMAND_PREFIX))
-    path, colon, options = engine.partition(":")
+    if engine_spec.startswith(CONTAINER_PREFIXES):
+        return BotPlan(make_valid_bot_name(ContainerSpec.parse(engine_spec).bot_name), engine_spec)
+    if engine_spec.startswith(COMMAND_PREFIX):
+        return make_command_bot_plan(engine_spec.removeprefix(COMMAND_PREFIX))
+    path, colon, options = engine_spec.partition(":")
     base = Path(path).stem if path.endswith(".py") else path
     name = (
         _choose_name_for_command(options.split())
-        if engine.startswith(PROGRAM_PREFIX)
+        if engine_spec.startswith(PROGRAM_PREFIX)
         else f"{base}{colon}{options}"
     )
-    return BotPlan(make_valid_bot_name(name), engine, threads=_parse_thread_count(options))
+    return BotPlan(make_valid_bot_name(name), engine_spec, thread_count=_parse_thread_count(options))
 
 
 def make_command_bot_plan(command_line: str) -> BotPlan:

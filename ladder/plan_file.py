@@ -159,7 +159,7 @@ def _make_bot_plan(file: TomlFile, table: BotTable, index: int) -> BotPlan:
     return replace(
         plan,
         name=table.name or plan.name,
-        threads=table.threads or plan.threads,
+        thread_count=table.threads or plan.thread_count,
         time_control=None
         if table.time_control is None
         else file.parse_value_at(["bots", index, "time_control"], TimeControl.parse, table.time_control),

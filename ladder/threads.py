@@ -123,4 +123,4 @@ class ThreadAllocation:
         return planned or self.get_reported_search_threads(bot_name) or 1
 
     def _get_configured_threads(self, bot_name: str) -> int:
-        return next((bot.threads for bot in self.bots if bot.name == bot_name), 0)
+        return next((bot.thread_count for bot in self.bots if bot.name == bot_name), 0)

@@ -201,9 +201,9 @@ async def run_attacker(kind: str, url: str, source_address: str, counts: Connect
 
 
 async def run_attackers(
-    kind: str, url: str, source_address: str, client_count: int, seconds: float
+    kind: str, url: str, source_address: str, client_count: int, duration_seconds: float
 ) -> ConnectionCounts:
-    """Attack a server with `client_count` parallel attackers for `seconds`, and return counts of their connections.
+    """Attack a server with `client_count` parallel attackers for `duration_seconds`, and return counts of their connections.
 
     kind: name in ATTACK_BY_KIND
     url: URL of the server
@@ -211,7 +211,7 @@ async def run_attackers(
     """
     counts = ConnectionCounts()
     with suppress(TimeoutError):
-        async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:
+        async with asyncio.timeout(duration_seconds), asyncio.TaskGroup() as tasks:
             for _ in range(client_count):
                 tasks.create_task(run_attacker(kind, url, source_address, counts))
     return counts

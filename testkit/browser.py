@@ -87,16 +87,16 @@ MAX_REPORTED_LOG_LINES = 15
 """Number of lines from the end of each log that the report of a failed test shows."""
 
 
-def write_slow_bot(file: Path, seconds: float) -> None:
-    """Write the Python file of a bot that sleeps for `seconds` before each random move."""
+def write_slow_bot(file: Path, sleep_seconds: float) -> None:
+    """Write the Python file of a bot that sleeps for `sleep_seconds` before each random move."""
     file.write_text(SLOW_BOT_PROGRAM)
-    set_bot_sleep(file, seconds)
+    set_bot_sleep(file, sleep_seconds)
 
 
-def set_bot_sleep(file: Path, seconds: float) -> None:
+def set_bot_sleep(file: Path, sleep_seconds: float) -> None:
     """Set the time for which the bot in this file sleeps before each move. A sleep that has already begun changes, too."""
     new_file = file.with_suffix(".new")
-    new_file.write_text(str(seconds))
+    new_file.write_text(str(sleep_seconds))
     # Replace the file in one step, so that the bot never reads half a number.
     new_file.replace(file.with_suffix(".seconds"))
 
@@ -180,14 +180,14 @@ class BrowserArena:
             ForkedCommand(*command, "--reconnect", "100", cwd=self._folder, stdout=log, stderr=log)
         )
 
-    def connect_slow_bot(self, name: str, seconds: float, max_matches: int = 1) -> None:
-        """Connect a bot that sleeps for `seconds` before each random move, to leave the CPU to other tests.
+    def connect_slow_bot(self, name: str, sleep_seconds: float, max_matches: int = 1) -> None:
+        """Connect a bot that sleeps for `sleep_seconds` before each random move, to leave the CPU to other tests.
 
         name: name of the bot
         max_matches: number of matches that the bot plays at the same time
         """
         file = self._folder / f"dawdler{len(self._slow_bot_files)}.py"
-        write_slow_bot(file, seconds)
+        write_slow_bot(file, sleep_seconds)
         self._slow_bot_files.append(file)
         self.connect_bot(str(file), name, max_matches)
 
@@ -395,16 +395,16 @@ def wait_until_live(page: Page, title: str = "") -> None:
     wait_until(is_live)
 
 
-def wait_until(condition: Any, seconds: float = PATIENCE_SECONDS) -> Any:
+def wait_until(condition: Any, timeout_seconds: float = PATIENCE_SECONDS) -> Any:
     """Call the function `condition` every 0.2 s until it returns a true value, and return that value.
 
     The pauses are needed because a condition may send requests, and the server limits their rate. Raises AssertionError after
-    `seconds`.
+    `timeout_seconds`.
     """
-    end_time = time.monotonic() + seconds
+    end_time = time.monotonic() + timeout_seconds
     while not (value := condition()):
         assert time.monotonic() < end_time, (
-            f"after {seconds} s still {value!r}: {inspect.getsource(condition).strip()}"
+            f"after {timeout_seconds} s still {value!r}: {inspect.getsource(condition).strip()}"
         )
         time.sleep(0.2)
     return value

@@ -63,7 +63,7 @@ def main() -> int:
         prefix="arena-hostile-", dir=TMPFS_FOLDER if TMPFS_FOLDER.exists() else None
     ) as folder:
         outcome = uvloop.run(run_all_rounds(folder, kinds))
-    SERVER_PAGE.publish("hostile", format_figures(outcome), get_conditions, write=arguments.write)
+    SERVER_PAGE.publish("hostile", format_figures(outcome), get_conditions, should_write=arguments.write)
     return print_faults(list_faults(outcome))
 
 

@@ -35,11 +35,15 @@ MAX_LOOKUP_TRIES = 100
 
 @dataclass(frozen=True)
 class RequestJob:
-    """Job of sending requests of one `kind` for `seconds`. Each entry of `source_addresses` is the local address of one client."""
+    """Job of sending requests of one kind for a while.
+
+    kind: name in REQUEST_KINDS
+    source_addresses: local address of each client
+    """
 
     kind: str
     source_addresses: list[str]
-    seconds: float
+    duration_seconds: float
 
 
 async def look_up_request_parameters(parameters: RequestParameters) -> None:
@@ -145,7 +149,7 @@ async def execute_job(
         working = [
             asyncio.create_task(_send_requests_until_disconnected(kind, stranger)) for stranger in strangers
         ]
-        await asyncio.sleep(job.seconds)
+        await asyncio.sleep(job.duration_seconds)
         for task in working:
             task.cancel()
         await asyncio.gather(*working, return_exceptions=True)

@@ -82,9 +82,9 @@ class ResultsPage:
         figures: Mapping[str, str],
         get_conditions: Callable[[], MeasurementConditions],
         *,
-        write: bool,
+        should_write: bool,
     ) -> None:
-        """Print the figures of a measurement. If `write` is True, also write them and the conditions to the page.
+        """Print the figures of a measurement. If `should_write` is True, also write them and the conditions to the page.
 
         placeholder: name of the measurement; its conditions are written to the placeholder `{placeholder}.measured`
         figures: texts by the name of their placeholder
@@ -92,7 +92,7 @@ class ResultsPage:
         """
         for name, figure in figures.items():
             print(f"{name}: {figure}")
-        if write:
+        if should_write:
             measured = {f"{placeholder}.measured": get_conditions().describe_in_words()}
             self.path.write_text(self.fill_placeholders({**figures, **measured}), encoding="utf-8")
 

@@ -60,10 +60,10 @@ CsvOption = Annotated[
 ]
 
 
-def make_engine_bot_plans(engines: Sequence[str]) -> tuple[BotPlan, ...]:
+def make_engine_bot_plans(engine_specs: Sequence[str]) -> tuple[BotPlan, ...]:
     """Return the plan of a bot for each engine spec, with distinct names. Raises UsageError for an invalid spec."""
     try:
-        return make_bot_names_unique(make_engine_bot_plan(engine) for engine in engines)
+        return make_bot_names_unique(make_engine_bot_plan(engine_spec) for engine_spec in engine_specs)
     except BadLadder as error:
         raise UsageError(str(error)) from None
 

@@ -121,14 +121,14 @@ def _check_engines(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
     Otherwise, the bot's process would report the error, but only after this program has created the store of the event.
     """
     for bot in plan.bots:
-        if bot.engine is None:
+        if bot.engine_spec is None:
             continue
         try:
-            require_valid_spec(bot.engine, plan.bot_folder or Path())
+            require_valid_spec(bot.engine_spec, plan.bot_folder or Path())
         except BadSpec as error:
             raise UsageError(f"bot {bot.name} cannot play: {error}") from None
         for game in games:
-            reason = find_incompatibility_reason(bot.engine, game)
+            reason = find_incompatibility_reason(bot.engine_spec, game)
             if reason is not None:
                 raise UsageError(f"bot {bot.name} cannot play: {reason}")
 

@@ -93,9 +93,9 @@ def add_command(
     _read_start_command(file)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".") as place:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".") as temporary_folder:
             # The file appears whole or not at all.
-            copy = Path(shutil.copyfile(file, Path(place) / target.name))
+            copy = Path(shutil.copyfile(file, Path(temporary_folder) / target.name))
             if replace:
                 copy.replace(target)
             else:
@@ -162,10 +162,12 @@ def check_command(
         make_container_engine(spec)
     except BadSpec as error:
         raise CommandError(str(error)) from None
-    control = parse_time_control_option(tc)
+    time_control = parse_time_control_option(tc)
     check_protocol(spec, game=[register_game(game)], tc=tc, margin=margin)
-    sides = (BotPlan(file.stem, spec), BotPlan(f"{file.stem}-2", spec))
-    plan = LadderPlan(sides, game=game, maps=(map,), time_control=control, margin_ms=margin, rounds=1)
+    bot_plans = (BotPlan(file.stem, spec), BotPlan(f"{file.stem}-2", spec))
+    plan = LadderPlan(
+        bot_plans, game=game, maps=(map,), time_control=time_control, margin_ms=margin, rounds=1
+    )
     ladder = play_plan(plan, "match", None, None)
     report_results(ladder, (), {}, ReportFiles())
     faults = Counter(
@@ -191,10 +193,10 @@ def _read_start_command(file: Path) -> str:
 def _inspect_submission(file: Path) -> Submission:
     try:
         command = _read_start_command(file)
-        packed = file.read_bytes()
-    except CommandError as problem:
-        return Submission(file.stem, problem=str(problem))
-    return Submission(file.stem, command, -(-len(packed) // 1024), hashlib.sha256(packed).hexdigest())
+        zip_bytes = file.read_bytes()
+    except CommandError as error:
+        return Submission(file.stem, problem=str(error))
+    return Submission(file.stem, command, -(-len(zip_bytes) // 1024), hashlib.sha256(zip_bytes).hexdigest())
 
 
 SUBCOMMANDS = (add_command, check_command, list_command)

@@ -71,7 +71,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
     """
     rows = ladder.make_standings_rows()
     bots = [row.bot for row in rows]
-    colour = assign_bot_colours(bots)
+    colour_by_bot = assign_bot_colours(bots)
     breakdown = make_result_breakdown(bots, ladder.played_matches)
     columns = make_extra_columns(ladder.records, ())
     records = [record for record in ladder.records if not is_void(record)]
@@ -82,19 +82,19 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
         f"<p>{escape(describe_draws(count_draws(ladder.records)))}</p>",
         *_render_bracket(ladder),
         "<h2>Ratings</h2>",
-        render_ratings_plot(rows, colour),
-        _render_standings(rows, columns, colour),
+        render_ratings_plot(rows, colour_by_bot),
+        _render_standings(rows, columns, colour_by_bot),
         *(f"<p>{escape(text)}</p>" for text in (FORFEITS_LEGEND, *(column.legend for column in columns))),
-        _render_losses_on_solved_maps(count_blunders(bots, ladder.records), colour),
+        _render_losses_on_solved_maps(count_blunders(bots, ladder.records), colour_by_bot),
         _render_first_move_advantage(breakdown),
         "<h2>Results by opponent</h2><p>Each cell is the score of the row's bot, in per cent.</p>",
-        _render_opponents_heat_map(bots, breakdown.by_opponent, colour),
-        _render_head_to_heads(breakdown.duels, colour),
+        _render_opponents_heat_map(bots, breakdown.by_opponent, colour_by_bot),
+        _render_head_to_heads(breakdown.duels, colour_by_bot),
         "<h2>By seat and by map</h2>",
-        _render_group_scores(breakdown.by_seat, colour),
-        _render_group_scores(breakdown.by_map, colour),
+        _render_group_scores(breakdown.by_seat, colour_by_bot),
+        _render_group_scores(breakdown.by_map, colour_by_bot),
         "<h2>Depth and time by ply</h2>",
-        _render_move_plots(records, colour),
+        _render_move_plots(records, colour_by_bot),
         *_render_decisive_pairs(ladder, bots),
         "<h2>The longest matches</h2>",
         *map(
@@ -367,7 +367,10 @@ def _render_move_plots(records: Sequence[Record], colour_by_bot: Mapping[str, st
         for bot, by_ply in moves.items()
     }
     return render_plot_by_ply("Mean time per move", "ms", mean_times, colour_by_bot) + render_plot_by_ply(
-        "Mean depth of the search", "plies", {bot: by for bot, by in mean_depths.items() if by}, colour_by_bot
+        "Mean depth of the search",
+        "plies",
+        {bot: depth_by_ply for bot, depth_by_ply in mean_depths.items() if depth_by_ply},
+        colour_by_bot,
     )
 
 

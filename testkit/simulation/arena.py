@@ -171,8 +171,8 @@ class SimulatedArena:
 
     # the run
 
-    def run(self, seconds: float, faults: Sequence[SimulatedFault]) -> None:
-        """Run for `seconds` of virtual time while injecting `faults`. Then let the bots finish their matches and leave.
+    def run(self, duration_seconds: float, faults: Sequence[SimulatedFault]) -> None:
+        """Run for `duration_seconds` of virtual time while injecting `faults`. Then let the bots finish their matches and leave.
 
         Raises InvariantViolated if an invariant is violated during the run or in the final state.
         """
@@ -185,7 +185,7 @@ class SimulatedArena:
             world.call_after(NS_PER_SECOND + place * NS_PER_SECOND // 20, bot.start)
         for fault in faults:
             world.call_at(fault.at_ns, lambda fault=fault: inject_fault(self, fault))  # type: ignore[misc]
-        self._run_until(round(seconds * NS_PER_SECOND))
+        self._run_until(round(duration_seconds * NS_PER_SECOND))
         world.add_log_line("no more matches are wanted")
         for bot in self.bots:
             bot.leave_arena()

@@ -80,8 +80,8 @@ def assert_allowed(name: str) -> None:
 
 
 def test_an_engine_that_says_its_threads_is_planned_with_them() -> None:
-    assert make_engine_bot_plan("jamboree:threads=2,depth=3").threads == 2
-    assert make_engine_bot_plan("jamboree:threads=many").threads == 0
+    assert make_engine_bot_plan("jamboree:threads=2,depth=3").thread_count == 2
+    assert make_engine_bot_plan("jamboree:threads=many").thread_count == 0
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_a_command_that_is_none_is_refused(spec: str) -> None:
 
 
 def test_threads_of_the_ladder_override_those_of_the_engine() -> None:
-    assert BotPlan("strong", "jamboree", threads=4).count_required_threads(16) == 4
+    assert BotPlan("strong", "jamboree", thread_count=4).count_required_threads(16) == 4
     assert BotPlan("mine", None, ("mine",)).count_required_threads(16) == 0, "only the program knows"
-    assert BotPlan("mine", None, ("mine",), threads=5).count_required_threads(2) == 5
+    assert BotPlan("mine", None, ("mine",), thread_count=5).count_required_threads(2) == 5
 
 
 def test_an_error_begins_with_its_place() -> None:

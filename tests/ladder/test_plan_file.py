@@ -24,7 +24,7 @@ def test_the_example() -> None:
     assert plan == LadderPlan(
         bots=(
             BotPlan("greedy", "greedy"),
-            BotPlan("four-plies", "alphabeta:depth=4", threads=1),
+            BotPlan("four-plies", "alphabeta:depth=4", thread_count=1),
             BotPlan("mine", None, ("arena", "bot", "random")),
         ),
         event_name="example",
@@ -89,7 +89,7 @@ def test_every_key(tmp_path: Path) -> None:
 def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
     plan = read_plan(tmp_path, f'format = "swiss"\nfor = "10m"\nopenings = 4\n{TWO}threads = 2')
     assert (plan.format, plan.rounds, plan.max_play_seconds, plan.openings) == ("swiss", None, 600, 4)
-    assert [each.threads for each in plan.bots] == [0, 2]
+    assert [each.thread_count for each in plan.bots] == [0, 2]
     listed = read_plan(tmp_path, f'rounds = 3\nfor = "ever"\nopenings = "first.txt"\n{TWO}')
     assert (listed.rounds, listed.max_play_seconds, listed.openings) == (3, math.inf, tmp_path / "first.txt")
 
@@ -187,7 +187,7 @@ def test_a_program_by_lines_and_a_time_of_its_own(tmp_path: Path) -> None:
         '[[bots]]\nexec = "perl my_bot.pl --hard"\ntime_control = "5+0.05"\n[[bots]]\nengine = "greedy"\n'
     )
     first, second = read_ladder_file(file).bots
-    assert (first.name, first.engine, first.command) == ("my_bot", "exec:perl my_bot.pl --hard", ())
+    assert (first.name, first.engine_spec, first.command) == ("my_bot", "exec:perl my_bot.pl --hard", ())
     assert (first.time_control, second.time_control) == (TimeControl(5000, 50), None)
     assert list_bot_time_controls([first, second]) == {"my_bot": "5+0.05"}
 
@@ -199,7 +199,7 @@ def test_bots_in_boxes(tmp_path: Path) -> None:
         '[[bots]]\nsubmit = "goat.zip"\nimage = "python:3"\nname = "kid"\n',
     )
     assert plan.bots == (
-        BotPlan("camel", "image:registry:5000/team/camel:2@sha256:ab", threads=2),
+        BotPlan("camel", "image:registry:5000/team/camel:2@sha256:ab", thread_count=2),
         BotPlan("goat", "submit:in/goat.zip"),
         BotPlan("kid", "submit:goat.zip,image=python:3"),
     )

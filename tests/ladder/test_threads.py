@@ -164,7 +164,7 @@ async def test_running_matches_never_need_more_cores_than_there_are(
     cores: int, asked: list[int], by_hand: int
 ) -> None:
     bots = tuple(
-        BotPlan(name, "jamboree", threads=n) for name, n in zip(names(len(asked)), asked, strict=True)
+        BotPlan(name, "jamboree", thread_count=n) for name, n in zip(names(len(asked)), asked, strict=True)
     )
     ladder = ladder_of(LadderPlan(bots, rounds=2, concurrency=by_hand), cores)
     table = await play(ladder)
@@ -176,7 +176,7 @@ async def test_running_matches_never_need_more_cores_than_there_are(
             assert len(some) == 1 or sum(each.threads_needed for each in some) <= cores
     for terms in table.begun:
         for seat, name in (("maxie", terms.players.maxie), ("minnie", terms.players.minnie)):
-            told = next(bot.threads for bot in bots if bot.name == name.partition("#")[0])
+            told = next(bot.thread_count for bot in bots if bot.name == name.partition("#")[0])
             assert getattr(terms.thread_limits, seat) == (told or getattr(terms.thread_limits, seat)) >= 1
 
 

@@ -254,8 +254,8 @@ def played(running: BrowserArena, browser: Browser, folder: Path, wanted: set[st
     """Show a server with matches in progress."""
     if "page-live" in wanted:
         live(running, browser, folder)
-    wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 3, seconds=240)
-    wait_until(lambda: len(running.fetch_json("table")["standings"]) == 3, seconds=240)
+    wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 3, timeout_seconds=240)
+    wait_until(lambda: len(running.fetch_json("table")["standings"]) == 3, timeout_seconds=240)
     longest = max(running.fetch_json("records")["matches"], key=lambda each: each["plies"])
     late = 3 * longest["plies"] // 4  # most of its graph is drawn by then
     for each in BUSY.values():
