@@ -381,6 +381,7 @@ def test_on_a_phone_a_map_zooms_in_on_a_choice_whose_targets_are_buttons(
     assert sorted(page.locator(".tag text").all_text_contents()) == sorted(chosen)
     for name in page.locator(".tag g").all():
         assert name.evaluate(IN_FRAME)
+    assert page.evaluate(MISFRAMED) < 1
     page.get_by_role("button", name="Whole map").click()
     page.wait_for_function(IS_WHOLE)
     expect(targets).to_have_count(count)  # a press of the overview chooses nothing
@@ -568,6 +569,34 @@ IN_FRAME = """(spot) => {
   const [box, frame] = [spot, spot.closest('.zoomed')].map((each) => each.getBoundingClientRect());
   return box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
 }"""
+
+
+MISFRAMED = """() => {
+  const { place, picture, scale, sight } = window.viewer.board.zoom;
+  const [frame, seen] = [place, picture].map((each) => each.getBoundingClientRect());
+  return Math.abs((frame.left - seen.left) / scale - sight.x.baseVal.value);
+}"""
+"""Distance of the overview's frame from the part of the map that is seen, in units of the map."""
+
+
+NUMBERS = """() => {
+  const { spots, shown: [, [, target]] } = window.viewer.board;
+  const height = (each) => each.getBoundingClientRect().height;
+  const all = [...document.querySelectorAll('.map .armies:not(:empty)')].map(height).filter(Boolean);
+  return [height(spots[target].number), Math.min(...all), Math.max(...all)];
+}"""
+"""Height of the number on the target of the last move, and of the smallest and the largest one."""
+
+
+def test_on_a_small_map_the_numbers_near_the_last_move_are_the_largest(
+    empty: BrowserArena, page: Page
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 780})
+    page.goto(f"{empty.url}table")
+    show_replay(page, "world")
+    page.wait_for_function(IS_WHOLE)
+    target, least, most = page.evaluate(NUMBERS)
+    assert 11 <= least < target == most
 
 
 def test_a_large_map_of_ones_own_match_is_whole_on_a_phone_and_stays_where_it_is_dragged(

@@ -30,6 +30,7 @@ const NEAR_PX = 19; // between two places: marks so near to each other nearly to
 const MARK_SHARE = 0.55; // diameter of a mark, relative to the least distance of two places
 const MIN_FIGURE = 0.91; // size of a number of armies at least, relative to that in the largest mark: 12 pixels
 const NEAR_FIGURE_PX = 14; // height of the numbers near the last move at least, where their marks have room for that
+const ROOM_FOR_THREE_PX = 24; // diameter of a mark in which three digits have room
 const MIN_APART = 0.78; // distance of two marks, in the sum of their radii, from which on both can be read
 const NEAR_GAP = 2; // between such a mark and others
 const MAX_SIZE_WITH_TEXT = 1.5; // from this scale of names on there is no room for text beside marks
@@ -475,12 +476,13 @@ export class MapBoard {
     this.showTag();
   }
 
-  // Enlarge the marks at both ends of a move and around them, and those of three digits, where all are small and these have room.
+  // Enlarge the marks at both ends of a move and around them, where all are small and these have room; and those of three digits, which have no room in a small mark.
   enlarge(move) {
     const { markSize, isSmall, nearest, layout: { at }, shown: [{ armies }], game: { setup: { neighbours } } } = this;
     const reach = RADIUS * markSize; // of a mark as it usually is
-    const long = new Set(isSmall ? armies.flatMap((n, v) => (Math.abs(n) > 99 ? [v] : [])) : []);
-    const around = new Set(isSmall && nearest > 1 ? [...[...move].reverse(), ...long, ...move.flatMap((v) => neighbours[v])] : []);
+    const long = new Set(2 * reach * (this.zoom.scale || 1) < ROOM_FOR_THREE_PX ? armies.flatMap((n, v) => (Math.abs(n) > 99 ? [v] : [])) : []);
+    const [near, beside] = isSmall ? [[...move].reverse(), move.flatMap((v) => neighbours[v])] : [[], []];
+    const around = new Set(nearest > 1 ? [...near, ...long, ...beside] : []);
     this.enlarged.clear();
     for (const v of around) {
       if (!armies[v]) continue;
