@@ -114,7 +114,7 @@ def read_server_configuration(
 
 
 class ReloadableHost:
-    """Runner of a whole server, or of the edge or the core of a cluster. It reloads the settings on SIGHUP."""
+    """Runner of a whole server, or of the edge or the core of a cluster, which reloads the settings on SIGHUP."""
 
     def __init__(
         self, file: Path | None, options: Sequence[CommandLineSetting], configuration: ServerConfiguration
@@ -175,7 +175,7 @@ class ReloadableHost:
                 await anext(signals)
 
     async def serve_core(self) -> None:
-        """Serve as a core of a cluster until stopped. One core leads and runs the matches; the others wait to replace it.
+        """Serve as a core of a cluster until stopped. The leading core runs the matches; the others wait to replace the leader.
 
         Raises HouseEngineError if one of the server's own engines cannot be started, and CannotListen if an address cannot
         be used. Raises BusError or StoreError if NATS or the store is unavailable at the start; later, the core tries again.

@@ -22,7 +22,7 @@ from arena.server.settings import PoolSettings
 T = TypeVar("T")
 
 SHIPPED_OPENINGS, NO_OPENINGS = "shipped", "none"
-"""Values of the setting `pool.openings` for the built-in openings, and for none. Others are a number of plies or a file."""
+"""Values of the setting `pool.openings` for the built-in openings and for none. Other values: a number of plies, or a file."""
 MAX_RANDOM_OPENINGS = 1_000
 """Number of random openings drawn for each game and map. Equal ones are dropped, so fewer may remain."""
 RANDOM_OPENING_LENGTHS_IN_PLIES = (2, 3, 4, 6, 8)

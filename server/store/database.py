@@ -76,7 +76,7 @@ DEFAULT_DATABASE_TIMEOUTS = DatabaseTimeouts()
 CORE_DATABASE_TIMEOUTS = DatabaseTimeouts(command_seconds=10, connect_seconds=3, idle_seconds=1.5)
 """Database time limits for a core (a process of a cluster that runs matches).
 
-They are short, so that a standby core can take over the matches within seconds.
+The limits are short, so that a standby core can take over the matches within seconds.
 """
 EDGE_DATABASE_TIMEOUTS = CORE_DATABASE_TIMEOUTS._replace(command_seconds=30)
 """Database time limits for an edge (a process of a cluster that holds connections of clients).
@@ -349,7 +349,7 @@ async def open_store(url: str) -> AsyncIterator[Engine]:
 
 @asynccontextmanager
 async def open_store_readonly(url: str) -> AsyncIterator[Engine]:
-    """Open a store for the block, with connections that cannot write to it. Its tables must exist already.
+    """Open a store for the block, with connections that cannot write to it. The tables must exist already.
 
     Raises StoreError for an invalid URL. Database errors inside the block are raised as they are.
     """

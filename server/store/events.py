@@ -43,8 +43,8 @@ _decode_plan = msgspec.json.Decoder(_EventStateInPlan, dec_hook=decode_game).dec
 def make_event_row(state: EventState) -> dict[str, Any]:
     """Return the values of an event's row in the table `ladders`, by column name.
 
-    The column `plan` is a JSON object. Its key `state` holds the whole state. Its other keys are the same as in the plan
-    of a ladder (`arena ladder`), so that the same code can read both.
+    The column `plan` is a JSON object, whose key `state` holds the whole state. The other keys are the same as in the plan
+    of a ladder (`arena ladder`), so that the same code can read both plans.
     """
     plan = state.plan
     setups = [start.game.setup() for start in plan.games]

@@ -26,7 +26,7 @@ from arena.server.store.schema import ARRIVAL_SEQUENCE, LAST_UNICODE_CHARACTER, 
 MAX_TEXT_LENGTH_BY_COLUMN = {"map": 128, "time_control": 64, "detail": 500}
 """Maximum length of the text in each of these columns of `matches`, in characters.
 
-These lengths limit the size of a list of matches, whatever their records contain.
+The maximum lengths limit the size of a list of matches, whatever the records of the matches contain.
 """
 
 MATCH_DIGEST_BYTES = 16

@@ -1,6 +1,6 @@
 """Invitations: codes with which an owner of bots registers names for them on the web site, without the host's help.
 
-The host, who runs the server, creates an invitation. Its code is shown once, and only a hash of the code is stored.
+The host, who runs the server, creates an invitation. The code is shown once, and only a hash of the code is stored.
 """
 
 from __future__ import annotations

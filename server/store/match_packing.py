@@ -27,7 +27,7 @@ PACKED_MATCHES_PER_QUERY = 48
 PACKED_MATCHES_PER_TRANSACTION = 8
 """Number of matches written in one transaction.
 
-Such a transaction takes 1 to 2 ms, during which a server on SQLite stores no moves.
+A transaction with so many matches takes 1 to 2 ms, during which a server on SQLite stores no moves.
 """
 
 
@@ -127,7 +127,7 @@ _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 
 @lru_cache(maxsize=2)
 def _build_events_query(dialect: str) -> sa.Select[Any]:
-    """Return the query for all events of some matches. It returns one row per match, with a JSON object of all its events.
+    """Return the query for all events of some matches, with one row per match: a JSON object of all events of the match.
 
     The query's parameter `match_numbers` holds the numbers of the matches. One row per event would be slower, because the
     program switches between SQLite's thread and the event loop for each row.

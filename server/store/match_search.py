@@ -78,7 +78,7 @@ async def search_matches(
     max_examined_matches: maximum number of matches to examine
 
     Because of this maximum, the returned list may have fewer than `limit` matches, or none, although older matches fit.
-    Its `next` is the position at which another call continues the search; None if all matches have been searched.
+    The list's `next` is the position at which another call continues the search; None if all matches have been searched.
     """
     terms = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
     index_terms = _choose_index_terms(terms)
@@ -177,7 +177,7 @@ Conditions = tuple[sa.ColumnElement[bool], ...]
 
 @lru_cache(maxsize=256)
 def _build_search_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: bool) -> sa.Select[Any]:
-    """Return the query for the newest matches that meet `index_terms`. Its parameter `max_read` limits their number.
+    """Return the query for the newest matches that meet `index_terms`. The query's parameter `max_read` limits the number.
 
     index_terms: names of the search terms that the index covers
     game_count: number of games to search in the index by bot and game; 0 if another index is used

@@ -296,13 +296,13 @@ def _is_plan_of_future_event(plan: dict[str, Any]) -> bool:
 
 
 async def require_not_in_running_event(engine: Engine, bot_name: str) -> None:
-    """Raise NameInEvent if the bot is in an event or a ladder that has begun and is not over. Its name must not change."""
+    """Raise NameInEvent if the bot is in a ladder or event that has begun and is not over. The bot's name must not change then."""
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_not_entered_in_event, bot_name)
 
 
 async def require_possible_rename(engine: Engine, name: str, new_name: str) -> None:
-    """Check that a bot can be renamed once its matches in progress are over. These matches are not checked.
+    """Check that a bot can be renamed once its matches in progress are over.
 
     Raises NameInEvent if the bot is in an event that has begun, and TokenError if there is no such bot or the new name
     is not available.

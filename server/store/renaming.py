@@ -56,7 +56,7 @@ async def make_hiding_renames(engine: Engine, owner_name: str) -> list[NameChang
 async def rename_bot(engine: Engine, change: NameChange) -> int:
     """Rename a bot in all stored data, its bans and its entries in events. Return the number of its matches.
 
-    This takes some seconds, and up to MAX_WAIT_UNTIL_IDLE_SECONDS longer if the bot has a match in progress. Raises
+    A rename takes some seconds, and up to MAX_WAIT_UNTIL_IDLE_SECONDS longer if the bot has a match in progress. Raises
     NameInUse if the match does not end in time or the bot is in an event that has begun, and TokenError if the new name
     is not available.
     """

@@ -42,7 +42,7 @@ class StoreStats(Struct, frozen=True):
 
 
 async def load_store_stats(engine: Engine) -> StoreStats:
-    """Return the size and contents of a store. This takes long on a large store, because it reads whole tables."""
+    """Return the size and contents of a store, read from whole tables, which takes long on a large store."""
     query = sa.select(
         sa.func.count(), sa.func.min(matches.c.finished), sa.func.max(matches.c.finished)
     ).where(IS_FINISHED_MATCH)

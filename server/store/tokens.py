@@ -1,7 +1,7 @@
 """Tokens: secrets that prove a client's right to a name. The store holds only a hash of each.
 
-A token is for one name in one role, such as `bot`. Its text is shown once, when it is created. A name whose token was
-revoked stays reserved for its owner.
+A token is for one name in one role, such as `bot`. The text of a token is shown once, when the token is created. A name
+whose token was revoked stays reserved for its owner.
 """
 
 from __future__ import annotations

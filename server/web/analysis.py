@@ -47,7 +47,7 @@ from arena.server.web.static_files import CACHE_CONTROL_ONE_DAY
 ANALYSIS_ENGINE = "alphabeta"
 """Name of the built-in engine that analyses positions and reviews matches."""
 ANALYSIS_NODES = 200_000
-"""Number of nodes that the analysis of a position searches. Such an analysis takes some tenths of a second.
+"""Number of nodes that the analysis of a position searches. The analysis takes some tenths of a second.
 
 With a limit in nodes, equal positions have equal analyses.
 """

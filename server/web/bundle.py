@@ -27,7 +27,7 @@ _EXPORT_LIST = re.compile(r"\bexport ?\{([^{}]+)\};?\s*\Z")
 _DYNAMIC_IMPORT = re.compile(r"""\bimport\("(?P<path>\.[^"]+)"\)""")
 """Pattern of a dynamic import in JavaScript. The group `path` is the relative path of the imported module."""
 _UNSUPPORTED_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
-"""Pattern of a JavaScript import or export. One that is left after the replacement of all supported forms is an error."""
+"""Pattern of a JavaScript import or export. An import or export that is in no supported form, and so is left, is an error."""
 _INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 """Pattern of a line's indentation, or of a whole line with only a comment; both are left out of bundles."""
 _CHARACTER_CLASS_WITH_BACKTICK = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")

@@ -1,8 +1,8 @@
 """Responses to `GET /events.ics`: a server's events as a calendar that programs can subscribe to (RFC 5545).
 
-A series is a repeated event. It appears as its announced event and the next `LISTED_DATES_PER_SERIES` dates, each as a separate
-event, because a repetition rule in UTC cannot express a local time of day. An event keeps its UID, by which calendar
-programs recognise it.
+A series is a repeated event. In the calendar, a series is its announced event and the next `LISTED_DATES_PER_SERIES` dates,
+each as a separate event, because a repetition rule in UTC cannot express a local time of day. An event keeps its UID, by
+which calendar programs recognise the event.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class HeroMatch:
 class InitialPage:
     """Generator of the HTML that the start page shows before its scripts are loaded.
 
-    It remembers the match that was shown last.
+    The generator remembers the match that was shown last.
     """
 
     def __init__(self) -> None:

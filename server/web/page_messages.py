@@ -81,7 +81,7 @@ class PageRequest(Struct, frozen=True, tag="question"):
     live_snapshot: LiveSnapshot = LiveSnapshot()
     """Live data on the match or the event of the request; set by `PageProcess` when it sends the request."""
     number: int = 0
-    """Number that identifies the request. Its response has the same number. Set by `PageProcess` when it sends the request."""
+    """Number that identifies the request and its response; set by `PageProcess` when it sends the request."""
     seconds_left: float = 0.0
     """Time left for the response, in seconds; set by `PageProcess` when it sends the request."""
 

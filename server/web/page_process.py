@@ -44,7 +44,7 @@ MAX_PARALLEL_RESPONSES = 6
 START_TIMEOUT_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
 MAX_START_WAIT_SECONDS = 45.0
-"""Maximum time, in seconds, that a request waits for the process to start. It does not count towards the request's limit."""
+"""Maximum seconds that a request waits for the process to start. The wait does not count towards the request's time limit."""
 REQUEST_GRACE_SECONDS = 5.0
 """Seconds by which a response may exceed its request's time limit. After that, the page process is killed as hung."""
 RESTART_PAUSE_SECONDS = 5.0

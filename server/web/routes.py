@@ -51,7 +51,7 @@ class Route(NamedTuple):
     is_from_memory: bool = False
     """True if the response comes from memory, without the page process."""
     is_page: bool = False
-    """True for an HTML page. Its URL path may omit the slash at the end, so `/bot` also leads to the route `/bot/`."""
+    """True for an HTML page, whose URL path may omit the slash at the end: `/bot` also leads to the route `/bot/`."""
     is_slow: bool = False
     """True if a response takes long. Of all slow routes together, only one response is made at a time."""
     is_personal: bool = False

@@ -78,7 +78,7 @@ class SolvedMoveQuality(Struct, frozen=True):
     kind: MoveQuality
     """Effect of the move, such as `lost the win`."""
     now: str
-    """Value of the position after the move, in words, as in `win in 5 plies`. It is the value for the player to move there."""
+    """Value of the position after the move, in words, as in `win in 5 plies`, for the player to move there."""
 
 
 class EventPage(Struct, frozen=True):

@@ -55,10 +55,10 @@ MAX_CACHED_RESPONSES, MAX_CACHED_BYTES = 1024, 16 * 1024 * 1024
 MAX_WAITING_POSTS_PER_ADDRESS = 64
 """Maximum number of POST requests of one client address that may wait for their turn.
 
-It is high, because all students of a course may share an address.
+The number is high, because all students of a course may share an address.
 """
 CACHED_RESPONSE_COST_MICROSECONDS = 200
-"""Cost of a response from the cache, in µs, unless its route costs less. It is deducted from the work budget of the client.
+"""Cost of a response from the cache, in µs, unless its route costs less. The client's work budget pays the cost.
 
 A work budget limits how much work each client address may cause per second.
 """
@@ -67,7 +67,7 @@ HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 ABANDONED_RESPONSE = responses.make_text_response(
     "nobody waits for this response", HTTPStatus.REQUEST_TIMEOUT
 )
-"""Result of a request whose clients all left before their turn. It is never sent."""
+"""Result of a request whose clients all left before their turn. The response is never sent."""
 
 CacheKey = tuple[object, ...]
 """Key of a cached response: everything on which the response depends."""
@@ -374,7 +374,7 @@ class _PendingResponse:
     def __init__(self) -> None:
         self.task: asyncio.Task[Response]
         self.abandonment_checks: list[Callable[[], bool]] = []
-        """One function for each waiting client, which returns True if the client has left."""
+        """Function for each waiting client that returns True if the client has left."""
 
     def is_abandoned(self) -> bool:
         """Return True if no client waits for the response any more."""

@@ -28,7 +28,7 @@ The limit is only for events that any bot may join at any time, such as the open
 BOTS_IN_PARTIAL_TABLE = 40
 """Number of bots in the table of an event that has more than MAX_BOTS_IN_FULL_TABLE bots: those with the most matches.
 
-Such a short table is only for events that any bot may join at any time, such as the open pool.
+A partial table is only for events that any bot may join at any time, such as the open pool.
 """
 
 
@@ -49,7 +49,7 @@ class EventScores(NamedTuple):
     result_counts: list[tuple[FinishedMatch, int]]
     """Each distinct result (players in their seats, and outcome) between bots in `bots`, with its number of matches.
 
-    Only the fields `players` and `result` of each FinishedMatch are set. Its match id and game are empty.
+    Only the fields `players` and `result` of each FinishedMatch are set. The match id and the game are empty.
     """
 
 

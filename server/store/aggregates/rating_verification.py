@@ -70,8 +70,8 @@ class VerifiedRatings:
 async def verify_ratings(engine: Engine, *, batch_size: int = VERIFIED_MATCHES_PER_QUERY) -> VerifiedRatings:
     """Replay all matches that the ratings include, recompute the ratings, and compare them with the stored ones.
 
-    The computation starts from the ratings that the bots had when matches were last removed from the store. It reads
-    `batch_size` matches per query, from a snapshot of the store. Raises RatingsMismatch for the first difference.
+    The computation starts from the ratings that the bots had when matches were last removed from the store. Each
+    query reads `batch_size` matches, from a snapshot of the store. Raises RatingsMismatch for the first difference.
     """
     verified = VerifiedRatings()
     async with database.open_snapshot(engine) as connection:
@@ -131,7 +131,7 @@ def _are_equal_ratings(rating: CurrentRating, other_rating: CurrentRating) -> bo
 def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     """Replay a match from its events, and return its stored record with the result of the replay.
 
-    An imported match has no events. Its record is checked against the rules of the game, and returned unchanged.
+    The record of an imported match, which has no events, is checked against the rules of the game, and returned unchanged.
 
     row: row of the table `matches`, with the match's packed data
     journal: events of the match; None for an imported match

@@ -62,7 +62,7 @@ class JournalChanges:
     answer_rows: list[dict[str, Any]] = field(default_factory=list)
     """Rows for the table `requests`: each has the number of a request, and the server's answer to it."""
     has_only_match_events: bool = True
-    """True if only the list `match_event_rows` has rows to write. One SQL statement is enough for them."""
+    """True if only the list `match_event_rows` has rows to write, for which one SQL statement is enough."""
 
     def list_statements(
         self, next_arrival_sql: str, append_statements: Sequence[Statement]

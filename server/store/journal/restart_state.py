@@ -62,7 +62,7 @@ async def _read_recent_match_ids(
 ) -> dict[str, list[str]]:
     """Return the ids of the latest matches that each bot of `bot_names` played on a server, by bot.
 
-    These are the matches that ended at most MAX_RESENT_RESULT_AGE_NS before the end of the server's last match.
+    The latest matches are those that ended at most MAX_RESENT_RESULT_AGE_NS before the end of the server's last match.
     """
     is_on_server = matches.c.server == server_name
     last_end = (

@@ -1,4 +1,4 @@
-"""Writer of the journal to SQLite. Its blocking calls run in a thread, one call per commit.
+"""Writer of the journal to SQLite. The blocking calls run in a thread, one call per commit.
 
 A commit that contains only events of matches is one statement, which SQLite commits by itself. Fewer calls of SQLite
 are faster: each one releases the interpreter lock and waits for it again, for milliseconds if the event loop is busy.
@@ -35,7 +35,7 @@ MAX_ROWS_PER_STATEMENT = 500
 
 @cache
 def make_append_events_statement(row_count: int) -> str:
-    """Return the SQL statement that appends `row_count` rows of events. It appends nothing if the server has lost its lease.
+    """Return the SQL statement that appends `row_count` rows of events, unless the server has lost its lease.
 
     The statement's parameters are the three values of each row (`changes.MatchEventRow`), then the name of the lease twice, and
     the lease's fencing token. One JSON parameter for all rows would take SQLite twice as long.

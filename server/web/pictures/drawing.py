@@ -117,7 +117,7 @@ def draw_arena_banner(record_line: str) -> bytes:
 
 
 def draw_film(record_line: str) -> bytes:
-    """Draw an animated GIF of a finished match, with the plies that `choose_highlight_plies` returns. This takes some seconds.
+    """Draw an animated GIF of a finished match, with the plies from `choose_highlight_plies`. Drawing takes some seconds.
 
     record_line: record of the match, as one line of JSON
 

@@ -17,7 +17,7 @@ MIN_PIXELS_PER_MAP_UNIT = 1.1
 
 
 class Rectangle(NamedTuple):
-    """Rectangle in a picture, in pixels. Its upper left corner is at (x, y)."""
+    """Rectangle in a picture, in pixels, with its upper left corner at (x, y)."""
 
     x: float
     y: float
