@@ -69,7 +69,7 @@ class Ladder:
     schedule: Schedule | None = None
     """Schedule of the matches; None before `build_schedule`."""
     played_matches: list[tuple[Pairing, Record]] = field(default_factory=list)
-    """Finished matches without the void ones, in the order in which they finished."""
+    """Finished matches in the order of their ends, without the void ones, which a fault of the server ended."""
     resumed_match_count: int = 0
     """Number of matches in `played_matches` that an earlier run of the ladder played."""
     other_events_line_count: int = 0

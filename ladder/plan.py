@@ -67,7 +67,7 @@ class BotPlan:
     """Number of search threads; 0 if the engine chooses. The more threads the bots have, the fewer matches run in parallel."""
 
     time_control: TimeControl | None = None
-    """Time control of this bot if it differs from the ladder's (time odds)."""
+    """Time control of this bot if it differs from the ladder's (time odds); None for the ladder's."""
 
     @property
     def description(self) -> str:

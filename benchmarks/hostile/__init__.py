@@ -1,1 +1,1 @@
-"""Delay of honest bots while hostile clients send as many requests as the server's limits allow, by kind of request."""
+"""Delay of honest bots, which follow the rules, while hostile clients send as many requests as the server's limits allow."""

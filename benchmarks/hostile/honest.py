@@ -1,4 +1,4 @@
-"""Honest bots that play on the attacked server, and the latencies of their moves over a period."""
+"""Honest bots, which follow the rules and play on the attacked server, and the latencies of their moves over a period."""
 
 from __future__ import annotations
 

@@ -202,6 +202,9 @@ def _describe_findings(
 ) -> list[str]:
     """Return lines with the Elo difference, the scores of the pairs and the result of the sequential test.
 
+    pairs       number of pairs of matches in which the first bot scored 0, ½, 1, 1½ and 2 points
+    elo         estimated Elo difference; None if no pair is complete
+    sprt        sequential test; None if there is none
     crash_text  text from `describe_crashes`
     """
     counts = ", ".join(f"{n} × {points:g}" for n, points in zip(pairs, (0, 0.5, 1, 1.5, 2), strict=True) if n)

@@ -117,7 +117,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
 
 
 def describe_time_controls(ladder: Ladder) -> str:
-    """Return the ladder's time control, followed by each bot that has another one."""
+    """Return text with the ladder's time control, followed by each bot that has a time control of its own, and this one."""
     bot_time_controls = "".join(
         f", {bot} {time}" for bot, time in list_bot_time_controls(ladder.plan.bots).items()
     )
@@ -178,7 +178,10 @@ def _describe_openings(plan: LadderPlan) -> str:
 
 
 def _render_decisive_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
-    """Return a section with the pairs of matches in which one of the two best bots scored more than the other."""
+    """Return HTML elements that show the pairs of matches in which one of the two best bots scored more than the other.
+
+    bots  names of the bots, the best one first
+    """
     if len(bots) < 2:
         return []
     first, second = bots[:2]
@@ -224,12 +227,12 @@ def _render_table_head(column_headings: Iterable[str]) -> str:
 
 
 def _render_scrolling_table(table: str) -> str:
-    """Return the table in a box that scrolls sideways in a narrow window."""
+    """Return the HTML table `table` in a box that scrolls sideways in a narrow window."""
     return f'<div class="scroll" tabindex="0">{table}</div>'
 
 
 def _render_name_cell(bot: str, colour_by_bot: Mapping[str, str]) -> str:
-    """Return the first cell of a bot's row in a table: its name, after a square in its colour if `colour_by_bot` has one."""
+    """Return the first cell of a bot's row in an HTML table: the bot's name, after a square in its colour if there is one."""
     return (
         f"<td>{render_colour_swatch(colour_by_bot[bot])}{escape(bot)}</td>"
         if bot in colour_by_bot

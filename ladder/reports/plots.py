@@ -29,7 +29,7 @@ def assign_bot_colours(bots: Sequence[str]) -> dict[str, str]:
 
 
 def render_colour_swatch(colour: str) -> str:
-    """Return a small square in a bot's colour, to place before its name."""
+    """Return the HTML of a small square in a bot's colour, to place before the bot's name."""
     return f'<i class="swatch" style="background:{colour}"></i>'
 
 
@@ -58,7 +58,7 @@ def _render_plot(height: float, label: str, svg_elements: Sequence[str]) -> str:
 
 
 def render_ratings_plot(rows: Sequence[StandingsRow], colour_by_bot: Mapping[str, str]) -> str:
-    """Return a plot of each bot's rating as a dot on its 95 % interval, with an axis in Elo; empty without matches.
+    """Return an SVG plot of each bot's rating as a dot on its 95 % interval, with an axis in Elo; empty without matches.
 
     colour_by_bot  colour of each bot, from `assign_bot_colours`
     """
@@ -107,7 +107,7 @@ def render_ratings_plot(rows: Sequence[StandingsRow], colour_by_bot: Mapping[str
 def render_plot_by_ply(
     title: str, unit: str, curves: Mapping[str, Mapping[int, float]], colour_by_bot: Mapping[str, str]
 ) -> str:
-    """Return a plot with one curve per bot over the plies of a match; empty without curves.
+    """Return an SVG plot, with its HTML title and legend, of one curve per bot over the plies of a match; empty without curves.
 
     title          title, such as "Mean time per move"
     unit           unit of the values, shown on the axis

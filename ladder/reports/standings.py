@@ -31,7 +31,7 @@ class ExtraColumn:
     heading: str
     legend: str
     cell_by_bot: Mapping[str, str]
-    """Text of each bot's cell; a bot without one gets a dash."""
+    """Text of the cell of each bot, by name. A bot that is missing gets a dash."""
 
     @property
     def csv_name(self) -> str:

@@ -36,7 +36,7 @@ TIME_CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
 The time for a move is longer than any outage that a fault causes, so no well-behaved bot loses on time because of an outage.
 """
 MAX_HONEST_THINKING_SHARE = 0.15
-"""Maximum share (0 to 1) of the time for a move that an honest bot thinks."""
+"""Maximum share (0 to 1) of the time for a move that a bot thinks, unless it misbehaves."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class SimulatedArena:
     # queries of other modules
 
     def draw_think_seconds(self, rng: Random) -> float:
-        """Return a random thinking time of an honest bot for one move, in seconds."""
+        """Return a random thinking time for one move, in seconds, of a bot that does not misbehave."""
         return rng.uniform(0.005, MAX_HONEST_THINKING_SHARE * self.move_seconds)
 
     def get_habit_from_name(self, bot_name: str) -> str:

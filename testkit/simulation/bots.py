@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 SERVER_URL = f"ws://127.0.0.1:{PUBLIC_PORT}"
 HONEST_HABITS = frozenset({"client", "plain", "quota", "watcher"})
-"""Habits of the bots that must never forfeit a match. `client` is the habit of bots that use the project's real client."""
+"""Habits of honest bots, which must never forfeit a match. `client` is the habit of bots that use the project's real client."""
 SCRIPTED_HABITS = (
     "late",
     "brink",

@@ -69,7 +69,7 @@ EXPECTED_ERROR_CODES = frozenset(
         ErrorCode.SERVER_FULL,
     }
 )
-"""Error codes that an honest bot may receive, because faults of the servers cause them."""
+"""Error codes that even a bot that never misbehaves may receive, because faults of the servers cause them."""
 
 
 @dataclass
