@@ -60,6 +60,7 @@ class Riskless(Game[RisklessPosition, Move]):
             tuple((territory, neighbour) for neighbour in near)
             for territory, near in enumerate(map.neighbours)
         )
+        """Moves from each territory, in the order of its neighbours."""
         self._all_roads = frozenset(road for roads in self._roads_by_territory for road in roads)
         self._struct_format = f"{len(map.territories) + 1}h"
         cap, max_sum = map.territory_cap, 2 * map.territory_cap

@@ -76,11 +76,11 @@ class MatchStatistics:
 
     move_count         number of moves after the opening
     lead_change_count  number of changes of the leader; a player leads with a winning chance of at least MIN_LEADER_WINNING_CHANCE
-    is_comeback   True if the player who was behind after half of the moves won, and False if the other player won. None if
-                  nobody won, or nobody was behind.
+    is_comeback        True if the player who was behind after half of the moves won, and False if the other player won. None
+                       if nobody won, or nobody was behind.
     recapture_count    number of moves that capture the territory that each of the two moves before captured
-    chance_gap    difference in winning chance between the best and the median move of the middle position; None in a
-                  match without moves
+    chance_gap         difference in winning chance between the best and the median move of the middle position; None in a
+                       match without moves
     """
 
     move_count: int

@@ -120,7 +120,9 @@ class _MapCanvas:
             max_dot_columns / extent.width if extent.width else max_dot_columns,
             max_dot_rows / extent.height if extent.height else max_dot_rows,
         )
+        """Dots per unit of the map's coordinates."""
         self.padding = (label_width, 2 * label_height)
+        """Distance of the leftmost and of the topmost territory from the edge of the canvas, in dots."""
         self.columns = int(extent.width * self.scale / 2) + label_width + 1
         self.rows = int(extent.height * self.scale / 4) + label_height + 1
         self.boxes = [self._make_label_box(territory) for territory in range(len(labels))]

@@ -32,6 +32,7 @@ class LagBudget(Struct, frozen=True, gc=False):
     """Budget from which one player in one match gets back time lost to network lag."""
 
     left_ns: int = MAX_LAG_BUDGET_NS
+    """Rest of the budget, in ns."""
 
     def credit_lag(self, lag_ns: int, elapsed_ns: int) -> tuple[int, Self]:
         """Return the lag credit in ns for a move that took `elapsed_ns` with a lag of `lag_ns`, and the budget that is left."""

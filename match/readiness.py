@@ -22,6 +22,7 @@ class PlayerReadiness:
     def __init__(self, terms: MatchTerms) -> None:
         self._ready_ns = terms.ready_ms * NS_PER_MS
         self._reconnect_ready_ns = max(self._ready_ns, terms.grace_ms * NS_PER_MS)
+        """Time to get ready, in ns, while an unready player has not reconnected since a restart of the server."""
         self._request_time: int | None = None
         """Time (monotonic ns) at which the players were asked to get ready; None if they were not."""
         # Shared constants save memory, since a server keeps this object for each match in progress.

@@ -80,6 +80,7 @@ class Referee:
     def __post_init__(self) -> None:
         self.position = self.terms.game.start()
         self.mover = self.terms.game.player(self.position)
+        """Player whose turn it is in `position`, even before the match begins and after it is over."""
         rules = self.terms.adjudication
         self._adjudicator = None if rules is None else Adjudicator(rules, self.terms.game)
         self._clock = self.terms.make_initial_clock()

@@ -44,7 +44,7 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
     grace_ms: int = 0
     """Time within which a disconnected player must reconnect, in ms. Set by the server."""
     thread_limits: SearchThreadLimits = SearchThreadLimits()
-    """Thread limits set by the creator of the match, such as an event that assigns cores to its bots."""
+    """Limits of search threads set by the creator of the match, such as an event that assigns cores to its bots."""
     engines: EnginesBySeat = EnginesBySeat()
     """Engines of the players, with their search threads. Set by the server."""
     opening: Opening = ()

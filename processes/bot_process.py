@@ -109,8 +109,11 @@ class BotProcess:
         self._on_change = on_change
         self._clock = clock
         self._was_connected = False
+        """True once any process of the bot has connected."""
         self._failures = 0
+        """Number of crashes and hangs in a row, without a move by the bot in between."""
         self._silent_matches = 0
+        """Number of matches in a row that the current process has lost without a move."""
         self._reported_resignations = 0
         self._has_ended = False
         """True from the end of the process to its restart.
@@ -120,6 +123,7 @@ class BotProcess:
         """
         self._output_tail: deque[str] = deque()
         self._hang_report: str | None = None
+        """Reason why the current process counts as hung; None if it does not."""
         self._kill_requested = anyio.Event()
 
     @property

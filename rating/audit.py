@@ -83,7 +83,9 @@ class Audit:
         self._resignations: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
         """Number of losses by resignation, by game and by (loser, winner)."""
         self._audited_matches: defaultdict[str, list[_AuditedMatch]] = defaultdict(list)
+        """All matches of the audit, by game."""
         self._shared_days: dict[BotPair, list[str]] = {}
+        """Days on which both bots of a pair played from the same address, by pair in alphabetical order."""
 
     def add_shared_address(self, bot: str, opponent: str, days: list[str]) -> None:
         """Record that two bots of different owners played from the same address on `days` (ISO 8601 dates, in order)."""

@@ -107,6 +107,7 @@ class AbsenceCounter:
 
     def __init__(self) -> None:
         self._missed_encounters: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
+        """Encounters that each bot has missed in a row, as (round number, opponent)."""
         self._latest_encounters: dict[str, tuple[int, str]] = {}
         """Latest encounter in which each bot appeared, as (round number, opponent)."""
 
@@ -258,6 +259,7 @@ class SwissFormat:
     """Number of rounds whose pairings have been made."""
     _next_pair_number: int = 0
     _open_pair_numbers: set[int] = field(default_factory=set)
+    """Numbers of the pairs of the current round that are not finished."""
     _inactive_bots: set[str] = field(default_factory=set)
     """Bots that are not paired, because they left the event or were withdrawn after repeated absence."""
     _roster_changes: defaultdict[int, list[tuple[str, bool]]] = field(
@@ -265,7 +267,9 @@ class SwissFormat:
     )
     """Roster changes by round: each has a bot, and True if it joins from that round on or False if it leaves."""
     _points: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """Points of each bot, with those from byes."""
     _opponents: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """Opponents that each bot has met, one for each of its rounds."""
     _bye_counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     _idle_round_counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     """Number of rounds in which each bot did not play, because of a bye or an absence."""
@@ -408,9 +412,11 @@ class KnockoutFormat:
     rounds: int
     start_position_count: int
     _nodes: list[_BracketNode] = field(default_factory=list)
+    """Encounters of the bracket, the final first. An encounter comes before those whose winners meet in it."""
     _unscheduled_encounters: list[int] = field(default_factory=list)
     """Indices in `_nodes` of the encounters whose two bots are known, but whose matches are not scheduled yet."""
     _tie_break_count: int = 0
+    """Number of extra pairs of matches that were scheduled after ties."""
     _elimination_depths: dict[str, int] = field(default_factory=dict)
     """Depth of the encounter that each eliminated bot lost: 0 for the final, 1 for a semifinal, and so on."""
     winner: str | None = None
@@ -419,6 +425,7 @@ class KnockoutFormat:
     def __post_init__(self) -> None:
         check_entrants(self.bots, self.start_position_count)
         self._seed_by_bot = {bot: place for place, bot in enumerate(self.bots)}
+        """Place of each bot in the seeding, from 0."""
         self._add_bracket_part(list(_make_bracket_seeds(len(self.bots))), None, 0, 0)
 
     def _add_bracket_part(self, seeds: list[int], parent: int | None, parent_slot: int, depth: int) -> None:

@@ -49,6 +49,7 @@ class Schedule:
         self._scheduled_bot_pairs: set[frozenset[str]] = set()
         """Pairs of bots between which a match has been scheduled so far."""
         self._void_attempt_counts: dict[Pairing, int] = {}
+        """Number of void attempts at each match that must be played again; matches without one are left out."""
         self._unfinished_pair_results: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
         """Results of the played matches of unfinished pairs, by pair number: each match as (points by bot, absent bots)."""
         self._queued_count = 0

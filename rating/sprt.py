@@ -48,6 +48,7 @@ class Sprt:
     """Sequential test of two hypotheses: the Elo difference is `elo0` (H0), or it is `elo1` (H1).
 
     `alpha` is the probability of accepting H1 if H0 is true; `beta` is the probability of accepting H0 if H1 is true.
+    `model` is the scale of both Elo differences: LOGISTIC or NORMALIZED.
     """
 
     elo0: float

@@ -72,6 +72,7 @@ class _RoundPairer:
             bot: {other for other in bots if other != bot and count_meetings(bot, other) > max_meetings}
             for bot in bots
         }
+        """Opponents that each bot has met too often to meet again."""
         self._max_barred_count = max(map(len, self._barred_opponents.values()), default=0)
 
     def may_meet(self, a: str, b: str) -> bool:

@@ -50,6 +50,7 @@ OnProgress = Callable[[str, int, int], None]
 class Solver:
     """Solver that computes the values of all boards of a map.
 
+    boards                       numbering of all boards of the map, with its roads, cap and number of armies to win
     checkpoint_file              path of the file for intermediate results
     thread_count                 number of threads that work
     on_progress                  function that is called after each step of a phase
@@ -120,7 +121,9 @@ class Solver:
             list(self._map_with_progress(workers, "classify", classify_range, len(self._board_ranges)))
         )
         self._unfinished_count = int(counts[:, 0].sum())
+        """Number of all unfinished boards, representative or not."""
         self._representative_ends = np.cumsum(counts[:, 1])
+        """For each range in `_board_ranges`, the number of unfinished representative boards in it and in all earlier ranges."""
         undecided_numbers = np.zeros(
             int(self._representative_ends[-1]),
             np.uint32 if count_bytes_per_board_number(self.boards.board_count) == 4 else np.int64,
