@@ -33,7 +33,7 @@ log = logging.getLogger("arena.processes")
 FIRST_RESTART_PAUSE_SECONDS = 0.5
 """Pause before restarting a process that ran longer than `MIN_STABLE_UPTIME_SECONDS`, in seconds.
 
-Each shorter run doubles the pause.
+After each shorter run, the pause is doubled.
 """
 MAX_RESTART_PAUSE_SECONDS = 15.0
 """Maximum pause before a restart, in seconds."""

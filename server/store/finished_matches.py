@@ -130,7 +130,7 @@ NEXT_ARRIVAL_SQL = {
 """SQL expression for the next arrival number of a finished match, by the name of the dialect.
 
 Ratings are computed in the order of these numbers, not of end times, because the clocks of servers differ and may be
-wrong by years. A transaction that counts matches must see every match with a lower number. So on PostgreSQL, transactions
+wrong by years. A transaction that counts a match must see every match with a lower number. So on PostgreSQL, transactions
 that assign numbers must exclude transactions that count. SQLite has only one writer at a time.
 """
 INSERT_PACKED_RECORD = (

@@ -1,8 +1,8 @@
 """Search of finished matches by players, map, game, event, opening and result, the newest first.
 
-A database index covers one or two of the search terms, and matches are read in the order of this index. The other terms
-are tested on each match. A search reads at most MAX_MATCHES_PER_SEARCH matches in full, so its time does not grow with the
-store, and returns the position at which the next search continues.
+A database index covers one or two of the search terms, and matches are read in the order of this index. The remaining search
+terms are tested on each match. A search reads at most MAX_MATCHES_PER_SEARCH matches in full, so its time does not grow
+with the store, and returns the position at which the next search continues.
 """
 
 from __future__ import annotations

@@ -296,7 +296,7 @@ def _is_plan_of_future_event(plan: dict[str, Any]) -> bool:
 
 
 async def require_not_in_running_event(engine: Engine, bot_name: str) -> None:
-    """Raise NameInEvent if the bot is in a ladder or event that has begun and is not over. The bot's name must not change then."""
+    """Raise NameInEvent if the bot is in a running ladder or event, during which the bot's name must not change."""
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_not_entered_in_event, bot_name)
 

@@ -1,7 +1,7 @@
 """Page process: a child process of the server that makes most of the web page's responses.
 
-The server starts this process as `python -m arena.server.web`. Its standard input is a socket, on which the server sends
-requests for responses.
+The server starts this process as `python -m arena.server.web`. The standard input of the process is a socket, on which the
+server sends requests for responses.
 """
 
 from __future__ import annotations

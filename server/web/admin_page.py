@@ -1,7 +1,7 @@
 """Data and actions of the page `/host`, which needs an admin's token.
 
-The host is the person who runs the server. The page shows connected, suspended and banned bots, and renames bots. It
-issues and ends directives: bans, kicks, and a notice to all clients.
+The host is the person who runs the server. The page shows connected, suspended and banned bots, and renames bots. The
+page also issues and ends directives: bans, kicks, and a notice to all clients.
 """
 
 from __future__ import annotations

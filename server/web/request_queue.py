@@ -19,7 +19,7 @@ from arena.server.abuse_counter import make_address_key
 MAX_PROCESSOR_CORE_SHARE = 0.2
 """Maximum share of one CPU core, from 0 to 1, that all responses together may use.
 
-The pause after each response is computed from it.
+The pause after each response is computed from this share.
 """
 MAX_WAITING_REQUESTS, MAX_WAITING_REQUESTS_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""

@@ -67,7 +67,7 @@ DIGEST_PLACEHOLDER = b"{{digest}}"
 HEAD_PLACEHOLDER = b"<!-- head -->"
 """Placeholder in HTML pages for the title and the link preview."""
 VIEWS_PRELOAD_PLACEHOLDER = b"<!-- views preload -->"
-"""Placeholder in HTML pages for VIEWS_PRELOAD_LINK. On the start page, it is removed."""
+"""Placeholder in HTML pages for VIEWS_PRELOAD_LINK. On the start page, the placeholder is removed."""
 INITIAL_HTML_PLACEHOLDER = b"<!-- first -->"
 """Placeholder in HTML pages for the elements shown before the scripts are loaded."""
 SCRIPT_PATHS_BY_PAGE = {
@@ -178,7 +178,7 @@ class StaticFiles:
     def answer_file(self, path: str, *, accepts_gzip: bool) -> Response | None:
         """Return a response with the file at the URL path `/web/` + `path`; None if there is none.
 
-        `path` is DIGEST/NAME. Each version of the page has its own digest, so files of another version are not found.
+        `path` is DIGEST/NAME. Each version of the page has a digest of its own, so files of another version are not found.
         """
         digest, _, name = path.partition("/")
         variants = self._responses_by_file_name.get(name) if digest == self.digest else None

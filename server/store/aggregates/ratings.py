@@ -195,7 +195,7 @@ async def load_cross_scores(
 def read_current_ratings(
     connection: sa.Connection, keys: Iterable[RatingKey]
 ) -> dict[RatingKey, CurrentRating]:
-    """Return the stored ratings of bots in categories. Each includes the end time of the bot's last rated match.
+    """Return the stored ratings of bots in categories, each with the end time of the bot's last rated match.
 
     keys: pairs of a category and the name of a bot; pairs without a rating are left out of the result
     """

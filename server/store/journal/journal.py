@@ -165,16 +165,16 @@ class Journal:
         return self._last_error and f"the store fails: {self._last_error}"
 
     async def renew_lease_periodically(self) -> None:
-        """Renew the lease at equal intervals until another process acquires it.
+        """Renew the lease until another process acquires the server's name.
 
-        Each duration of the lease has RENEWALS_PER_LEASE_DURATION renewals.
+        The lease is renewed RENEWALS_PER_LEASE_DURATION times, at equal intervals, within the time for which it is valid.
         """
         while not self.lease_lost.is_set():
             await self._clock.sleep(self.lease.valid_seconds / RENEWALS_PER_LEASE_DURATION)
             await self.renew_lease()
 
     async def renew_lease(self) -> None:
-        """Renew the lease once. If it is lost, set `lease_lost`.
+        """Renew the lease once, or set `lease_lost` if the lease is lost.
 
         Any other failure is only logged: the next renewal may succeed.
         """

@@ -55,7 +55,7 @@ _APPEND_EVENTS = number_parameters(APPEND_EVENTS_UNDER_LEASE)
 
 
 class ReconnectingConnection:
-    """Database connection for one transaction at a time. If it is closed, the next transaction opens a new one."""
+    """Database connection for one transaction at a time. If the connection is closed, the next transaction opens a new one."""
 
     def __init__(self, engine: Engine, answer_timeout_seconds: float, clock: TimeSource) -> None:
         """Prepare the connection. A transaction that takes longer than `answer_timeout_seconds` fails."""
