@@ -24,12 +24,12 @@ class PlotArea:
     """Data values at the bottom and top edge."""
 
     def to_svg_x(self, data_value: float) -> float:
-        """Return the horizontal SVG position of the data value `data_value`."""
+        """Return the horizontal position, in SVG units, at which the data value `data_value` is drawn."""
         low, high = self.x_range
         return self.left + (self.right - self.left) * (data_value - low) / ((high - low) or 1)
 
     def to_svg_y(self, data_value: float) -> float:
-        """Return the vertical SVG position of the data value `data_value`."""
+        """Return the vertical position, in SVG units, at which the data value `data_value` is drawn."""
         low, high = self.y_range
         return self.bottom - (self.bottom - self.top) * (data_value - low) / ((high - low) or 1)
 

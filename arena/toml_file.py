@@ -28,7 +28,7 @@ TOML_TYPE_DESCRIPTIONS = {
 
 _NON_BLANK_PATTERN = r"\S"
 NonBlankText = Annotated[str, Meta(pattern=_NON_BLANK_PATTERN)]
-"""Type of a TOML key in a struct: a text that is not blank."""
+"""Type of a struct's field whose value in the TOML file must be a text that is not blank."""
 
 TOML_TOKEN_PATTERN = re.compile(
     r"""

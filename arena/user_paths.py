@@ -1,5 +1,5 @@
 # ruff: noqa: PTH110, PTH112, PTH113
-"""Predicates about paths that users give. They return False for a name that is too long, where `Path.exists` raises OSError."""
+"""Tests of paths that users give. Of a path that is too long, they return False, where `Path.exists` raises OSError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measure of how fair a start position of a Riskless map is, by the territories that the two players hold.
+"""Fairness of the start position of a Riskless map, measured by the territories that the two players hold.
 
 The territories that a player holds are the player's side. Only the places of the two sides in the graph of roads are
 compared, not their armies. In the running times, such as O(V E), V is the number of territories, and E is the number of
@@ -33,7 +33,7 @@ def _compute_distances_from(graph: Graph, start_territory: int) -> list[int]:
 
 
 class StartBalancer:
-    """Measure of how fair start positions are on one map, whose roads form a connected graph.
+    """Meter of the fairness of start positions on one map, whose roads form a connected graph.
 
     The constructor takes O(V E) time. Measuring a start takes O(V) time for each territory of the start.
     """

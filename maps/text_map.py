@@ -28,10 +28,10 @@ MAX_DOTS_BETWEEN_CLOSEST_TERRITORIES = 34
 EMPTY_BRAILLE_CODE = 0x2800
 """Code point of the Braille character without dots."""
 BRAILLE_DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""Bit of each dot in a Braille character, row by row."""
+"""Bit of each dot in a Braille character: four rows of two dots, the top row first."""
 
 MAXIE_STYLE, MINNIE_STYLE, ROAD_STYLE = "bold dodger_blue2", "bold dark_orange", "bright_black"
-"""Styles, in Rich's notation, of the territories of each player and of the roads."""
+"""Styles, in the notation of the package Rich, of Maxie's territories, Minnie's territories and roads."""
 
 Label = tuple[str, ...]
 """Lines of text that represent a territory on the map."""

@@ -23,7 +23,7 @@ from arena.match.clock import NS_PER_MS
 MAX_LAG_BUDGET_NS = 500 * NS_PER_MS
 """Maximum of a player's budget for network delay (lag credit), in ns."""
 LAG_BUDGET_REFILL_PER_MOVE_NS = 100 * NS_PER_MS
-"""Time in ns that each move of a player adds to the player's budget for network delay (lag credit)."""
+"""Time, in ns, by which each move of a player refills the player's budget for network delay (lag credit)."""
 MAX_REMEMBERED_PINGS = 8
 """Number of recent ping times that are remembered for each connection."""
 
@@ -35,7 +35,7 @@ class LagBudget(Struct, frozen=True, gc=False):
     """Rest of the budget, in ns."""
 
     def credit_lag(self, lag_ns: int, elapsed_ns: int) -> tuple[int, Self]:
-        """Return the lag credit in ns for a move that took `elapsed_ns` with a lag of `lag_ns`, and the budget that is left."""
+        """Return the lag credit in ns for a move that took `elapsed_ns` with a lag of `lag_ns`, and the next budget."""
         if not lag_ns and self.left_ns == MAX_LAG_BUDGET_NS:  # the usual case on a local network
             return 0, self
         credit_ns = max(0, min(lag_ns, elapsed_ns, self.left_ns))

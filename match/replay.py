@@ -109,8 +109,8 @@ def compute_mean_cpu_ms_by_bot(records: Iterable[Record]) -> dict[str, float]:
 def has_player_moved(record: Record, player: Player) -> bool | None:
     """Return True if a player made a move that is not part of the opening.
 
-    Return False if the player made no move, and lost on time or by not getting ready. Return None if the match ended in
-    another way before the player moved.
+    Without such a move, return False if the player lost on time or by not getting ready, and None if the match ended in
+    another way.
     """
     opening_plies = sum(move.opening for move in record.moves)
     if player in list_movers(record)[opening_plies:]:
@@ -121,7 +121,7 @@ def has_player_moved(record: Record, player: Player) -> bool | None:
 
 
 def summarize_record(record: Record) -> str:
-    """Return a one-line summary of a record: players, game and result."""
+    """Return a one-line summary of a record: players, game, map, time controls, result and number of plies."""
     result = record.result
     winner_text = f"{result.winner} wins" if result.winner else "no winner"
     map_text = f" on {record.setup['map']}" if "map" in record.setup else ""

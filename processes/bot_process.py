@@ -138,7 +138,8 @@ class BotProcess:
     def report_output_after_loss(self, loss_verb: str) -> None:
         """Report what the bot printed in the match that it has just lost by resigning or crashing: usually a traceback.
 
-        Report nothing if there is no output, or after the first MAX_REPORTED_RESIGNATIONS calls.
+        Report nothing if there is no output, if the process has ended (which is reported with its output), or after the first
+        MAX_REPORTED_RESIGNATIONS calls.
 
         loss_verb: `resigned` or `crashed`
         """

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 NO_ADJUDICATION = "none"
-"""Value that turns a rule off, or all adjudication."""
+"""Value that turns off one rule (`repetition=none`), or, alone, all rules."""
 
 TABLEBASE_RULE = "table"
 """Name of the rule that ends a match by the solved table of its map, which has the exact value of each position."""

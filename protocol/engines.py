@@ -36,7 +36,7 @@ class EngineInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class EnginesBySeat(Struct, frozen=True):
-    """Engines by seat; None for a player that sent no description."""
+    """Description of the engine in each seat; None for a player whose bot sent none."""
 
     maxie: EngineInfo | None = None
     minnie: EngineInfo | None = None

@@ -14,7 +14,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class MoveList:
-    """Moves of one match, in order. `append` takes constant time."""
+    """Moves of one match, in order, and their encoding. `append` takes constant time."""
 
     __slots__ = ("encoded_moves", "moves")
 

@@ -59,7 +59,10 @@ class HeadToHead(Struct, frozen=True):
 
 
 class ResultBreakdown(Struct, frozen=True):
-    """Results of a ladder (local tournament) by seat, map and opponent, with the advantage of the first move."""
+    """Results of a ladder (local tournament) by seat, map and opponent, with the advantage of the first move.
+
+    duels  results of every two bots against each other
+    """
 
     by_seat: list[GroupScore]
     by_map: list[GroupScore]

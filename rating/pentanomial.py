@@ -35,7 +35,7 @@ def count_pair_scores(scores: Iterable[float]) -> PairScoreCounts:
 
 
 class ScoreStatistics(NamedTuple):
-    """Number of scores, their mean and their variance. The lowest score counts as 0, the highest as 1."""
+    """Number of scores, their mean and their variance, on a scale from 0 for the lowest possible score to 1 for the highest."""
 
     score_count: float
     mean: float

@@ -111,7 +111,7 @@ def find_board_numbering(game: Game[Any, Any]) -> BoardNumbering | None:
 
 
 Permutation = tuple[int, ...]
-"""Permutation that moves territory v to the place of territory `permutation[v]`."""
+"""Permutation of a map's territories: it moves territory v to the place of territory `permutation[v]`."""
 
 MAX_BOARD_SYMMETRIES = 5040
 """Maximum number of automorphisms that are applied to a board. A star of 20 territories has 19!, too many to apply them all."""

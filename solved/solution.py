@@ -78,7 +78,7 @@ def load_solution(game: Game[Any, Any]) -> Solution | None:
 
 
 def explain_missing_solution(game: Game[Any, Any]) -> str:
-    """Return the reason why this machine has no solution of a game, in one line; empty if it has one."""
+    """Return why this machine has no solution of a game, in one line; an empty text if it has one."""
     try:
         if load_solution(game) is not None:
             return ""

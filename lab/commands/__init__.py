@@ -1,1 +1,1 @@
-"""The commands `arena maps`, `arena openings make`, `arena solve` and `arena tune`."""
+"""Commands for authors of bots and maps: `arena maps`, `arena openings make`, `arena solve` and `arena tune`."""
