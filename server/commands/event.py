@@ -424,6 +424,10 @@ def _parse_minutes(minutes_text: str) -> int:
 
 
 def _parse_rating_range(rating_range: str) -> tuple[int, int]:
+    """Return the lowest and the highest rating in the value of --rating; 0 stands for a missing bound.
+
+    Raises UsageError for an invalid value.
+    """
     lowest, _, highest = rating_range.partition("-")
     if not all(part.isdecimal() or not part for part in (lowest, highest)) or (
         rating_range and "-" not in rating_range

@@ -439,7 +439,10 @@ def lock_store_exclusively(connection: sa.Connection) -> None:
 async def fetch(
     engine: Engine, query: sa.Executable, parameters: Mapping[str, Any] | None = None
 ) -> sa.Result[*tuple[Any, ...]]:
-    """Return the result of one query, read through a connection from `open_query_connection`."""
+    """Return the result of one query with all its rows, read through a connection from `open_query_connection`.
+
+    parameters: values of the query's parameters, by name; None for a query without parameters
+    """
     async with open_query_connection(engine) as connection:
         # A frozen result has all its rows, and so outlives the connection.
         return (await connection.execute(query, parameters)).freeze()()

@@ -62,6 +62,7 @@ async def send_host_request(engine: Engine, server_name: str, request: HostReque
 
 
 async def _wait_for_request_answer(engine: Engine, request_number: int) -> RequestAnswer | None:
+    """Return the answer to a request; None if no answer comes within ANSWER_TIMEOUT_SECONDS."""
     query = sa.select(requests.c.answer, requests.c.done)
     query = query.where(requests.c.number == request_number, requests.c.answer.is_not(None))
     end_time, pause_seconds = MONOTONIC_CLOCK.now() + ANSWER_TIMEOUT_SECONDS, FIRST_ANSWER_POLL_PAUSE_SECONDS

@@ -72,6 +72,7 @@ async def _load_partly_packed_matches(engine: Engine, limit: int) -> list[_Partl
 
 
 def _pack_batch(batch: list[_PartlyPackedMatch]) -> list[dict[str, Any]]:
+    """Pack matches, and return the values of each: `match_number`, the `packed_record` as read, and the new `packed_match`."""
     packed_matches = []
     for match in batch:
         events = [event for _, event in sorted(_decode_events(match.events).items())]

@@ -94,6 +94,10 @@ def _replay_match(game_name: str, setup: Mapping[str, Any], moves: list[Any]) ->
 
 
 def _describe_position(game: Game[Any, Any], position: Any) -> dict[str, Any]:
+    """Return the JSON fields of a position: `player` (to move), `over` (the result; null during the match), and its contents.
+
+    The contents are the owner and the text of each cell, or a `picture` in text if the game declares no board.
+    """
     outcome = game.outcome(position)
     view: dict[str, Any] = {
         "player": game.player(position),

@@ -99,6 +99,7 @@ class RenameQueue:
                     del self._problem_by_change[finished_change]
 
     def _find_next_change(self) -> NameChange | None:
+        """Return the first requested rename that is not over; None if all are over."""
         return next((change for change, problem in self._problem_by_change.items() if problem is None), None)
 
     async def _run_rename_and_describe_failure(self, change: NameChange) -> str:

@@ -192,6 +192,7 @@ def load_page_files() -> StaticFiles:
 
 
 def _make_file_responses(file_name: str, body: bytes) -> tuple[Response, Response]:
+    """Return the uncompressed response with a file, and the response for clients that accept gzip."""
     media_type = MEDIA_TYPE_BY_EXTENSION[Path(file_name).suffix]
     # Browsers do not display files of other types as documents, so they need no policy.
     is_document = media_type.startswith(MEDIA_TYPES_THAT_MAY_RUN_SCRIPTS)

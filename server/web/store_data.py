@@ -339,6 +339,10 @@ def _parse_limit(parameters: Mapping[str, str]) -> int:
 
 
 def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:
+    """Return the position in the parameter `before`, at which a list continues; None without the parameter.
+
+    Raises BadRequest for an invalid value.
+    """
     if not parameters.get("before"):
         return None
     time, _, match = parameters["before"].partition("|")
