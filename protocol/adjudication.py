@@ -117,10 +117,13 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         return None if are_all_off else adjudication
 
     def __str__(self) -> str:
-        # The shortest form that parses to the same value: 500.0 becomes 500.
-        parts = msgspec.to_builtins(self).items()
+        # The shortest form that parses to the same value: 500.0 becomes 500, and only the default rule is named if it is off.
+        rule_values = msgspec.to_builtins(self)
+        if self.repetition is None:
+            rule_values["repetition"] = NO_ADJUDICATION
         return ",".join(
-            key if value is True else f"{key}={str(value).removesuffix('.0')}" for key, value in parts
+            key if value is True else f"{key}={str(value).removesuffix('.0')}"
+            for key, value in rule_values.items()
         )
 
 

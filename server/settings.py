@@ -18,7 +18,6 @@ from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import (
     DEFAULT_ADJUDICATION,
     NO_ADJUDICATION,
-    REPETITION_DETAIL_PREFIX,
     Adjudication,
 )
 from arena.server.core.limits import PRIVATE_HOST_LIMITS, HostLimits
@@ -299,18 +298,11 @@ def make_private_host_settings(
     return ArenaSettings(
         server=ServerSettings(host=host, port=port, name=name, anyone=anyone, proxies=tuple(proxies)),
         pool=PoolSettings(matchmaker=False, concurrency=1),
-        matches=MatchSettings(grace_seconds=grace_seconds, adjudicate=_format_adjudication(adjudication)),
+        matches=MatchSettings(
+            grace_seconds=grace_seconds,
+            adjudicate=NO_ADJUDICATION if adjudication is None else str(adjudication),
+        ),
         house=HouseSettings(engines=()),
         store=StoreSettings(url=database_url or ""),
         limits=limits or PRIVATE_HOST_LIMITS,
     )
-
-
-def _format_adjudication(rules: Adjudication | None) -> str:
-    """Return adjudication rules (rules for ending matches early) as a text that `Adjudication.parse` accepts.
-
-    The text names the repetition rule even if it is off, since `parse` turns on this rule by default.
-    """
-    if rules is None:
-        return NO_ADJUDICATION
-    return str(rules) if rules.repetition else f"{rules},{REPETITION_DETAIL_PREFIX}={NO_ADJUDICATION}"
