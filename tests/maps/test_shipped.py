@@ -46,13 +46,13 @@ def test_continents_share_the_territories_out(file: AnnotatedMap) -> None:
 
 
 @every_map
-def test_minnie_has_an_army_more_on_some_of_her_territories(file: AnnotatedMap) -> None:
-    maxie = [n for n in file.map.start if n > 0]
-    minnie = [-n for n in file.map.start if n < 0]
-    assert len(maxie) == len(minnie)
-    assert len(set(maxie)) == 1
-    assert set(minnie) <= {maxie[0], maxie[0] + 1}
-    assert sum(minnie) > sum(maxie)
+def test_players_start_alike_except_for_an_army_more_on_some_territories_of_one(file: AnnotatedMap) -> None:
+    armies_of_sides = [[n for n in file.map.start if n > 0], [-n for n in file.map.start if n < 0]]
+    fewest = min(map(min, armies_of_sides))
+    extra_armies = [sum(armies) - fewest * len(armies) for armies in armies_of_sides]
+    assert len(armies_of_sides[0]) == len(armies_of_sides[1])
+    assert max(map(max, armies_of_sides)) == fewest + 1
+    assert min(extra_armies) == 0 < max(extra_armies)
 
 
 @every_map
