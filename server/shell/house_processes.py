@@ -40,7 +40,8 @@ log = logging.getLogger("arena.house")
 DEFAULT_HOUSE_ENGINES = ("greedy", "minimax:depth=2,evaluator=features", "alphabeta:depth=6")
 """Engines that a server runs by default: an easy one for beginners, one of medium strength, and a strong one.
 
-Each wins about nine of ten matches against the one before it. All answer quickly and use little CPU time.
+Each wins about nine of ten matches against the one before it. The medium one uses the most CPU time: about 0.3 s for a move
+on `world`.
 """
 NO_HOUSE_ENGINES = "none"
 """Value of the engine list for a server without engines of its own."""
