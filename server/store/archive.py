@@ -147,7 +147,8 @@ _decode = msgspec.json.Decoder(ArchivedMatch).decode
 def parse_archive_line(archive_line: bytes) -> ArchivedMatch:
     """Return the match in a line, checked against the rules of its game.
 
-    A missing end time is computed from the start time and the times of the moves. Overlong analysis by a bot is cut.
+    A missing end time is computed from the start time and the times of the moves. A bot's analysis of a move is cut to
+    the size limit.
     Raises BadRecord for an invalid line.
     """
     if len(archive_line) > MAX_RECORD_BYTES:

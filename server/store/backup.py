@@ -33,7 +33,7 @@ ROWS_COPIED_AT_ONCE = 500
 """Number of rows that are copied at a time, and so held in memory."""
 
 SQLITE_LOG_SUFFIXES = ("-wal", "-journal")
-"""Suffixes of the logs beside an SQLite database, which SQLite applies to the database when it opens it."""
+"""Suffixes of SQLite's write-ahead log and rollback journal, which SQLite applies when it opens the database beside them."""
 
 
 class StoreCounts(Struct, frozen=True):
@@ -235,7 +235,10 @@ def _require_no_write_ahead_log(backup_file: Path) -> None:
 
 
 def _require_no_leftover_log(missing_file: Path) -> None:
-    """Raise StoreError if the log of a deleted SQLite database is left. SQLite would apply it to a new file of this name."""
+    """Raise StoreError if the write-ahead log or rollback journal of a deleted SQLite database is left.
+
+    SQLite would apply such a log to a new database file of this name.
+    """
     for suffix in SQLITE_LOG_SUFFIXES:
         log_file = _find_log_with_data(missing_file, suffix)
         if log_file is not None:
@@ -245,7 +248,7 @@ def _require_no_leftover_log(missing_file: Path) -> None:
 
 
 def _find_log_with_data(database_file: Path, suffix: str) -> Path | None:
-    """Return the log of an SQLite database with this suffix, such as `-wal`; None if the log is missing or empty."""
+    """Return the file with changes of an SQLite database and this suffix, such as `-wal`; None if it is missing or empty."""
     resolved_path = database_file.resolve()  # SQLite keeps the log beside the target of a link
     log_file = resolved_path.with_name(f"{resolved_path.name}{suffix}")
     return log_file if log_file.is_file() and log_file.stat().st_size else None

@@ -72,7 +72,7 @@ class DatabaseTimeouts(NamedTuple):
 
 
 DEFAULT_DATABASE_TIMEOUTS = DatabaseTimeouts()
-"""Database time limits for every process, except the server processes of a cluster (its edges and cores)."""
+"""Database time limits for every process, except the server processes of a cluster."""
 CORE_DATABASE_TIMEOUTS = DatabaseTimeouts(command_seconds=10, connect_seconds=3, idle_seconds=1.5)
 """Database time limits for a core (a process of a cluster that runs matches).
 
@@ -103,7 +103,7 @@ def make_engine(
     timeouts: DatabaseTimeouts = DEFAULT_DATABASE_TIMEOUTS,
     display_name: str = "",
 ) -> Engine:
-    """Return an engine for `sqlite:///FILE` or `postgresql://…`. No connection is opened yet.
+    """Return an SQLAlchemy engine for `sqlite:///FILE` or `postgresql://…`. No connection is opened yet.
 
     durable: False for a temporary SQLite file, which need not survive a power failure and so is faster
     timeouts: time limits for PostgreSQL
@@ -136,7 +136,7 @@ async def open_engine(
     timeouts: DatabaseTimeouts = DEFAULT_DATABASE_TIMEOUTS,
     display_name: str = "",
 ) -> AsyncIterator[Engine]:
-    """Open an engine for the block, as `make_engine` does, and close its connections, even if the task is cancelled.
+    """Open an SQLAlchemy engine for the block, as `make_engine` does, and close its connections, even if the task is cancelled.
 
     Each SQLite connection that stayed open would leave a thread running.
     """
@@ -149,7 +149,7 @@ async def open_engine(
 
 
 def get_display_name(engine: Engine) -> str:
-    """Return the name of an engine's database in error messages, without a password."""
+    """Return the name of an SQLAlchemy engine's database in error messages: the display name, or the URL without password."""
     # Leave out the name of the driver, which is not part of the URL that the host gave.
     url = engine.url.set(drivername=engine.url.get_backend_name())
     return engine.get_execution_options().get("display_name") or url.render_as_string(hide_password=True)
@@ -191,7 +191,7 @@ def _make_sqlite_engine(url: sa.URL, *, durable: bool, display_name: str) -> Eng
 
 
 def make_blocking_engine(engine: Engine) -> sa.Engine:
-    """Return an engine with blocking calls for the SQLite file of `engine`. Any thread may use its connections.
+    """Return an SQLAlchemy engine with blocking calls for the SQLite file of `engine`. Any thread may use its connections.
 
     Each transaction locks the file for writing from the start, so that data cannot change between its reads and its
     writes.
@@ -399,7 +399,10 @@ _TRANSACTION_RUNNER_OPTION = "writer"
 
 
 def redirect_transactions(engine: Engine, transaction_runner: TransactionRunner) -> Engine:
-    """Return an engine for the same database, whose operations `run_in_transaction` passes to `transaction_runner`."""
+    """Return an SQLAlchemy engine for the same database.
+
+    `run_in_transaction` passes the operations on it to `transaction_runner`.
+    """
     return engine.execution_options(**{_TRANSACTION_RUNNER_OPTION: transaction_runner})
 
 

@@ -1,4 +1,7 @@
-"""Errors of the store: exceptions, and one-line reasons for errors of SQLite and PostgreSQL, with remedies for the host."""
+"""Errors of the store: exceptions, and one-line reasons for errors of SQLite and PostgreSQL.
+
+Reasons include a remedy if the person who runs the server can mend the error.
+"""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def parse_event_state(stored_plan: str) -> EventState:
 
 
 async def read_events(connection: AsyncConnection, server_name: str) -> list[StoredEvent]:
-    """Return the unfinished events of a server, with their results, the earliest event first."""
+    """Return the unfinished events (tournaments) of a server, with their results, the earliest event first."""
     is_open_event = (
         (ladders.c.kind == HOSTED_EVENT_KIND)
         & (ladders.c.server == server_name)
@@ -91,9 +91,9 @@ async def read_events(connection: AsyncConnection, server_name: str) -> list[Sto
 
 
 async def find_event_state(engine: Engine, event_name: str) -> EventState | None:
-    """Return the event called `event_name`, or one event of the series of this name; None if there is neither.
+    """Return the tournament called `event_name`, or one tournament of the series of this name; None if there is neither.
 
-    Of a series, return the latest event that has begun, or the latest announced one if none has begun.
+    Of a series, return the latest tournament that has begun, or the latest announced one if none has begun.
     """
     states = [
         state for state in await list_events(engine) if event_name in (state.plan.event, state.plan.series)
@@ -103,7 +103,7 @@ async def find_event_state(engine: Engine, event_name: str) -> EventState | None
 
 
 async def list_events(engine: Engine) -> list[EventState]:
-    """Return every event of every server on the store, including those that are over, the earliest first."""
+    """Return every event (tournament) of every server on the store, including those that are over, the earliest first."""
     query = sa.select(ladders.c.plan).where(ladders.c.kind == HOSTED_EVENT_KIND).order_by(ladders.c.started)
     return [parse_event_state(text) for text in (await database.fetch(engine, query)).scalars()]
 
@@ -125,7 +125,7 @@ class UnfinishedEventPlan(Struct):
 
 
 class UnfinishedEvent(Struct):
-    """Event that is not over: its plan without the games, and its entries. Part of a stored `EventState`."""
+    """Event (tournament) that is not over: its plan without the games, and its entries. Part of a stored `EventState`."""
 
     plan: UnfinishedEventPlan
     phase: EventPhase
@@ -134,7 +134,7 @@ class UnfinishedEvent(Struct):
     withdrawn: tuple[str, ...]
     """Bots that are listed in `bots`, but take no further part, because they left or were removed."""
     excluded: tuple[str, ...]
-    """Bots that the host or their owner has withdrawn. Only the host or the owner can enter them again."""
+    """Bots that the host (the person who runs the server) or their owner has withdrawn. Only these two can enter them again."""
     server: str = ""
     """Name of the server that plays the event."""
 
@@ -147,7 +147,7 @@ _decode_unfinished_event = msgspec.json.Decoder(_UnfinishedEventInPlan).decode
 
 
 async def list_unfinished_events(engine: Engine) -> list[UnfinishedEvent]:
-    """Return the unfinished events of every server on the store, with their entries, the earliest event first."""
+    """Return the unfinished events (tournaments) of every server on the store, with their entries, the earliest event first."""
     table = ladders.c
     query = sa.select(table.server, table.plan).where(
         table.kind == HOSTED_EVENT_KIND, table.finished.is_(None)
@@ -161,7 +161,7 @@ MAX_RECENT_EVENTS = 500
 
 
 async def list_recent_events(engine: Engine, since_time: str) -> list[EventState]:
-    """Return the events that are unfinished or started at or after `since_time`, in order of their start.
+    """Return the events (tournaments) that are unfinished or started at or after `since_time`, in order of their start.
 
     since_time: time in the format of `database.format_current_time`
 
@@ -174,7 +174,7 @@ async def list_recent_events(engine: Engine, since_time: str) -> list[EventState
 
 
 async def find_name_conflict(engine: Engine, plan: EventPlan) -> str | None:
-    """Return the event or series whose name a new event would share, such as `a series called cup`; None if there is none.
+    """Return the event or series whose name a new event would share, in words such as `a series called cup`; None if none.
 
     plan: plan of the new event
 

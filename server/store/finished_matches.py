@@ -30,9 +30,9 @@ The maximum lengths limit the size of a list of matches, whatever the records of
 """
 
 MATCH_DIGEST_BYTES = 16
-"""Length of the digest from `compute_match_digest`, in bytes. A repeated match has an equal digest."""
+"""Length of the hash of a match from `compute_match_digest`, in bytes. A match that repeats another has the same hash."""
 PLIES_IN_OPENING_KEY = 4
-"""Number of plies (moves of one player) that count as the opening of a match that began without moves from a book."""
+"""Number of plies (moves of one player) that count as the opening of a match that began without moves from an opening book."""
 
 MATCH_RESULT_COLUMNS = ("map", "time_control", "plies", "winner", "reason", "detail")
 """Columns of `matches` that are copied from the record at the end of a match, and shown in lists of matches."""
@@ -111,7 +111,7 @@ def make_opening_key(
 
 
 def compute_match_digest(record: Record) -> bytes:
-    """Return a digest that is equal for two matches if one repeats the other, apart from the times of the moves.
+    """Return a hash that is equal for two matches if one repeats the other, apart from the times of the moves.
 
     One match repeats another if the same bots have the same seats and make the same moves, and the result is the same.
     Only the first of such matches is rated, because a repeated match of two deterministic bots carries no new
@@ -127,7 +127,7 @@ NEXT_ARRIVAL_SQL = {
     "postgresql": f"nextval('{ARRIVAL_SEQUENCE.name}')",
     "sqlite": "(SELECT coalesce(max(arrival), 0) + 1 FROM matches WHERE finished IS NOT NULL)",
 }
-"""SQL expression for the next arrival number of a finished match, by the name of the dialect.
+"""SQL expression for the next arrival number of a finished match, by SQL dialect (`postgresql` or `sqlite`).
 
 Ratings are computed in the order of these numbers, not of end times, because the clocks of servers differ and may be
 wrong by years. A transaction that counts a match must see every match with a lower number. So on PostgreSQL, transactions
@@ -153,7 +153,7 @@ def make_result_from_row(row: Any, detail: str = "") -> Result:
 
 
 def make_finished_match_from_row(row: Any) -> FinishedMatch:
-    """Return a finished match from its row of `matches`."""
+    """Return a finished match from its row of the table `matches`."""
     return FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), make_result_from_row(row))
 
 

@@ -1,6 +1,6 @@
-"""Invitations: codes with which an owner of bots registers names for them on the web site, without the host's help.
+"""Invitations: codes with which an owner of bots registers names for them on the web site.
 
-The host, who runs the server, creates an invitation. The code is shown once, and only a hash of the code is stored.
+The host (the person who runs the server) creates an invitation. The code is shown once, and only its hash is stored.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ async def create_invitations(
 
 
 async def find_invited_owner(engine: Engine, code: str) -> str | None:
-    """Return the owner to whom the host gave this invitation code; None if the code is unknown or has expired."""
+    """Return the owner for whom this invitation code was created; None if the code is unknown or has expired."""
     is_open = invitations.c.expires >= database.format_current_time()
     query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), is_open)
     return (await database.fetch(engine, query)).scalar_one_or_none()

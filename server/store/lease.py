@@ -308,7 +308,10 @@ _SELECT_HELD_LEASE = (
 
 
 def _update_lease(connection: sa.Connection, lease: Lease, new_values: dict[str, Any]) -> None:
-    """Set `new_values`, by column, in the row of `lease`. Raises LeaseLost if another process has acquired the lease."""
+    """Set `new_values`, by column, in the row of `lease` in the table `servers`.
+
+    Raises LeaseLost if another process has acquired the lease.
+    """
     condition = (servers.c.name == lease.name) & (servers.c.number == lease.fencing_token)
     condition &= servers.c.since == lease.acquisition_time
     if connection.execute(sa.update(servers).where(condition).values(new_values)).rowcount != 1:

@@ -10,7 +10,7 @@ from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX
 DELETED_BOT_NAME_PREFIX = "deleted-"
 """Prefix of the random names that replace the names of deleted bots."""
 HIDDEN_BOT_NAME_PREFIX = "hidden-"
-"""Prefix of the random names that replace the names of bots that the host hides."""
+"""Prefix of the random names that replace the names of bots that the person who runs the server hides."""
 RESERVED_NAME_PREFIXES = {
     HOUSE_ENGINE_NAME_PREFIX: "the server's own engines",
     "guest-": "guests",

@@ -40,7 +40,7 @@ class OwnerAccount(Struct, frozen=True):
 
 
 class OwnerSummary(Struct, frozen=True):
-    """Owner with bots, invitation and ban, as shown to the host, who runs the server."""
+    """Owner with bots, invitation and ban, as shown to the host (the person who runs the server)."""
 
     owner: str
     bots: list[str]

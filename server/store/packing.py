@@ -170,7 +170,7 @@ _encode_rows = msgspec.json.Encoder().encode_lines
 _MOVE_RECEIVED, _TURN_STARTED = msgspec.Raw(b'"moved"'), msgspec.Raw(b'"turn_left"')
 """Value of the key `type`, as JSON, in the events MoveReceived and TurnStarted of a match."""
 _NULL, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
-"""Values of an event's key `thinking`, a bot's analysis: null in JSON, and an empty text if the event has no such key."""
+"""Values for the key `thinking`, a bot's analysis, in a match event: null in JSON, and an empty text if the key is missing."""
 
 
 def _encode_rows_without_recorded_data(rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> str:

@@ -165,7 +165,7 @@ async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban
 
 
 def make_hidden_name() -> str:
-    """Return a new random name for a bot whose own name the host hides."""
+    """Return a new random name for a bot whose own name the host (the person who runs the server) hides."""
     return f"{HIDDEN_BOT_NAME_PREFIX}{secrets.token_hex(4)}"
 
 
@@ -290,7 +290,7 @@ def _require_not_entered_in_event(connection: sa.Connection, bot_name: str) -> N
 def _is_plan_of_future_event(plan: dict[str, Any]) -> bool:
     """Return True if a stored plan is of an event that has not begun.
 
-    Code outside the event's server must not change such a plan, because the server would overwrite the change.
+    Only the event's server may change such a plan: the server would overwrite a change by anybody else.
     """
     return bool(plan.get("state", {}).get("phase") == "open")
 

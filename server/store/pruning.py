@@ -42,7 +42,7 @@ _RETENTION_PATTERN = re.compile(r"([0-9]{1,12})(d?)")
 
 
 class BadRetention(ValueError):
-    """Raised for a string that is not a retention rule; the one-line message lists the valid forms."""
+    """Raised for a string that is not a retention rule (which matches to keep); the one-line message lists the valid forms."""
 
 
 class ArchiveFailed(errors.OperationRefused):

@@ -74,7 +74,7 @@ class RatingTables(Struct, frozen=True):
     events: list[EventMatchCounts]
     """Events with at least one match, in any season, in descending order of name."""
     categories: list[RatingCategorySummary]
-    """Combinations of game, map and time control that have ratings of their own, those with the most matches first."""
+    """Combinations of game, map and time control with ratings of their own; those with the most rated matches come first."""
     seasons: list[ClosedSeason]
     """Closed seasons, the latest first."""
 

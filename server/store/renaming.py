@@ -21,7 +21,7 @@ from arena.server.store.personal_data import NameInEvent, NameInUse
 from arena.server.store.tokens import TokenError
 
 DIRECTIVE_EFFECT_DELAY_SECONDS = 2.0
-"""Longest time until every server has applied a new directive, such as a ban, from the store, in seconds."""
+"""Longest time until every server has read a new directive, such as a ban, from the store and applied it, in seconds."""
 MAX_WAIT_UNTIL_IDLE_SECONDS = 60.0
 """Maximum time to wait for the end of a disconnected bot's matches before it is renamed or deleted, in seconds."""
 
@@ -109,7 +109,7 @@ async def _run_while_bot_is_idle(
     """Ban a name, repeat `operation` until it no longer raises NameInUse, lift the ban, and return the result.
 
     reason: reason for the ban, which is shown to a bot of this name
-    is_banned: True if the host has banned the name already; it then stays banned
+    is_banned: True if the name is banned already, and so must stay banned afterwards
 
     Raises NameInUse if the bot still has a match in progress after MAX_WAIT_UNTIL_IDLE_SECONDS. Raises NameInEvent without
     waiting if the bot is in an event that has begun.

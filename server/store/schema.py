@@ -38,12 +38,12 @@ ROW_NUMBER_TYPE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def _make_rating_columns() -> tuple[sa.Column[float], ...]:
-    """Return new columns for the fields of a `rating.glicko.GlickoRating`."""
+    """Return new columns for a Glicko-2 rating: the fields of `rating.glicko.GlickoRating`."""
     return tuple(sa.Column(name, sa.Double, nullable=False) for name in ("rating", "deviation", "volatility"))
 
 
 def _make_rating_category_columns() -> tuple[sa.Column[Any], ...]:
-    """Return new columns for the fields of a `rating.rater.RatingCategory`, which are part of the primary key."""
+    """Return new columns, part of a primary key, for the fields of `rating.rater.RatingCategory`: game, map and so on."""
     return (
         sa.Column("game", sa.String(64), primary_key=True),
         sa.Column("season", sa.Integer, primary_key=True, server_default="1"),

@@ -48,9 +48,9 @@ def create_private_file(file: Path) -> None:
 
 
 def set_pragmas_on_connect(engine: sa.Engine) -> None:
-    """Configure all future connections of an SQLite engine.
+    """Configure all future connections of an SQLAlchemy engine for SQLite.
 
-    The engine must have the execution option `durable`: False if its store is temporary, so that commits need not wait
+    The SQLAlchemy engine must have the execution option `durable`: False if its store is temporary, so commits need not wait
     for the disk.
     """
     synchronous = "FULL" if engine.get_execution_options()["durable"] else "OFF"

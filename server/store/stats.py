@@ -86,7 +86,7 @@ async def vacuum_store(engine: Engine) -> int:
 
 
 class _StoreSize(NamedTuple):
-    """Size of the store, and its free space, in bytes. PostgreSQL does not report free space: it is 0."""
+    """Size of the store, and its free space, in bytes. The free space is 0 for PostgreSQL, which does not report it."""
 
     total_bytes: int
     free_bytes: int

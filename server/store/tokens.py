@@ -113,7 +113,8 @@ async def rotate_token(
 ) -> str:
     """Replace the token of a name, and return the new one.
 
-    presented_token: token of one of the owner's bots, with which the owner asks for the change; None for the host
+    presented_token: token of one of the owner's bots, with which the owner asks for the change; None if the person who
+        runs the server asks
     before_commit: function that is called with the new token before it is committed; if it raises an exception, the old token
         stays valid
 
@@ -129,7 +130,8 @@ async def rotate_token(
 async def revoke_token(engine: Engine, name: str, presented_token: StoredToken | None = None) -> None:
     """Revoke the token of a name, so that nobody can connect with it any more.
 
-    presented_token: token of one of the owner's bots, with which the owner asks for the change; None for the host
+    presented_token: token of one of the owner's bots, with which the owner asks for the change; None if the person who
+        runs the server asks
 
     Raises TokenError in the same cases as `rotate_token`.
     """

@@ -52,7 +52,7 @@ RELATIVE_RATING_TOLERANCE = 1e-9
 
 
 class RatingsMismatch(Exception):
-    """Raised when a stored rating or record differs from the recomputed one, or cannot be read.
+    """Raised when a stored rating or match record differs from the recomputed one, or cannot be read.
 
     The message is one line, which names the match or the bot, and the difference.
     """

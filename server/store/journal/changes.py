@@ -47,7 +47,7 @@ Statement = tuple[str, Sequence[Any]]
 
 @dataclass(slots=True)
 class JournalChanges:
-    """Database rows that a journal writes in one transaction, by kind."""
+    """Database rows that a journal writes in one transaction: one attribute for each kind of row."""
 
     match_event_rows: list[MatchEventRow] = field(default_factory=list)
     opened_match_rows: list[dict[str, Any]] = field(default_factory=list)
@@ -93,7 +93,7 @@ class JournalChanges:
 
 
 def collect_journal_changes(effects: Iterable[DurableEffect], server_name: str) -> JournalChanges:
-    """Return the database rows to write for `effects`, decisions of the server's core such as an accepted move."""
+    """Return the database rows to write for `effects`, decisions of `server.core` such as an accepted move."""
     changes = JournalChanges()
     for effect in effects:
         if type(effect) is AppendMatchEvent:

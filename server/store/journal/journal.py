@@ -1,4 +1,4 @@
-"""Journal of a server: it makes the decisions of the core (`server.core`) durable before any client is notified of them.
+"""Journal of a server: it stores each decision of the match logic (`server.core`) before any client is notified of it.
 
     async with open_journal(engine, "name") as journal:
         restore = await journal.load_restart_state(event)
@@ -67,9 +67,9 @@ class Journal:
         self.lease = lease
         """Lease under which the journal writes. `load_restart_state` may replace it by one with a higher fencing token."""
         self.engine = database.redirect_transactions(engine, self.run_in_transaction)
-        """Engine for all other parts of this server. With it, `database.run_in_transaction` writes through this journal."""
+        """SQLAlchemy engine for the rest of this server. With it, `database.run_in_transaction` writes through this journal."""
         self.lease_lost = asyncio.Event()
-        """Event that is set when another process has acquired the name. From then on, every transaction raises LeaseLost."""
+        """`asyncio.Event` that is set once another process has the server's name. Each later transaction raises LeaseLost."""
         self._writer = writer
         self._clock = clock
         self._observe_commit_seconds = observe_commit_seconds
@@ -92,7 +92,7 @@ class Journal:
         """
 
     async def commit(self, effects: Iterable[DurableEffect]) -> None:
-        """Store effects (decisions of the core, such as an accepted move) in one transaction: all of them or none.
+        """Store effects (decisions of `server.core`, such as an accepted move) in one transaction: all of them or none.
 
         Raises StoreUnavailable if the commit may succeed later: retry it, or start a new core with the state from
         `load_restart_state`. Raises LeaseLost if another process has taken over the lease, and another exception if the

@@ -1,4 +1,4 @@
-"""Load the stored state (sessions, events and unfinished matches) from which a restarted server continues."""
+"""Load the stored state (sessions, tournaments and unfinished matches) from which a restarted server continues."""
 
 from __future__ import annotations
 
