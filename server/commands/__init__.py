@@ -1,1 +1,1 @@
-"""Commands for hosts, who run servers and manage their bots, events and databases."""
+"""Commands for people who run servers: to start one, and to manage its bots, events (tournaments) and database."""

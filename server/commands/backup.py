@@ -169,7 +169,7 @@ def export_command(
 
 
 class _OutputFailed(Exception):
-    """Raised when the output cannot be written, so that this OSError is not reported as an error of the database.
+    """Raised when `arena export` cannot write its output, so that this OSError is not reported as an error of the database.
 
     reason: error of the operating system
     """
@@ -242,7 +242,7 @@ def import_command(
 
 
 def _open_record_file(file: Path) -> BufferedIOBase:
-    """Open a file of records, which may be compressed with gzip. Raises UsageError if it is an SQLite database."""
+    """Open a file of match records, which may be compressed with gzip. Raises UsageError for an SQLite database."""
     with file.open("rb") as file_object:
         first_bytes = file_object.read(len(SQLITE_MAGIC_BYTES))
     if first_bytes == SQLITE_MAGIC_BYTES:
@@ -254,7 +254,7 @@ def _open_record_file(file: Path) -> BufferedIOBase:
 
 
 def _require_readable(file_object: BufferedIOBase, file: Path) -> None:
-    """Read a file of records to its end, and seek back to its start. Raises CommandError if the file is damaged."""
+    """Read a file of match records to its end, and seek back to its start. Raises CommandError if the file is damaged."""
     line_count = 0
     try:
         for _ in read_archive_lines(file_object):

@@ -1,4 +1,4 @@
-"""`arena kick`, `ban` and `notice`: directives of the host, which all servers on the store apply within a second."""
+"""`arena kick`, `ban` and `notice`: orders that all servers on the store carry out within a second."""
 
 from __future__ import annotations
 

@@ -424,7 +424,7 @@ def _parse_minutes(minutes_text: str) -> int:
 
 
 def _parse_rating_range(rating_range: str) -> tuple[int, int]:
-    """Return the lowest and the highest rating in the value of --rating; 0 stands for a missing bound.
+    """Return the lowest and the highest rating in the value of --rating, such as `1200-1800`; 0 stands for a missing bound.
 
     Raises UsageError for an invalid value.
     """

@@ -61,7 +61,7 @@ from arena.server.store.pruning import BadRetention
 log = logging.getLogger("arena.settings")
 
 PAUSE_BEFORE_STANDBY_SECONDS = 0.25
-"""Pause after a core has lost the lead or failed, before it tries again to become the leader, in seconds."""
+"""Pause after a core process has lost the lead or failed, before it tries again to become the leader, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -114,12 +114,12 @@ def read_server_configuration(
 
 
 class ReloadableHost:
-    """Runner of a whole server, or of the edge or the core of a cluster, which reloads the settings on SIGHUP."""
+    """Runner of a whole server, or of the edge or core process of a cluster, which reloads the settings on SIGHUP."""
 
     def __init__(
         self, file: Path | None, options: Sequence[CommandLineSetting], configuration: ServerConfiguration
     ) -> None:
-        """Prepare a host with the settings of `configuration`. On SIGHUP, `file` and `options` are read again."""
+        """Prepare a server process with the settings of `configuration`. On SIGHUP, `file` and `options` are read again."""
         self.settings = configuration.settings
         self._settings_file = file
         self._options = options
@@ -160,7 +160,7 @@ class ReloadableHost:
                 self._host = None
 
     async def serve_edge(self) -> None:
-        """Serve as an edge of a cluster (process that holds clients' connections) until stopped.
+        """Serve as an edge process of a cluster (which holds connections of clients) until stopped.
 
         Raises CannotListen if an address cannot be used, and BusError or StoreError if NATS or the store is unavailable.
         """
@@ -175,7 +175,7 @@ class ReloadableHost:
                 await anext(signals)
 
     async def serve_core(self) -> None:
-        """Serve as a core of a cluster until stopped. The leading core runs the matches; the others wait to replace the leader.
+        """Serve as a core process of a cluster until stopped. The leader runs the matches; the others wait to replace it.
 
         Raises HouseEngineError if one of the server's own engines cannot be started, and CannotListen if an address cannot
         be used. Raises BusError or StoreError if NATS or the store is unavailable at the start; later, the core tries again.
@@ -341,7 +341,7 @@ def load_tls_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
 
 
 def _make_house_engine_plan(house: HouseSettings) -> HouseEnginePlan:
-    """Return the plan of the server's own engines. Raises BadSetting for an invalid list of engines.
+    """Return the plan of the engines (bots) that the server runs itself. Raises BadSetting for an invalid list of engines.
 
     Engines other than the default ones are tested before the server starts.
     """
@@ -371,7 +371,7 @@ def _require_usable_adjudication(settings: ArenaSettings, pool: Pool) -> None:
 
 
 def _require_usable_store_settings(settings: ArenaSettings) -> None:
-    """Raise BadSetting if the settings of the store, the bus and the processes contradict each other."""
+    """Raise BadSetting if settings of the store, the bus (NATS) and the number of processes contradict each other."""
     store = settings.store
     server_settings = settings.server
     process_setting = (

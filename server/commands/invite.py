@@ -20,7 +20,7 @@ from arena.server.store.invitations import create_invitations
 MAX_INVITED_OWNERS = 10_000
 """Maximum number of owners that one command may invite."""
 ROSTER_HEADER_WORDS = frozenset({"name", "owner"})
-"""Headers of the first column of a roster, in lower case. A first row that begins with one of them is skipped."""
+"""Headers of the first column of a roster (CSV file of owners), in lower case. A first row with such a header is skipped."""
 
 
 def invite_command(

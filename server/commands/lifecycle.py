@@ -13,7 +13,7 @@ from arena.server.host import Host
 
 
 def open_stop_signals() -> AbstractContextManager[AsyncIterator[signal.Signals]]:
-    """Receive SIGINT and SIGTERM, the host's requests to stop the server, during the block.
+    """Receive SIGINT and SIGTERM, the signals that ask the server to stop, during the block.
 
     The block gets an iterator over the received signals. A signal that arrives while nothing waits for the iterator is
     kept. Outside the block, these signals end the process immediately.

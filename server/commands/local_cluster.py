@@ -1,4 +1,4 @@
-"""Cluster on one machine, for the setting `server.processes`: several edges behind one port, and a core."""
+"""Cluster on one machine, for the setting `server.processes`: a core process, and several edge processes behind one port."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from arena.server.store.errors import StoreError
 log = logging.getLogger("arena.processes")
 
 FIRST_RESTART_PAUSE_SECONDS = 0.5
-"""Pause before restarting a process that ran longer than `MIN_STABLE_UPTIME_SECONDS`, in seconds.
+"""Pause before restarting a server process that ran longer than `MIN_STABLE_UPTIME_SECONDS`, in seconds.
 
 After each shorter run, the pause is doubled.
 """
 MAX_RESTART_PAUSE_SECONDS = 15.0
 """Maximum pause before a restart, in seconds."""
 MIN_STABLE_UPTIME_SECONDS = 10.0
-"""Uptime in seconds. A process that ran longer is restarted after `FIRST_RESTART_PAUSE_SECONDS`."""
+"""Uptime in seconds, after which an ended server process is restarted with only `FIRST_RESTART_PAUSE_SECONDS` of delay."""
 START_TIMEOUT_SECONDS = 60.0
-"""Maximum time to wait until an edge listens, in seconds."""
+"""Maximum time to wait until an edge process accepts connections, in seconds."""
 START_POLL_INTERVAL_SECONDS = 0.05
-"""Interval between two attempts to connect to the port of the edges while they start, in seconds."""
+"""Interval between two attempts to connect to the port of the edge processes while they start, in seconds."""
 
 
 @dataclass
 class ServerProcess:
-    """Child process that runs one edge or the core."""
+    """Child process of a cluster: an edge process (connections of clients) or the core process (matches)."""
 
     name: str
     command: Sequence[str]
@@ -85,7 +85,7 @@ class ServerProcess:
 
 
 def serve_local_cluster(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
-    """Run the core and the edges as child processes until stopped.
+    """Run the core process and the edge processes of a cluster as child processes until stopped.
 
     forward_sighup: True to forward SIGHUP to the child processes, which then reload their settings; False to let SIGHUP
     end this process
@@ -216,7 +216,7 @@ async def _open_bus_or_private_nats(bus_url: str) -> AsyncIterator[tuple[str, di
 
 
 async def _start_all_processes(children: Sequence[ServerProcess], host: str, port: int) -> int | None:
-    """Start all processes, and wait until an edge listens or `START_TIMEOUT_SECONDS` have passed.
+    """Start all processes, and wait until an edge process accepts connections or `START_TIMEOUT_SECONDS` have passed.
 
     Return the exit code of a process that ends during the wait; None if none does.
     """

@@ -96,7 +96,7 @@ def marks(
 
 
 def make_marks_against_anchor(rows: list[StandingsRow], anchor_name: str) -> list[MarksRow]:
-    """Return the marks of all bots of an event, from the rows of its standings. Raises CommandError if the anchor has no row.
+    """Return the table rows of all bots of an event, from its standings. Raises CommandError if the anchor has no row.
 
     anchor_name: name of the bot that all others are compared with
     """
@@ -119,7 +119,7 @@ def _make_mark_against_anchor(row: StandingsRow, anchor: StandingsRow) -> MarksR
 
 
 def format_marks_csv(marks: list[MarksRow]) -> str:
-    """Return the marks as CSV, with the field names as header."""
+    """Return the rows as CSV, with the names of the fields as header."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(MarksRow.__struct_fields__)

@@ -24,7 +24,7 @@ T = TypeVar("T")
 SHIPPED_OPENINGS, NO_OPENINGS = "shipped", "none"
 """Values of the setting `pool.openings` for the built-in openings and for none. Other values: a number of plies, or a file."""
 MAX_RANDOM_OPENINGS = 1_000
-"""Number of random openings drawn for each game and map. Equal ones are dropped, so fewer may remain."""
+"""Number of random openings drawn for each game and map. Duplicates are dropped, so fewer may remain."""
 RANDOM_OPENING_LENGTHS_IN_PLIES = (2, 3, 4, 6, 8)
 """Lengths of random openings, in plies, to try in turn if a game or map has no built-in openings."""
 SUFFICIENT_RANDOM_OPENING_COUNT = 20

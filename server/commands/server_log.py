@@ -1,4 +1,4 @@
-"""Log of a server as text or JSON. Each line reports one event, with the match, the bot and the address concerned."""
+"""Log of a server as text or JSON. Each line reports one occurrence, with the match, the bot and the address concerned."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class BadSetting(ValueError):
 
 
 class BadSettingsFile(Exception):
-    """Raised for invalid settings; the one-line message names the place (file, line, key or option) and a valid form."""
+    """Raised for invalid server settings; the one-line message names the place (file, line, key or option) and a valid form."""
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def prune_command(
 
 
 def _parse_retention(keep_option: str, archive_folder: Path | None) -> Retention:
-    """Return how many matches to keep, and where to archive the others, as given by --keep and --archive.
+    """Return the rule for which matches to keep, and where to archive the others, as given by --keep and --archive.
 
     Raises UsageError if one of the two is invalid.
     """

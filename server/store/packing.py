@@ -157,6 +157,8 @@ class _MoveForPacking(msgspec.Struct):
 
 
 class _RecordedMoves(msgspec.Struct):
+    """Part of a match's record that packing needs: the moves."""
+
     moves: list[_MoveForPacking] = []
 
 

@@ -57,7 +57,7 @@ DIRECTIVE_DEFAULTS_BY_ACTION = {
 
 
 class ConnectedBot(Struct, frozen=True):
-    """Connected bot, as shown to the host."""
+    """Connected bot, as shown to the host (the person who runs the server)."""
 
     name: str
     owner: str
@@ -79,7 +79,7 @@ class ConnectedBot(Struct, frozen=True):
 
 
 class AdminPageState(Struct, frozen=True):
-    """State of the server, as shown to the host."""
+    """State of the server, as shown to the host (the person who runs the server)."""
 
     bots: list[ConnectedBot] | None
     """Connected bots; None if the server is too busy to list them."""
@@ -92,13 +92,13 @@ class AdminPageState(Struct, frozen=True):
 
 
 class AdminPageHandler:
-    """Handler of requests to `/api/host`, with which the host sees and changes the state of the server."""
+    """Handler of requests to `/api/host`, with which the person who runs the server sees and changes the server's state."""
 
     def __init__(self, engine: Engine, page_client: PageClient, renames: RenameQueue) -> None:
         """Prepare to answer requests with data from the store.
 
         page_client: source of the list of connected bots
-        renames: queue for the renames that a host requests
+        renames: queue for the renames of bots that an admin requests
         """
         self._engine = engine
         self._page_client = page_client
@@ -124,7 +124,7 @@ class AdminPageHandler:
         return responses.make_json_response(await self._load_state())
 
     async def _execute_form_action(self, form: Mapping[str, str]) -> None:
-        """Carry out the action that the host has sent in a form.
+        """Carry out the action, such as a ban, that an admin has sent in a form.
 
         Raises BadRequest for an invalid name, and OperationRefused if the contents of the store do not allow the action.
         """
@@ -178,7 +178,7 @@ class AdminPageHandler:
     async def _describe_connected_bots(
         self, listed_bots: list[ListedBot], local_clients: list[ConnectedClient]
     ) -> list[ConnectedBot]:
-        """Return the connected bots, as shown to the host.
+        """Return the connected bots, as shown to an admin.
 
         listed_bots: bots connected to any process of the server
         local_clients: clients connected to this process, the only ones whose addresses it knows

@@ -54,17 +54,17 @@ With a limit in nodes, equal positions have equal analyses.
 MAX_BEST_MOVES = 3
 """Maximum number of best moves in an analysis."""
 MAX_ENGINE_CPU_SECONDS = 90
-"""Limit of the engine's CPU time for one run, in seconds. The review of a match of a hundred moves takes about 5 s.
+"""Limit of the analysis engine's CPU time for one run, in seconds. The review of a match of a hundred moves takes about 5 s.
 
 The first run on a machine takes longer, because it also compiles the engine's functions.
 """
 ENGINE_TIMEOUT_SECONDS = 240.0
-"""Time limit of one run of the engine, in seconds.
+"""Time limit of one run of the analysis engine, in seconds.
 
 The limit is longer than `MAX_ENGINE_CPU_SECONDS`, because the engine waits for a free CPU on a busy machine.
 """
 MAX_ENGINE_OUTPUT_BYTES = 4 * 1024 * 1024
-"""Maximum size of the engine's output, in bytes. The rest is ignored."""
+"""Maximum size of the analysis engine's output, in bytes. The rest is ignored."""
 BEST_MOVE_FIELDS = ("depth", "value", "chance", "line")
 """Fields that a response has for each best move in a position, out of those that `arena analyse --json -` prints."""
 REVIEWED_PLAYER_FIELDS = ("moves", "marked", "accuracy")

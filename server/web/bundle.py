@@ -8,8 +8,8 @@ A browser requests six files at a time, so on a slow network every six files add
 In a bundle each module is a function that is called once, after the modules it imports, and returns its exports. So a
 module may use only named imports, one per line, and declared exports (ECMA-262, 16.2), and no two may import each
 other. Indentation and comments on lines of their own are left out, which saves a sixth of the compressed bytes; so no
-template literal may span several lines. A module that breaks these rules is refused. General bundlers need Node, which a
-host may not have.
+template literal may span several lines. A module that breaks these rules is refused. General bundlers need Node, which the
+server's machine may not have.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CHARACTER_CLASS_WITH_BACKTICK = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
 The bundler assumes that every other backtick begins or ends a template literal.
 """
 _IMPORT_META_URL = "import.meta.url"
-"""JavaScript expression for a module's URL. In a bundle it would be the bundle's URL, so another expression replaces it."""
+"""JavaScript expression for a module's URL. In a bundle it would give the bundle's URL, so a relative URL replaces it."""
 
 
 def make_bundles(

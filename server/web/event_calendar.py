@@ -34,7 +34,7 @@ _ICAL_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"
 async def answer_calendar_request(engine: Engine, origin: str) -> Response:
     """Respond with the calendar of all recent and future events, in the iCalendar format.
 
-    origin: scheme and host for links in the calendar, as in `https://arena.example`; empty for no links
+    origin: beginning of links in the calendar, as in `https://arena.example`; empty for no links
     """
     now = datetime.fromisoformat(database.format_current_time())
     states = await list_recent_events(engine, database.format_store_timestamp(now - MAX_EVENT_AGE))
@@ -43,7 +43,7 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
 
 
 class CalendarEvent(NamedTuple):
-    """Event for the calendar: an announced event, or a future event of a series that is not announced yet."""
+    """Event (tournament) for the calendar: an announced one, or a future one of a series that is not announced yet."""
 
     plan: EventPlan
     is_cancelled: bool
@@ -79,7 +79,7 @@ def list_calendar_events(states: Iterable[EventState]) -> list[CalendarEvent]:
 def render_ical(events: Sequence[CalendarEvent], origin: str, now: datetime) -> bytes:
     """Return the calendar in the iCalendar format.
 
-    origin: scheme and host of the links to the events; empty for no links
+    origin: beginning of the links to the events, as in `https://arena.example`; empty for no links
     now: time at which the calendar is made
     """
     lines = [

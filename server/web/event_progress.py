@@ -1,4 +1,6 @@
-"""Progress of an event that this server plays, for the web page. All other data on events come from the store."""
+"""Progress of an event (tournament or ladder) that this server plays, for the web page.
+
+All other data on events come from the store."""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ class UnplayedMatch(Struct, frozen=True):
 
 
 class EventProgress(Struct, frozen=True):
-    """Event in progress: its plan, its next matches, and its sequential test (SPRT) if it has one."""
+    """Event (tournament or ladder) in progress: its plan, its next matches, and its sequential test (SPRT) if it has one."""
 
     event: str
     kind: str

@@ -1,4 +1,4 @@
-"""Initial start page: a picture of a match inside the HTML, shown until the page's scripts are loaded.
+"""Start page before its scripts are loaded: HTML with a picture of a match.
 
 On a slow network, the scripts take some seconds to load, and the HTML less than one. The picture uses the CSS classes
 of the page's boards (`page/js/boards/map.js`), so it has their colours in light and dark mode. The scripts replace it.

@@ -297,7 +297,7 @@ def _make_map_preview(name: str) -> LinkPreview:
 def render_preview(preview: LinkPreview, origin: str, path: str) -> bytes:
     """Return the HTML elements of a preview for the head of a page.
 
-    origin: scheme and host of the page; empty if unknown
+    origin: beginning of the page's URL, as in `https://arena.example`; empty if unknown
     path: percent-encoded URL path of the page
     """
     title = preview.title if preview is DEFAULT_LINK_PREVIEW else f"{preview.title} · Riskless Arena"

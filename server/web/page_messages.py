@@ -75,7 +75,7 @@ class PageRequest(Struct, frozen=True, tag="question"):
     accepts_gzip: bool
     """True if the client accepts a response compressed with gzip."""
     origin: str = ""
-    """Scheme and host of the request, as in `https://arena.example`; empty if unknown or not needed."""
+    """Beginning of the request's URL, as in `https://arena.example`; empty if unknown or not needed."""
     authorization: str = ""
     """Authorization header; empty if the response does not depend on it."""
     live_snapshot: LiveSnapshot = LiveSnapshot()

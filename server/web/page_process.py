@@ -219,7 +219,7 @@ class _ChildProcess:
     def __init__(self, process: subprocess.Popen[bytes], writer: asyncio.StreamWriter) -> None:
         self.process = process
         self.ready = asyncio.Event()
-        """Event that is set when the process has started or ended."""
+        """`asyncio.Event` that is set when the process has started or ended."""
         self.has_answered = False
         """True once the process has answered a request."""
         self.reading_task: asyncio.Task[None]

@@ -1,4 +1,4 @@
-"""Renames of bots that an admin (the host) has requested on the web page.
+"""Renames of bots that an admin has requested on the web page.
 
 Each rename runs in a child process, which does the same as `arena rename`. A rename may take more than a minute, because it
 waits for the bot's matches in progress and rewrites all finished ones. If the server stops meanwhile, requesting the same
@@ -36,11 +36,11 @@ REFUSED_EXIT_CODE = 3
 """Exit code of the child process if the bot cannot be renamed. The output of the process is then a one-line reason."""
 
 SERVER_FAILURE_REASON = "the server failed; its log says why"
-"""Reason why a bot keeps its name, as shown to the host after an unexpected error."""
+"""Reason why a bot keeps its name, as shown to an admin after an unexpected error."""
 
 
 class RequestedRename(Struct, frozen=True):
-    """Rename of a bot that a host has requested, as shown to the host."""
+    """Rename of a bot that an admin has requested, as shown to admins."""
 
     name: str
     new_name: str = field(name="other")
@@ -49,6 +49,8 @@ class RequestedRename(Struct, frozen=True):
 
 
 class _RenameJob(Struct, frozen=True):
+    """Rename of a bot in a store, as passed to the child process."""
+
     store_url: str
     """Database URL of the store."""
     change: NameChange
@@ -58,7 +60,7 @@ _decode_job = msgspec.json.Decoder(_RenameJob).decode
 
 
 class RenameQueue:
-    """Queue of the renames that hosts have requested from this process, with the results of the latest ones."""
+    """Queue of the renames of bots that admins have requested from this process, with the results of the latest ones."""
 
     def __init__(self, store_url: str) -> None:
         """Prepare an empty queue. `store_url`: database URL of the store."""
@@ -99,7 +101,7 @@ class RenameQueue:
                     del self._problem_by_change[finished_change]
 
     def _find_next_change(self) -> NameChange | None:
-        """Return the first requested rename that is not over; None if all are over."""
+        """Return the requested rename that is to run next; None if all are over."""
         return next((change for change, problem in self._problem_by_change.items() if problem is None), None)
 
     async def _run_rename_and_describe_failure(self, change: NameChange) -> str:

@@ -48,7 +48,7 @@ class RequestQueue:
         self._free_slots = max_parallel
         self._clock = clock
         self._turns_by_address: OrderedDict[str, deque[anyio.Event]] = OrderedDict()
-        """Events that wake the waiting requests, by client address. The first address has the next turn."""
+        """`anyio.Event` objects that wake the waiting requests, by client address. The first address is served next."""
         self._waiting_count = 0
 
     @asynccontextmanager

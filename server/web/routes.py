@@ -18,7 +18,7 @@ MATCH_ID_PATTERN = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 MAX_LISTED_BOTS = 1000
 """Maximum number of bots that a response lists."""
 MAX_CACHED_TARGETS = 256
-"""Maximum number of entries of each cache in this module: one of parsed targets, one of parsed headers."""
+"""Maximum number of entries of each cache in this module: parsed targets (path and query), and Accept-Encoding headers."""
 
 
 class BadRequest(Exception):
@@ -30,7 +30,7 @@ class NotFound(Exception):
 
 
 def make_match_not_found_error(match_id: str) -> NotFound:
-    """Return the error for an id that names no finished match."""
+    """Return the error for the id `match_id`, which no finished match has."""
     return NotFound(f"no finished match is called {match_id!r:.80}")
 
 

@@ -1,6 +1,6 @@
 """Files of the web page, from the folder `page/`: read and compressed once, and held in memory.
 
-The URL paths of the files begin with `/web/DIGEST/`, where DIGEST is the digest of all files. The content at such a
+The URL paths of the files begin with `/web/DIGEST/`, where DIGEST is a hash of all files. The content at such a
 path never changes, so browsers can cache it forever. A new version of the server has new paths. Only files found at the
 start are served, so no URL path can lead out of the folder. HTML pages are generated from `PageTemplates`.
 """
@@ -44,7 +44,7 @@ CONTENT_SECURITY_POLICY = f"{_CSP_UP_TO_FRAME_ANCESTORS}'none'"
 The pages load files only from this server, connect only to this server, and cannot be embedded in other sites.
 """
 EMBEDDED_CONTENT_SECURITY_POLICY = f"{_CSP_UP_TO_FRAME_ANCESTORS}*"
-"""Content security policy of the page that other sites may embed, with a single match or an event."""
+"""Content security policy of the page with a single match or event, which other sites may embed."""
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -63,7 +63,7 @@ CACHE_CONTROL_FOREVER = "public, max-age=31536000, immutable"
 CACHE_CONTROL_ONE_DAY = "public, max-age=86400"
 """Cache-Control header of a response that only another version of the server could change."""
 DIGEST_PLACEHOLDER = b"{{digest}}"
-"""Placeholder in the page's files for the digest of all files."""
+"""Placeholder in the page's files for the hash of all files, a part of each file's URL path."""
 HEAD_PLACEHOLDER = b"<!-- head -->"
 """Placeholder in HTML pages for the title and the link preview."""
 VIEWS_PRELOAD_PLACEHOLDER = b"<!-- views preload -->"
@@ -87,9 +87,9 @@ class PageTemplates(Struct, frozen=True):
     """HTML pages, with placeholders for the parts that depend on the request."""
 
     digest: str
-    """Digest of all files of the web page, which is a part of their URL paths."""
+    """Hash of all files of the web page, which is a part of their URL paths."""
     style_src_directive: str
-    """Directive `style-src` of the content security policy, with the digest of the inlined styles."""
+    """Directive `style-src` of the content security policy, with the hash of the inlined styles."""
     html_by_file_name: dict[str, bytes]
     """HTML by file name, such as `index.html`."""
 
@@ -178,7 +178,7 @@ class StaticFiles:
     def answer_file(self, path: str, *, accepts_gzip: bool) -> Response | None:
         """Return a response with the file at the URL path `/web/` + `path`; None if there is none.
 
-        `path` is DIGEST/NAME. Each version of the page has a digest of its own, so files of another version are not found.
+        `path` is DIGEST/NAME. DIGEST is a hash of all files of the page, so files of another version are not found.
         """
         digest, _, name = path.partition("/")
         variants = self._responses_by_file_name.get(name) if digest == self.digest else None

@@ -106,7 +106,7 @@ class StoreDataHandler:
     async def handle_request(self, route_match: RouteMatch, live_snapshot: LiveSnapshot) -> Response:
         """Return the response to a request.
 
-        live_snapshot: data that are not in the store, on the event that the request is for
+        live_snapshot: data that are not in the store, such as the next matches, on the event that the request is for
 
         Raises BadRequest for an invalid parameter, and NotFound if there is no such match, event or bot.
         """

@@ -93,7 +93,7 @@ class WebApp:
         """Set up the application, without starting the page process.
 
         info: settings of the server that the responses need
-        engine: engine of the database that the pages read and write
+        engine: SQLAlchemy engine of the database that the pages read and write
         page_client: source of live data for the pages
         metrics: metrics to render for `/metrics`
         work_budget: budget of each client address, from which the costs of its requests are taken
@@ -113,7 +113,7 @@ class WebApp:
         self._clock = clock
         self._static_files = load_page_files()
         self.rename_queue = RenameQueue(self._store_url)
-        """Queue of the bots' renames that hosts have requested. The caller must run `rename_queue.run`."""
+        """Queue of the renames of bots that admins have requested. The caller must run `rename_queue.run`."""
         self._owner_page_handler = OwnerPageHandler(engine, send_host_request)
         self._admin_page_handler = AdminPageHandler(engine, page_client, self.rename_queue)
         self.page_process = PageProcess(
@@ -122,7 +122,7 @@ class WebApp:
         """Process that makes the slow responses. The caller must close it."""
         self._cache = ResponseCache()
         self._failed_login_counter = AbuseCounter()
-        """Counts of failed logins, by address."""
+        """Counts of failed logins, by IP address."""
         self._pending_responses: dict[CacheKey, _PendingResponse] = {}
         head = link_previews.render_preview(link_previews.DEFAULT_LINK_PREVIEW, "", "/")
         render_page = self._static_files.templates.render_page
@@ -142,7 +142,7 @@ class WebApp:
         )
 
     def clear_cache(self) -> None:
-        """Discard all cached responses, for example after the host has banned a bot."""
+        """Discard all cached responses, for example after a bot was banned."""
         self._cache = ResponseCache()
 
     def __call__(self, request: Request, address: str) -> Response | MakeResponse:
@@ -321,7 +321,7 @@ class WebApp:
         )
 
     def _find_origin(self, request: Request) -> str:
-        """Return the scheme and host of a request; empty if unknown."""
+        """Return the beginning of a request's URL, such as `https://arena.example`; empty if unknown."""
         host = ", ".join(request.headers.get_all("Host"))
         if not HOST_PATTERN.fullmatch(host):
             return ""
