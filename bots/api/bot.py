@@ -9,14 +9,14 @@
 Positions are immutable values. The two players are called Maxie, who moves first, and Minnie. `self.game` answers
 questions about positions:
 
-    self.game.moves(position)          the legal moves in move order
+    self.game.moves(position)          the legal moves, always in the same order
     self.game.play(position, move)     the position after a move
     self.game.outcome(position)        the outcome, or None if the match is not over
     self.game.estimate(position)       a simple estimate, high when good for Maxie
     self.game.picture(position)        a drawing in lines of text
 
 One instance plays one match. All methods of a bot run one after another in the same thread. Another thread handles the
-connection and answers the server meanwhile, so a bot may take its time.
+connection and answers the server meanwhile, so the connection stays open however long a bot thinks.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ __all__ = ["Bot", "Clock", "Ending", "Match", "ProgramCrash", "Resign", "Thinkin
 
 
 class Resign(Exception):
-    """Raised by any method of a bot to resign the match. The message is a one-line reason for the bot's owner."""
+    """Raised by any method of a bot to resign the match. The message tells the bot's owner the reason in one line."""
 
 
 class ProgramCrash(Exception):
-    """Raised by a bot whose external program has failed. The message is one line for the bot's owner.
+    """Raised by a bot whose external program has failed. The message tells the bot's owner the cause in one line.
 
-    The bot loses the match as with any other exception, but no traceback is printed.
+    The bot loses the match as with any other exception, but no traceback is printed, because it would not show the program.
     """
 
 
 class Bot(ABC):
-    """A player of one match. Write `choose`; the other methods are optional hooks.
+    """A player of one match. A subclass must define `choose`, and may define other methods, such as `prepare` or `ended`.
 
     An exception from any method ends the match. `Resign` resigns with a one-line reason; any other exception is
     printed with its traceback and counts as a crash.
     """
 
     match: Match
-    """Match being played, set before `prepare`."""
+    """Match being played: its game, seat, names and time control. Set before `prepare` is called."""
     thinking: Thinking | None = None
-    """Analysis to send with the move; None to send none. Set it in `choose`. It is None again at each call of `choose`."""
+    """Analysis to send with the move; None to send none. Set it in `choose`, before which it is always None."""
     program: ClassVar[str] = ""
-    """Human-readable name and version of the bot's program, such as `my-bot 1.2`."""
+    """Human-readable name and version of the bot's program, such as `my-bot 1.2`. It is not sent to the server."""
 
     _stop: Event | None = None
 
@@ -73,7 +73,7 @@ class Bot(ABC):
 
     @property
     def threads(self) -> int:
-        """Return the maximum number of search threads of this bot in the match."""
+        """Return the maximum number of search threads that this bot may use in the match."""
         return self.match.threads
 
     @property
@@ -85,7 +85,7 @@ class Bot(ABC):
         return self._stop is not None and self._stop.is_set()
 
     def prepare(self) -> None:  # noqa: B027 - an optional hook
-        """Load and compile everything that the match needs. No clock runs until this method returns."""
+        """Load and compile everything that the match needs. No player's clock runs until this method returns."""
 
     @abstractmethod
     def choose(self, position: Any, clock: Clock) -> Any:
@@ -98,13 +98,13 @@ class Bot(ABC):
         """Handle the end of the match. Only `close` is called afterwards."""
 
     def close(self) -> None:  # noqa: B027
-        """Release all resources. Always called last, even after an exception and even if `ended` was not called."""
+        """Release what the bot holds, such as threads. Always called last, even after an exception or without `ended`."""
 
 
 def assign_match(bot: Bot, match: Match, stop: Event | None = None) -> None:
     """Assign `match` to `bot`, before `prepare` is called.
 
-    The caller sets the event `stop` when no further move is needed; `bot.stopped` is then True.
+    The caller sets the flag `stop` when no further move is needed; `bot.stopped` is then True. None means no such flag.
     """
     bot.match = match
     bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped, hidden from bot authors
@@ -113,7 +113,7 @@ def assign_match(bot: Bot, match: Match, stop: Event | None = None) -> None:
 def request_move(bot: Bot, position: Any, clock: Clock, stop: Event) -> Any:
     """Return the move that the bot chooses in `position`, after clearing its analysis of the last move.
 
-    The caller sets the event `stop` when the move is no longer needed; `bot.stopped` is then True. Any exception
+    The caller sets the flag `stop` when the move is no longer needed; `bot.stopped` is then True. Any exception
     raised by the bot propagates.
     """
     bot.thinking = None
@@ -144,7 +144,7 @@ class Match:
     time_control: TimeControl = _DEFAULT_TIME_CONTROL
     """Time control of the match. Its durations are in ms."""
     margin_ms: int = 0
-    """Network grace in ms: the bot loses on time this long after its clock reaches 0."""
+    """Network grace in ms, an allowance for network delays: the bot loses on time this long after its clock reaches 0."""
     threads: int = 1
     """Maximum number of search threads of the bot in this match."""
 
@@ -169,7 +169,7 @@ class Ending:
     detail: str
     """One-line detail, such as the illegal move, or the ms by which a player exceeded its time."""
     plies: int
-    """Number of moves played."""
+    """Number of moves that both players together made."""
     position: Any
     """Last position of the match."""
 
@@ -189,7 +189,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Clocks of both players at the arrival of a turn. All times are in seconds.
+    """Clocks of both players when a turn, the server's request for a move, arrives. All times are in seconds.
 
     `bots.api.budget.plan` computes the time limits of a move from a Clock. A bot that computes its own must also consider
     `arrived` and `lag`: with `mine` alone, it will sooner or later lose on time.
@@ -204,14 +204,14 @@ class Clock:
     per_move: bool = False
     """True if `mine` is for this move alone and unused time is lost."""
     margin: float = 0.0
-    """Network grace, in seconds: the bot loses on time this long after its clock reaches 0. Do not think in it."""
+    """Network grace, in seconds: the bot loses on time this long after its clock reaches 0. Leave it for network delays."""
     arrived: float = 0.0
-    """Time at which the turn arrived, in seconds of `time.monotonic()`. The bot's clock started slightly earlier."""
+    """Arrival of the request for the move, in seconds of `time.monotonic()`. The bot's clock started slightly earlier."""
     lag: float = 0.0
-    """Largest lag of the last moves, in seconds. A move's lag is the time that the server counted, minus what the bot used."""
+    """Largest lag of the last moves, in seconds. A move's lag is the time that the server counted, minus the bot's own."""
 
     def elapsed(self, now: float) -> float:
-        """Return the seconds since the turn arrived. `now` is `time.monotonic()`."""
+        """Return the seconds since the request for the move arrived. `now` is `time.monotonic()`."""
         return max(0.0, now - self.arrived)
 
     def left(self, now: float) -> float:
@@ -224,7 +224,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Thinking:
-    """Analysis of a move by the bot's search. Leave unknown fields at their defaults."""
+    """Analysis that a bot sends with its move. Leave unknown fields at their defaults."""
 
     depth: int | None = None
     """Completed search depth, in plies."""
@@ -233,6 +233,6 @@ class Thinking:
     nodes: int | None = None
     """Number of positions that the search visited."""
     line: Sequence[Any] = ()
-    """Expected moves, starting with the chosen one. Only the first 64 are sent."""
+    """Expected moves of both players, starting with the chosen one. Only the first 64 are sent."""
     cpu_ms: float | None = None
     """CPU time in ms that the bot has used since its last move; None if it is not measured."""

@@ -2,7 +2,7 @@
 
 The computation is pure arithmetic on a `Clock`, in seconds. The rules are:
 
-- Some time (`compute_reserve_seconds`) is reserved for the delay from the bot's decision until the server reads the move.
+- Some time (`compute_reserve_seconds`) is left unused for the delay from the bot's decision until the server reads the move.
   A longer network grace (`Clock.margin`) makes the reserve shorter, and delays of recent moves (`Clock.lag`) make it longer.
 - With a time per move, both limits are all the time after the reserve, because unused time is lost.
 - Otherwise the time, with the increments of later moves, is divided evenly among the expected remaining moves. The soft
@@ -27,7 +27,7 @@ MIN_RESERVE_SECONDS = 0.005
 RESERVE_WITHOUT_NETWORK_GRACE_SECONDS = 0.050
 """Time in seconds that a move leaves on the clock if the server accepts no late moves (the network grace is 0).
 
-On a machine with two busy cores, a process is sometimes delayed this long.
+On a machine with two busy CPU cores, a process is sometimes delayed this long.
 """
 SOFT_LIMIT_SHARE_OF_MOVE_TIME = 0.45
 """Soft time limit of a move, as a fraction of the move's equal share: the time left divided by the expected remaining moves."""
@@ -37,12 +37,12 @@ MAX_SHARE_BEYOND_SOFT_LIMIT = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Soft and hard time limit of a move, in seconds from the arrival of the turn: 0 <= soft <= hard."""
+    """Soft and hard time limit of a move, in seconds from the arrival of the request for it: 0 <= soft <= hard."""
 
     soft: float
-    """Time, in seconds from the arrival of the turn, after which no long step is started, such as the next search depth."""
+    """Seconds from the arrival of the request for the move, after which no new search depth should be started."""
     hard: float
-    """Time by which the move must be made, in seconds from the arrival of the turn. 0 means immediately."""
+    """Seconds from the arrival of the request for the move, by which the move must be made. 0 means immediately."""
 
 
 class DeepeningRule(Generic[M]):
@@ -53,13 +53,13 @@ class DeepeningRule(Generic[M]):
         self._best: M | None = None
         """Best move of the last completed depth; None before the first."""
         self._instability = 0.0
-        """Frequency of recent changes of the best move, from 0 (none) to 1 (at each depth)."""
+        """Measure of recent changes of the best move: 1 after a depth that changed it, halved by each depth that does not."""
 
     def should_stop(self, best_move: M, elapsed_seconds: float) -> bool:
         """Return True if no further depth should be started.
 
-        `best_move` is the best move of the depth just completed, `elapsed_seconds` the seconds since the turn
-        arrived. A change of the best move postpones the stop, and this effect halves with each further depth.
+        `best_move` is the best move of the depth just completed, `elapsed_seconds` the seconds since the request for the
+        move arrived. A change of the best move postpones the stop, and this effect halves with each further depth.
         """
         has_changed = self._best is not None and best_move != self._best
         self._best = best_move
@@ -72,7 +72,7 @@ def compute_reserve_seconds(clock: Clock, longest_stall_seconds: float = 0.0) ->
     """Return the reserve: the seconds that this move must leave on the clock, at most half of the time left.
 
     The reserve and the network grace together are at least twice the largest recent lag, and at least three stalls. One
-    stall may delay the arrival of the turn, one the end of the search, and one the sending of the move.
+    stall may delay the arrival of the request for the move, one the end of the search, and one the sending of the move.
 
     longest_stall_seconds  longest stall so far, in seconds: time for which a busy machine suspended the engine
     """

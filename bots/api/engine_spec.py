@@ -1,7 +1,7 @@
 """Parser of engine specs, such as `alphabeta:depth=4,exact=yes`: NAME or NAME:option=value,option=value.
 
-Each engine declares its options with type, default and bounds. The parser converts a spec to typed values, or reports
-in one line what is wrong and which forms are valid.
+Each engine declares its options with type, default and bounds. The parser converts the text of each option to a value of
+its type, or reports in one line what is wrong and which forms are valid.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class ContainerSpec(NamedTuple):
 
     @classmethod
     def parse(cls, spec: str) -> ContainerSpec:
-        """Parse a spec that begins with one of CONTAINER_PREFIXES. An image that `submit:` does not name is DEFAULT_IMAGE."""
+        """Parse a spec that begins with one of CONTAINER_PREFIXES. If `submit:` names no image, it is DEFAULT_IMAGE."""
         if not spec.startswith(SUBMISSION_PREFIX):
             return cls(spec.removeprefix(IMAGE_PREFIX), None)
         file, separator, image = spec.removeprefix(SUBMISSION_PREFIX).partition(IMAGE_SEPARATOR)
@@ -154,16 +154,16 @@ class ContainerSpec(NamedTuple):
 
     @property
     def bot_name(self) -> str:
-        """Return the name of the zip file without folder and `.zip`, or of the image without registry, tag and digest."""
+        """Return the name of the zip file without folder and `.zip`, or of the image without registry, tag and `@sha256:…`."""
         if self.submission is not None:
             return self.submission.name.removesuffix(".zip")
         return self.image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
 def count_engine_threads(spec: Spec, core_count: int) -> int:
-    """Return the number of threads that an engine uses on `core_count` cores.
+    """Return the number of threads that an engine uses on a machine with `core_count` CPU cores.
 
-    The option `threads` sets the number. If it is 0, the engine uses all cores, at most `MAX_DEFAULT_THREADS`. An
+    The option `threads` sets the number. If it is 0, there is one thread for each core, at most `MAX_DEFAULT_THREADS`. An
     engine without this option uses one thread.
     """
     if "threads" not in spec.option_values:
@@ -184,13 +184,13 @@ _EXACT_OPTION = TextOption("no", ("no", "yes"))
 _TABLEBASE_OPTION = TextOption("no", ("no", "root"))
 """Use of the map's tablebase, a file with the exact value of every position, if there is one.
 
-`root` looks up the current position there instead of searching it; `no` only searches.
+`root` looks up the current position in the tablebase instead of searching it; `no` only searches.
 """
 _DEPTH_OPTION = IntegerOption(100, 1, 100)
 _NODES_OPTION = IntegerOption(0, 0, 10**12)
-"""Node limit of the search for a move; 0 means no limit.
+"""Maximum number of nodes (positions) that the search for a move visits; 0 means no limit.
 
-With a node limit and a single thread, matches are exactly reproducible.
+With a node limit and a single thread, matches are exactly reproducible, because moves do not depend on the machine's speed.
 """
 _SEED_OPTION = IntegerOption(0, 0, 2**31 - 1)
 

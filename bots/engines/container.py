@@ -1,7 +1,7 @@
 """Bots in containers of Docker or Podman, whose programs speak JSON Lines over stdin and stdout (docs/stdio.md).
 
 Each match has its own container, which the command `docker` or `podman` creates. A container has no network, no
-privileges, a read-only file system, and limits on memory, processes and cores.
+privileges, a read-only file system, and limits on memory, processes and CPU cores.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from arena.bots.engines.submission import unpack_submission
 from arena.cores import measure_container_cpu_ms
 
 IMAGE_REFERENCE_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,299}")
-"""Pattern of a valid reference of a container image."""
+"""Pattern of a valid reference of a container image, such as `registry.example/my-bot:1.2`."""
 MOUNTED_BOT_FOLDER = "/bot"
-"""Mount point of the unpacked submission in the container."""
+"""Folder in the container in which the bot finds its unpacked submission."""
 CONTAINER_LIMIT_OPTIONS = (
     "--network=none",
     "--read-only",
@@ -40,7 +40,7 @@ CONTAINER_LIMIT_OPTIONS = (
     "--pids-limit=64",
     "--ulimit=core=0",
     "--stop-timeout=0",
-    # Otherwise the container engine copies all output to a file on this machine, and runs the image's health check.
+    # Otherwise Docker or Podman copies all output to a file on this machine, and runs the image's health check.
     "--log-driver=none",
     "--no-healthcheck",
 )
@@ -54,19 +54,19 @@ SUPPORTED_LIMITS_TEMPLATE_BY_TOOL = {
     "docker": "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
     "podman": "{{range .Host.CgroupControllers}}{{.}} {{end}}",
 }
-"""Templates for `docker info` and `podman info`, which then print the limits that can be set on a container here."""
+"""Formats for `docker info` and `podman info`: print whether limits on memory, processes and CPU time work on this machine."""
 REMOVE_CONTAINER_SCRIPT = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
 """Shell script that waits for the end of its standard input, and then removes a container and a folder.
 
-Its standard input also ends if the process that runs the bot is killed. Its arguments are the path of `docker` or `podman`,
-the name of the container, and the folder.
+The standard input also ends if the process that runs the bot is killed, so no container is left behind.
+The script's arguments are the path of `docker` or `podman`, the name of the container, and the folder.
 """
 COMMAND_TIMEOUT_SECONDS = 60
 """Time limit for a command of `docker` or `podman`, in seconds."""
 
 
 class ContainerProcess(NamedTuple):
-    """First process of a running container."""
+    """First process of a running container: the container's id, and the process's id on this machine."""
 
     container_id: str
     process_id: int
@@ -86,9 +86,9 @@ class Container:
         """Create a container named `container_name`.
 
         folder      empty folder, into which the submission is unpacked
-        core_count  maximum number of cores that the container may use
+        core_count  maximum number of CPU cores that the container may use
 
-        Raises BadSpec if the container engine refuses, or the submission is invalid.
+        Raises BadSpec if Docker or Podman refuses, or the submission is invalid.
         """
         options = [
             f"--name={container_name}",
@@ -123,14 +123,14 @@ class Container:
     def pin_image(self) -> Container:
         """Return a copy that names the image by its id, so that every match uses the same image even if its tag moves.
 
-        Raises BadSpec if this machine does not have the image, or if the image has a volume.
+        Raises BadSpec if this machine does not have the image, or the image declares a volume: a folder without a size limit.
         """
         result = _run_docker_or_podman(
             self.tool_path, "image", "inspect", "--format={{.Id}} {{json .Config.Volumes}}", self.image
         )
         if result.returncode == 0:
             identity, volumes = result.stdout.split(maxsplit=1)
-            # A volume is a folder on the host without a size limit: the bot could fill the host's disk.
+            # A volume is a folder on this machine without a size limit: the bot could fill the disk.
             if json.loads(volumes):
                 raise BadSpec(
                     f"the image {self.image} declares a VOLUME, which is not allowed: build it without one"
@@ -157,7 +157,7 @@ def make_container_engine(spec: str, log_folder: Path | None = None) -> Engine:
 
     log_folder  folder for the standard error of each match's container, as MATCH.log; None for no files
 
-    Raises BadSpec if the image or the submission is missing or invalid, or no container engine can be used.
+    Raises BadSpec if the image or the submission is missing or invalid, or neither Docker nor Podman can be used.
     """
     parsed = ContainerSpec.parse(spec)
     image, submission = parsed
@@ -233,9 +233,10 @@ class ContainerBot(ProgramBot):
 
 
 def _find_docker_or_podman() -> str:
-    """Return the path of the container engine: Docker, or Podman if Docker is missing or not running.
+    """Return the path of the command `docker`, or of `podman` if `docker` cannot be used.
 
-    Raises BadSpec if neither can be used.
+    Either can be used if it is installed, answers, and can limit the memory, processes and CPU time of a container on this
+    machine. Raises BadSpec if neither can be used.
     """
     reasons = []
     for tool, template in SUPPORTED_LIMITS_TEMPLATE_BY_TOOL.items():
@@ -274,9 +275,9 @@ def _run_docker_or_podman(tool_path: str, *arguments: str) -> subprocess.Complet
 
 
 def _make_cpu_limit_options() -> list[str]:
-    """Return the options of the container engine that keep a container on the cores that this process may use.
+    """Return the options of Docker or Podman that keep a container on the CPU cores that this process may use.
 
-    The list is empty if this process may use all cores, or on an operating system without CPU affinity.
+    The list is empty if this process may use all cores of the machine, or on an operating system without CPU affinity.
     """
     if not hasattr(os, "sched_getaffinity"):  # macOS, where nothing is pinned
         return []

@@ -1,7 +1,7 @@
 """Engine from a Python file: `my_bot.py`, or `my_bot.py:MyBot` if the file has several bots.
 
 The file is loaded under a unique module name, so the file may have any name, even `random.py` or `bots.py`.
-The file can import others in its folder; modules of the project or of Python with the same name take precedence.
+The file can import other files in its folder; modules of the project or of Python with the same name take precedence.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def load_bot_class(spec: str) -> type[Bot]:
 
 
 def _check_signatures(file: str, bot: type[Bot]) -> None:
-    """Raise BadSpec if the class needs arguments, or a method in `_PARAMETERS_BY_METHOD` cannot take its arguments.
+    """Raise BadSpec if the bot's `__init__` needs arguments, or a method in `_PARAMETERS_BY_METHOD` cannot take its own.
 
     file  name of the file with the class, for the error message
     """

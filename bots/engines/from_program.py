@@ -1,4 +1,4 @@
-"""Engine that is any program, if it speaks JSON Lines over stdin and stdout (docs/stdio.md)."""
+"""Engine made from a program in any language that speaks JSON Lines over stdin and stdout (docs/stdio.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from arena.bots.engines.program import Program, ProgramFault, RequestCancelled, 
 from arena.bots.engines.registry import Engine
 
 READY_ANSWER = '{"ready": true}'
-"""Program's answer to the message that starts a match."""
+"""Answer that the program must give to the message `start`, the first of each match."""
 GRACEFUL_EXIT_SECONDS = 0.3
 """Seconds in which the program can exit by itself after the match, before it is killed."""
 MAX_KEPT_STDERR_LINES = 1000
@@ -50,7 +50,7 @@ def make_program_engine(command: str, log_folder: Path | None = None) -> Engine:
 
 
 class ProgramBot(Bot):
-    """Bot that forwards every turn to a program and returns the program's answer."""
+    """Bot that forwards every request for a move to a program, and plays the move in the program's answer."""
 
     def __init__(self, command: list[str], log_folder: Path | None) -> None:
         self._command = command
@@ -155,7 +155,10 @@ class ProgramBot(Bot):
             self.thinking = Thinking(line=line, **analysis_fields)
 
     def _keep_stderr_line(self, line: str) -> None:
-        """Log a line of the program's standard error, or drop it after MAX_KEPT_STDERR_LINES. Runs in a thread of `Program`."""
+        """Print a line of the program's standard error, and append it to the match's log file.
+
+        After MAX_KEPT_STDERR_LINES lines, drop it. `Program` calls this method in a separate thread.
+        """
         self._logged_line_count += 1
         if self._logged_line_count <= MAX_KEPT_STDERR_LINES:
             self._print_stderr_line(line)
@@ -167,7 +170,7 @@ class ProgramBot(Bot):
             )
 
     def _append_to_log(self, log: FileIO, line: str) -> None:
-        """Append a line to the log. If that fails, print the reason and close the log: a full disk must not end the match."""
+        """Append a line to the log file. If that fails, print the reason and close it: a full disk must not end the match."""
         try:
             append_line(log, line)
         except OSError as error:

@@ -18,7 +18,7 @@ COLLECTION_INTERVAL_SECONDS = 60.0
 """Minimum number of seconds between two full collections.
 
 A full collection takes a tenth of a second if the compiled search is loaded: as long as a whole short match. Searches
-create few reference cycles, so more frequent collections would free little.
+create few reference cycles, so more frequent collections would free little memory.
 """
 
 
@@ -55,7 +55,7 @@ class PausableGarbageCollector:
         """Run a full collection if one is due. Call this between matches.
 
         A full collection is due if collection was paused since the last full collection, no bot thinks now, and the last
-        full collection was at least COLLECTION_INTERVAL_SECONDS ago. It examines objects created during pauses, too.
+        full collection was at least COLLECTION_INTERVAL_SECONDS ago. Objects created during pauses are examined, too.
         """
         with self._lock:
             now = self._clock()

@@ -1,7 +1,7 @@
 """Engine that plays each match in a separate process, so that a hanging bot can be killed.
 
 The processes communicate in JSON Lines (docs/stdio.md). This command plays one match with the engine SPEC over stdin and
-stdout. Anything else that the engine prints goes to standard error:
+stdout. What the engine itself prints goes to standard error:
 
     python -m arena.bots.engines.isolated SPEC
 """
@@ -40,7 +40,7 @@ def isolate_engine(engine: Engine, log_folder: Path | None = None) -> Engine:
 def run_bot_by_messages(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
     """Let `bot` play one match, and close the bot.
 
-    Any exception raised by the bot propagates, except Resign, which becomes an answer.
+    Any exception raised by the bot propagates, except Resign, for which the answer `resign` is written.
 
     messages   messages to the bot in order, as decoded JSON (docs/stdio.md)
     output     file to which the bot's answers are written

@@ -48,13 +48,13 @@ class PerfectBot(Bot):
 
 
 def count_losing_replies(solution: Solution, position: RisklessPosition, move: Move) -> int:
-    """Return the number of replies to `move` that lose for the opponent."""
+    """Return the number of the opponent's replies to `move` after which the opponent loses, according to the tablebase."""
     position_after = solution.game.successor(position, move)
     return sum(truth.result is SolvedResult.LOSS for _, truth in solution.list_move_values(position_after))
 
 
 def find_perfect_incompatibility_reason(game: Game[Any, Any]) -> str:
-    """Return why `perfect` cannot play a game, in one line; empty if it can."""
+    """Return why the engine `perfect` cannot play a game, in one line; empty if it can."""
     reason = explain_missing_solution(game)
     return reason and f"perfect: {reason}"
 
@@ -65,7 +65,7 @@ def to_search_value(solved_value: SolvedValue) -> int:
 
 
 def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None:
-    """Return the tablebase of `game` if the engine's option `truth` asks for it; otherwise, or for an unsolved map, None.
+    """Return the tablebase of `game` if the engine's option `truth` asks for it; None if not, or if there is no tablebase.
 
     Raises BadSpec if the file of the tablebase is damaged.
     """

@@ -24,7 +24,7 @@ MAX_OUTPUT_LINE_BYTES = 64 * 1024
 MAX_QUEUED_LINES = 64
 """Maximum number of lines that are read from the program before they are needed.
 
-A program that writes more is blocked until some are used.
+A program that writes more lines is blocked until some of the read lines are used.
 """
 MAX_EXCERPT_CHARACTERS = 120
 """Maximum number of characters that an error message shows of a program's invalid line."""
@@ -41,7 +41,7 @@ class ProgramFault(Exception):
 
 
 class RequestCancelled(ProgramFault):
-    """Raised when a request is cancelled before the program has answered it."""
+    """Raised when a request is cancelled before the program has answered it, for example because the match is over."""
 
 
 class Program:
@@ -76,13 +76,13 @@ class Program:
             thread.start()
 
     def send(self, message: Mapping[str, object]) -> None:
-        """Send `message` as a line, and do not wait for an answer."""
+        """Send `message` as a line of JSON, and do not wait for an answer."""
         self._outgoing_lines.put(json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
     def request_answer(
         self, message: Mapping[str, object], example_answer: str, is_stopped: Callable[[], bool]
     ) -> dict[str, Any]:
-        """Send `message` as a line, and return the answer, a JSON object.
+        """Send `message` as a line of JSON, and return the answer, a decoded JSON object.
 
         example_answer  valid answer, to show in error messages
         is_stopped      returns True if the answer is no longer needed
@@ -111,7 +111,7 @@ class Program:
             return _parse_answer(line, example_answer)
 
     def close(self, timeout_seconds: float) -> None:
-        """Close the program's input, and kill the program if it has not exited after `timeout_seconds` seconds."""
+        """Close the program's standard input, and kill the program if it has not exited after `timeout_seconds` seconds."""
         self._outgoing_lines.put(None)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout_seconds)

@@ -56,7 +56,7 @@ class Engine:
         """Return a description of the engine for the server.
 
         The description of a built-in engine has the name, the options, and the number of search threads that the engine
-        uses on a machine with `core_count` cores.
+        uses on a machine with `core_count` CPU cores.
         The description of a file, a program or a container has only the name.
         """
         if self.parsed_spec is None:
@@ -94,7 +94,7 @@ def require_valid_spec(spec: str, folder: Path) -> None:
 
 
 def _parse_built_in_spec(spec: str) -> Spec:
-    """Return the parsed spec of a built-in engine. Raises BadSpec for any other text."""
+    """Return the parsed spec of a built-in engine. Raises BadSpec for any other text; the message suggests what to write."""
     try:
         return parse_spec(spec, OPTIONS_BY_ENGINE)
     except BadSpec as error:
@@ -110,7 +110,7 @@ def _parse_built_in_spec(spec: str) -> Spec:
 def find_incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
     """Return why the built-in engine of `spec` cannot play `game`, in one line, or None if it can.
 
-    Also return None for a file, because its bot cannot be checked, and for a spec that `make_engine` rejects.
+    Also return None for a file, because its bot cannot be checked, and for a spec that is not of a built-in engine.
     """
     try:
         parsed = parse_spec(spec, OPTIONS_BY_ENGINE)

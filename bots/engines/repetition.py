@@ -49,7 +49,7 @@ class SeenPositions:
 
         A move draws the match if it leads to a position that has occurred twice before (the default repetition rule).
 
-        expects_win  True if the bot expects to win. Then a move is also left out if the opponent could draw by repetition
+        expects_win  True if the bot expects to win. Then a move is also not searched if the opponent could draw by repetition
                      with a reply that was played before, unless no other moves are left.
         """
         game, max_occurrences = self._game, DEFAULT_ADJUDICATION.repetition

@@ -129,8 +129,8 @@ def _print_to_stderr(line: str) -> None:
 class SearchingBot(Bot):
     """Bot that searches to increasing depths, within a soft and a hard time limit.
 
-    The bot begins no depth after the soft limit, stops at the hard limit, and plays the best move found. It draws the
-    match by repetition only if the search values all other moves as worse than a draw.
+    The bot begins no depth after the soft limit, unless the best move changed recently. It stops at the hard limit, and plays
+    the best move found. The bot draws the match by repetition only if the search values all other moves as worse than a draw.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -195,7 +195,7 @@ class SearchingBot(Bot):
     def _find_solved_moves(self, position: Any) -> tuple[SolvedValue, Sequence[Any] | None]:
         """Return the position's value in the map's tablebase, and the best moves.
 
-        Return DRAWN_VALUE and None if there is no tablebase, or if its file is damaged.
+        Return DRAWN_VALUE and None, so that all moves are searched, if no tablebase is used or its file is damaged.
         """
         if self._solution is None:
             return DRAWN_VALUE, None
@@ -218,10 +218,10 @@ class SearchingBot(Bot):
     ) -> SearchReport[Any]:
         """Search `position` to increasing depths until `budget`, `deadline` or `max_nodes` ends the search.
 
-        start_time  time from which `budget` counts, as `time.monotonic()`: the arrival of the turn
+        start_time  time from which `budget` counts, as `time.monotonic()`: the arrival of the request for the move
         moves       moves to search, in move order; None for all
 
-        Return the last report. Its stall is remembered.
+        Return the last report, and remember the longest stall of this search.
         """
         last_report: SearchReport[Any] | None = None
         rule: DeepeningRule[Any] = DeepeningRule(budget)

@@ -42,7 +42,7 @@ class GreedyBot(Bot):
 class RandomBot(Bot):
     """Bot that plays each legal move with the same probability.
 
-    A seed other than 0 gives the same sequence of random numbers in every match; 0 gives a new one.
+    A seed other than 0 gives the same sequence of random numbers in every match; 0 gives a new sequence in each match.
     """
 
     def __init__(self, seed: int = 0) -> None:

@@ -26,7 +26,7 @@ MAX_SETTINGS_BYTES = 64 * 1024
 MAX_PATH_CHARACTERS = 200
 """Maximum length of a path in a submission, in characters."""
 CHUNK_BYTES = 64 * 1024
-"""Number of bytes of a file in a submission that are unpacked at a time."""
+"""Number of bytes that are unpacked in one step. After each step, the total size is checked."""
 COMPRESSION_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Accepted compression methods of the files in a submission. Others can need gigabytes of memory to unpack."""
 ENCRYPTED_FLAG_BIT = 0x1
