@@ -288,7 +288,10 @@ def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
 
 
 def measure_board_cpu(browser: Browser, server_folder: Path, _load_count: int) -> None:
-    """Measure and print the CPU time of the live boards on a start page that lists many matches in progress."""
+    """Print the browser's CPU time for drawing the live boards of a start page that lists many matches in progress.
+
+    `_load_count` (the number of loads in other measurements) is not used.
+    """
     with run_arena(server_folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
         for number in range(6):
             running.connect_slow_bot(f"bot-{number}", SECONDS_PER_MOVE, max_matches=10)

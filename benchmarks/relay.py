@@ -90,7 +90,10 @@ class RelaySession(Session):
         self._connection.write_or_disconnect_slow_client(Frame(BINARY_OPCODE, data).serialize(mask=False))
 
     def receive_frame(self, frame: Frame, arrived_ns: int) -> None:  # noqa: ARG002  the time makes no difference
-        """Answer the sender of a frame, and send the other session of the pair a turn. The time `arrived_ns` is not used."""
+        """Send the answer to the sender of a frame, and a turn (a message that asks for a move) to the other session of the pair.
+
+        The edge calls every session with the frame's time of arrival, but a relay does not use this time (`arrived_ns`).
+        """
         if frame.opcode is not BINARY_OPCODE:
             return
         self.write_message(self._answer_message)

@@ -15,7 +15,10 @@ from typing import Any
 from arena.games.core import Game, PlainData
 
 MAX_DIGESTED_POSITIONS = 1000
-"""Maximum number of positions in all matches of a digest together. 1,000 positions of Connect Four take about 0.1 s."""
+"""Maximum number of positions, in all matches together, from which a digest is computed.
+
+Computing the digest from 1,000 positions of Connect Four takes about 0.1 s.
+"""
 MAX_DIGESTED_MATCHES = 24
 """Maximum number of matches that are played for a digest. The last one is cut off at MAX_DIGESTED_POSITIONS."""
 DIGEST_HEX_DIGITS = 16

@@ -1,4 +1,6 @@
-"""Maps for learning and measuring weights: any map with another cap or goal, and random planar maps.
+"""Maps on which the weights of an evaluator are learned and measured: variants of any map, and random planar maps.
+
+A variant has another cap (the most armies on a territory) or another goal (the number of armies that wins). Names of maps:
 
     world                   the map that `maps.loader` finds under this name
     world:cap=20            the same map with another cap; the goal stays the same share of all armies that fit on the map
@@ -6,8 +8,8 @@
     planar:24:7             the 7th random planar map of 24 territories; :cap=N,goal=N can follow
 
 `arena tune` learns weights from matches on TRAINING_MAPS by default. The strength of weights is measured on
-HELD_OUT_MAPS. None of these is a training map: they are half of the built-in maps, and rings, grids and planar maps of
-other sizes with three caps.
+HELD_OUT_MAPS, none of which is a training map. HELD_OUT_MAPS are half of the built-in maps, and rings, grids and planar maps
+of other sizes, each with a cap of 12, of 40 and of 120.
 """
 
 from __future__ import annotations

@@ -50,7 +50,9 @@ class BadOpenings(ValueError):
 
 
 def read_openings(openings_file: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
-    """Return, for each game, the list of all openings in a file, with each move as plain data (`Game.move_to_data`).
+    """Return a list of all openings in a file for each of `games`, with each move as plain data (`Game.move_to_data`).
+
+    All lists contain the same openings, but the plain data of a move depends on the game.
 
     Raises BadOpenings if the file has no opening, or one that cannot be played in one of the games.
     """

@@ -140,7 +140,7 @@ class MapPicture:
 
     @cached_property
     def mark_centres_px(self) -> list[Point]:
-        """Return the centre of the mark of each territory, in pixels."""
+        """Return the centre of the mark (the shape with the number of armies) of each territory, in pixels."""
         centres = self.annotated_map.map.places if self.land is None else self.land.marks
         return [self._to_pixels(centre) for centre in centres]
 

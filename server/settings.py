@@ -200,7 +200,7 @@ class StoreSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class BusSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """NATS connection between edges and cores."""
+    """Settings of NATS, by which edges (processes that hold the connections) and cores (that run the matches) communicate."""
 
     url: Annotated[str, Meta(description="NATS server between edges and cores, e.g. nats://HOST:4222.")] = ""
     ca: Annotated[str, Meta(description="CA bundle for the NATS connection (PEM); empty: the system's.")] = ""

@@ -15,7 +15,10 @@ from arena.solved.solved_value import SolvedValue, decode_value
 from arena.solved.zstandard import zstd
 
 MAX_CACHED_BLOCKS = 64
-"""Maximum number of decompressed blocks of a solved table in memory: 4 MB if the code of a board has one byte."""
+"""Maximum number of decompressed blocks of a solved table in memory.
+
+They take 4 MiB if a block has BOARDS_IN_BLOCK boards, and the code of a board (its encoded value) has one byte.
+"""
 
 
 class SolvedTable:

@@ -1,4 +1,4 @@
-"""List of the project's files, as a contributor would commit them."""
+"""List of the project's files: all files in its folder, tracked or new, that `.gitignore` does not exclude."""
 
 from __future__ import annotations
 

@@ -96,7 +96,10 @@ def make_midgame_positions(
 
 
 def describe_machine() -> str:
-    """Return a line with the processors, the operating system, and the versions of Python and the compiler's packages."""
+    """Return a line with the processors, the operating system, and the versions of Python, numba, llvmlite and numpy.
+
+    These three packages compile the engines. A package that is not installed is left out.
+    """
     names = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

@@ -416,7 +416,10 @@ def _require_usable_store_settings(settings: ArenaSettings) -> None:
 
 
 def _require_distinct_ports(server: ServerSettings) -> None:
-    """Raise BadSetting if the metrics port of a process is above MAX_PORT, or is the port to which clients connect."""
+    """Raise BadSetting if the metrics port of a process is above MAX_PORT, or is the port to which clients connect.
+
+    The first process has the port `server.metrics_port`, and each further process has the next port.
+    """
     if not server.metrics_port:
         return
     last_port = server.metrics_port + server.processes - 1

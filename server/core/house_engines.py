@@ -113,8 +113,8 @@ class HouseEngines:
     def take_slot_for_resumed_match(self, terms: MatchTerms) -> None:
         """Take a slot for a match that continues after a restart, if one of the server's own engines plays in it.
 
-        A slot stands for one match that these engines may play in parallel. Usually, the slots of all bots of one owner are
-        counted together. This slot is counted for the engine's opponent alone, because its owner is not known yet.
+        A slot stands for one match that these engines may play in parallel. Normally a slot counts against all bots of the
+        opponent's owner. Here the slot counts against the opponent alone, because the opponent's owner is not known yet.
         """
         names = (terms.players.maxie, terms.players.minnie)
         engines = [name for name in names if name in self]

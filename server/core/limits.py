@@ -1,4 +1,4 @@
-"""Limits on what clients may use of a server: the section `[limits]` of a server's settings."""
+"""Limits on the connections, matches and messages of a server's clients: the section `[limits]` of the settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arena.protocol.messages import MAX_CLIENT_FRAME_BYTES
 
 
 class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Limits on what clients may use of the server."""
+    """Limits that the host of a server sets on its clients, such as the number of connections, matches and messages."""
 
     connections: Annotated[int, Meta(ge=1, description="Total number of connections.")] = 4096
     connections_per_address: Annotated[

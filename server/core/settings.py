@@ -78,7 +78,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     grace_ms: int = 5_000
     """Time for a disconnected bot to return to its matches, in ms."""
     limits: HostLimits = field(default_factory=HostLimits)
-    """Limits on what clients may use of the server."""
+    """Limits on the clients, such as the number of connections, matches and messages."""
     pool: Pool | None = None
     """Settings of the matches that the matchmaker arranges; None if bots play only by challenge."""
     concurrency: int = 1

@@ -95,7 +95,7 @@ class ConnectionAdmission:
         return _read_address_from_forwarded_for(request) or peer_address
 
     def is_trusted_proxy(self, address: str) -> bool:
-        """Return True if an address is one of the host's trusted proxies."""
+        """Return True if an address belongs to a trusted proxy, as listed in the setting `server.proxies`."""
         if not self._trusted_networks:
             return False
         try:

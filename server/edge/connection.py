@@ -60,16 +60,18 @@ MAX_BYTES_READ_AFTER_CLOSE = 4096
 MAX_BYTES_DISCARDED_AFTER_CLOSE = 16 * 1024 * 1024
 """Maximum number of bytes to read and discard after the server has ended its side of a connection."""
 CONNECTION_COST_US = 150.0
-"""Estimated CPU time to accept and close a connection, in µs, in addition to the measured time of its work in the fair queue.
-"""
+"""Estimated CPU time to accept and close a connection, in µs, without the work of the fair queue (see MESSAGE_COST_US)."""
 HELLO_COST_US = 600.0
-"""Estimated CPU time of a client's `hello` message, in µs, in addition to the measured time of its work in the fair queue.
+"""Estimated CPU time of a client's `hello` message, in µs, without the work of the fair queue (see MESSAGE_COST_US).
 
 The estimate covers the lookup of the name, the core's work and the store's commit, each for the client's arrival and for
 its departure.
 """
 MESSAGE_COST_US = 300.0
-"""Estimated CPU time of a message other than a hello, in µs, in addition to the measured time of its work in the fair queue."""
+"""Estimated CPU time that a message other than a hello causes outside of the fair queue, in µs.
+
+The edge's fair queue adds the measured time of its own work for the message, and then pauses in proportion to the sum.
+"""
 MAX_CLOSE_REASON_BYTES = 120
 """Maximum size of the reason in a close frame, in bytes. The frame has room for 123 bytes beside the close code."""
 POLL_HANG_UP_EVENT = getattr(select, "POLLRDHUP", 0)

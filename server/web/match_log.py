@@ -1,6 +1,6 @@
-"""Log of a match, from the store: every event of the match with its time.
+"""Log of a match, from the store: everything that happened in the match, with times.
 
-An admin may read all logs. The token of a bot gives access to the logs of all bots of its owner.
+An admin may read all logs. The token of a bot gives access to the logs of the matches of all bots of the bot's owner.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class MatchLogHandler:
     """Handler of `GET /api/log/MATCH`, which requires HTTP Basic authentication.
 
     A client gives a bot's name, and the bot's token or the secret of its session. An admin's token gives access to all
-    logs, and a bot's token to the logs of all bots of the same owner. A session secret gives access only to matches
+    logs, and a bot's token to the logs of the matches of all bots of the same owner. A session secret gives access only to matches
     that began in the session, because a guest's name may have belonged to another person before.
     """
 

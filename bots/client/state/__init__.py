@@ -1,1 +1,1 @@
-"""Decisions of the client, without I/O: functions and classes that get each time as an argument."""
+"""Decisions of the client, without I/O. The functions and classes read no clock: the caller passes the current time."""
