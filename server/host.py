@@ -1,4 +1,4 @@
-"""Host: a whole server in one process, opened and closed together.
+"""Host (class): a whole server in one process, whose parts are opened and closed together.
 
 A host consists of a core, which pairs bots and runs matches; a shell, which stores what the core decides; and an edge,
 which holds the connections.
@@ -105,7 +105,7 @@ A core that fails cannot renew its lease. The short duration lets a standby take
 def make_core_settings(
     settings: ArenaSettings, pool: Pool | None, house_engine_plan: HouseEnginePlan, epoch_ns: int
 ) -> CoreSettings:
-    """Return a core's settings, derived from the settings of its host.
+    """Return the settings of the core, the part that runs matches, derived from the settings of the whole server.
 
     pool               matches for the matchmaker to arrange; None for no matchmaking
     house_engine_plan  engines that the server itself runs
@@ -155,7 +155,7 @@ class Host:
         on_record: Callable[[Record], Awaitable[None]] | None,
         clock: TimeSource,
     ) -> None:
-        """Assemble the parts around the core. `open_host` describes the arguments."""
+        """Assemble the parts of the server, such as the shell. `open_host` describes the arguments."""
         self.settings = settings
         self.db_engine = db_engine = journal.engine
         self.journal = journal
@@ -218,7 +218,7 @@ class Host:
             metrics.free_disk_share.set_function(lambda: _measure_free_disk_share(file.parent))
 
     def _list_periodic_store_jobs(self) -> list[Callable[[], Coroutine[Any, Any, None]]]:
-        """Return the jobs that read and write the store periodically."""
+        """Return the jobs that read and write the store periodically, such as the update of the ratings."""
         ratings = RatingUpdater(self.db_engine, self.shell)
         addresses = AddressRecorder(self.db_engine, self.shell)
         pack = partial(pack_finished_matches, self.db_engine)
@@ -309,7 +309,7 @@ class Host:
             await self._on_record(await self._finished_records.get())
 
     def _describe_outage(self) -> str:
-        """Return the reason why no match can begin now, in one line; empty if matches can begin."""
+        """Return one line that says why no match can begin now, such as an unavailable store; empty if matches can begin."""
         return "the server is about to stop" if self.shell.is_draining else self.journal.describe_outage()
 
     def apply_changed_settings(self, pool: Pool | None) -> None:
@@ -332,12 +332,12 @@ class Host:
     def open_house_engines(self) -> AbstractAsyncContextManager[None]:
         """Run the server's own engines (house engines) during the block.
 
-        Raises HouseEngineError if the host's plan has `checks_engines_at_start` set and an engine cannot be started.
+        Raises HouseEngineError if an engine cannot be started and the server's plan has `checks_engines_at_start` set.
         """
         return open_house_engines(self.house_engine_plan, self.shell, self, self.loopback_url)
 
     def issue_token(self, name: str) -> str:
-        """Return a new token for the bot of this name. Tokens that this host issued for it earlier become invalid."""
+        """Return a new token for the bot of this name. Earlier tokens from this server for that bot become invalid."""
         return self._authenticator.issue_token(name)
 
     def is_connected(self, name: str) -> bool:
@@ -395,7 +395,7 @@ class Host:
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
     def forfeit_bot_matches(self, name: str, exit_text: str) -> None:
-        """Report to the core that the process of a bot run by this host has ended. The bot then loses its matches.
+        """Report to the core that the process of a bot run by this server has ended. The bot then loses its matches.
 
         exit_text  description of how the process ended, for the matches' records
         """
@@ -453,7 +453,7 @@ async def open_host(
 ) -> AsyncIterator[Host]:
     """Run a server during the block: listen, play matches and store them.
 
-    settings             settings of the host; None for those of `settings.make_private_host_settings`
+    settings             settings of the server; None for those of `settings.make_private_host_settings`
     pool                 matches for the matchmaker to arrange; None for no matchmaking
     house_engine_plan    engines that the server itself runs, within `Host.open_house_engines`
     tls                  certificate; None for connections without TLS

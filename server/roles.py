@@ -1,7 +1,7 @@
-"""Edges and cores in separate processes, with NATS between them.
+"""Edges (processes that hold connections) and cores (processes that run matches), with the message bus NATS between them.
 
-arena serve --role edge      connections and web page; any number of such processes, on any machine
-arena serve --role core      matches; the first such process leads, all others stand by to replace it
+arena serve --role edge      connections and web page; any number of edge processes, on any machine
+arena serve --role core      matches; the first core process leads, all others stand by to replace it
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Settings of a server, one struct for each section of `arena.toml`. `arena serve --example-config` prints them all.
 
-The description of a field is its comment in that file. The name of a field with a unit ends in this unit. An empty text
-stands for *none*.
+The docstring of a struct and the description of a field are comments in that file. The name of a field with a unit ends
+in this unit. An empty text stands for *none*.
 """
 
 from __future__ import annotations
@@ -288,12 +288,12 @@ def make_private_host_settings(
     host           address to listen on
     port           port to listen on; 0 for any free one
     database_url   URL of the store; None for a temporary one
-    name           name of the server in its database
+    name           name of the server, under which its database holds its matches
     anyone         True to let bots use any name without a token
     proxies        addresses of proxies whose X-Forwarded-For is trusted
     grace_seconds  time for a disconnected bot to return, in seconds
     adjudication   rules that end matches early; None for none
-    limits         limits of the server; None for `PRIVATE_HOST_LIMITS`
+    limits         limits on clients; None for `PRIVATE_HOST_LIMITS`
     """
     return ArenaSettings(
         server=ServerSettings(host=host, port=port, name=name, anyone=anyone, proxies=tuple(proxies)),

@@ -43,7 +43,7 @@ TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
 It is longer, because the old core may have sent its last frames after it lost its lease.
 """
 HEARTBEAT_INTERVAL_WITHOUT_CORE_NS = HEARTBEAT_INTERVAL_NS // 3
-"""Interval between the heartbeats of an edge while it hears no core, in ns."""
+"""Interval between the heartbeats of an edge while it hears no core, in ns. It is short, so that a new core soon answers."""
 
 
 class EdgeLink:

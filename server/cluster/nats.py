@@ -361,7 +361,7 @@ async def _mark_lost_on_failure(
 
 
 def describe_nats_error(error: Exception) -> str:
-    """Return the reason why a NATS server cannot be used, for the administrator, such as `it does not answer`."""
+    """Return the reason why a NATS server cannot be used, as text for the operator, such as `it does not answer`."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted ({error.verify_message}); set bus.ca to the CA bundle"
     if isinstance(error, TimeoutError):

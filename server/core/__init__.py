@@ -1,4 +1,4 @@
-"""Core of an arena: a deterministic state machine of the lobby, the matchmaker and the matches.
+"""Core of an arena (one game server): a deterministic state machine of its clients, its matchmaker and its matches.
 
 inputs -> Core.handle_input(input, now) -> effects
 

@@ -32,7 +32,7 @@ Without this minimum, repeated challenges could keep a bot from ever getting a m
 """
 
 RATING_OF_UNRATED_BOT = GlickoRating().rating
-"""Assumed rating of a bot without a rating."""
+"""Rating, in Glicko-2 points, that the server assumes for a bot in a game in which it has no rating yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ class MatchPreferences:
     """True if the matchmaker may pair the bot; False if the bot plays only by challenge."""
 
     def accepts_game(self, pool_game: OfferedGame) -> bool:
-        """Return True if the bot plays this game, on its map and at its time control."""
+        """Return True if the bot accepts the game of `pool_game`, on its map and at its time control."""
         return self.find_decline_reason(pool_game.game, pool_game.time_control) is None
 
     def find_decline_reason(self, game: AnyGame, time_control: TimeControl) -> str | None:
         """Return the reason why the bot does not accept this game at this time control, such as `it plays chess only`.
 
-        Return None if the bot accepts it.
+        Return None if the bot accepts both.
         """
         if self.games and game.name not in self.games:
             return f"it plays {', '.join(sorted(self.games))} only"
@@ -191,7 +191,7 @@ class LobbyBot:
         self.session_hash, self.disconnect_time_ns = session_hash, now_ns
 
     def keep_session_after_disconnect(self) -> None:
-        """Let the session outlive a disconnect by `CoreSettings.grace_ms` from now on, instead of ending at once."""
+        """From now on, keep the session for `CoreSettings.grace_ms` after a disconnect, instead of ending it at once."""
         self.keeps_session = True
 
     def mark_disconnected(self, now_ns: int) -> None:
@@ -239,7 +239,7 @@ class LobbyBot:
             self.answer_period_start_ns = now_ns
 
     def make_lobby_listing_entry(self, suspension_reason: str, *, is_house_engine: bool) -> ListedBot:
-        """Return the bot's entry in the `listing` message.
+        """Return the bot's entry in the `listing` message, the overview of the arena for clients that browse.
 
         suspension_reason  reason why the matchmaker has suspended the bot; empty if it has not
         is_house_engine    True for one of the server's own engines

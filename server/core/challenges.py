@@ -32,23 +32,23 @@ from arena.server.core.settings import DEFAULT_EVENT_NAME, HOUSE_ENGINE_NAME_PRE
 MAX_NAMES_COMPARED_FOR_SUGGESTION = 100
 """Maximum number of names that are compared with the unknown name of an opponent, to suggest the most similar one.
 
-A comparison takes about 10 µs.
+A comparison takes about 10 µs, so a suggestion takes about 1 ms at most.
 """
 CHALLENGE_TIME_MARGIN_MS = 100
 """Extra time allowed on each move of a challenge match for network delay, in ms."""
 CHALLENGE_READY_TIMEOUT_MS = 30_000
 """Time for a bot to get ready for a challenge match, in ms. The bot may first have to compile its engine."""
 SAME_OWNER_REFUSAL_REASON = "both bots have the same owner, so their matches are not rated: send rated false"
-"""Reason for refusing a rated challenge between two bots of one owner."""
+"""Reason, sent to the bots, for refusing a rated challenge between two bots of one owner."""
 
 
 def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
     """Return the game that a challenge names, on the challenge's map.
 
-    Raises RequestRefused if the game or the map is unknown, if the map is a path (only the host may name files of the
-    server), or if it is a generated map with more than `max_territories` territories.
+    Raises RequestRefused if the game or the map is unknown, if the map is a path (only the server's operator may use
+    files), or if it is a generated map with more than `max_territories` territories.
     """
-    # Only the host's own command line may give a path as the name of a map.
+    # Only the command line of the server's operator may give a path as the name of a map.
     if challenge.map.endswith(".toml") or "/" in challenge.map or "\\" in challenge.map:
         raise RequestRefused(
             ErrorCode.BAD_CHALLENGE,

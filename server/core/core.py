@@ -4,7 +4,7 @@ The core passes each input to the part that handles such inputs:
 
     lobby          connected clients and the sessions of bots
     room           one match: its referee, its deadline, its public view
-    matchmaker     bots that wait in the pool, and the pairing of those bots
+    matchmaker     bots that wait for a match (the pool), and the pairing of these bots
     challenges     challenges between bots
     house_*        the server's own engines, and the queue of challenges to them
     events         tournaments: entries, rounds, and bots that do not appear
@@ -162,7 +162,7 @@ class Core:
             EnterEvent: lambda bot, message: events.enter_bot(bot, message.event),
             LeaveEvent: lambda bot, message: events.withdraw_bot(bot, message.event),
         }
-        """Handlers of the messages that only bots may send, except `Move`, `Ready` and `Resign`."""
+        """Handler of each message that only bots may send, by the message's class. `Move`, `Ready`, `Resign`: elsewhere."""
 
     def handle_input(self, input: Input, now_ns: int) -> list[Effect]:
         """Handle an input at time `now_ns` (monotonic ns), and return its effects."""
@@ -189,7 +189,7 @@ class Core:
 
     @property
     def event_states(self) -> list[EventState]:
-        """Events that are open or in progress."""
+        """State of each event (tournament) that is open or in progress."""
         return self._events.event_states
 
     @property
@@ -454,7 +454,7 @@ class Core:
         if client is not None and room is not None and room.bots[room.referee.mover] is client.bot:
             room.start_turn_clock(turn_sent.ply, turn_sent.lag, min(turn_sent.at, self._lobby.now_ns))
 
-    # commands of the host
+    # commands of the server's operator
 
     def _handle_bot_crash(self, crash: BotCrashed) -> None:
         bot = self._lobby.bots.get(crash.name)

@@ -19,7 +19,10 @@ from arena.protocol.values import Players
 from arena.server.core.event_state import EventState
 
 LOBBY_LISTING_TOPIC = "listing"
-"""Topic for updates of the listing, followed by all clients that sent `browse`. Any other topic is the id of a match."""
+"""Topic of the messages that update the listing (matches, bots, challenges and events) of all clients that sent `browse`.
+
+Any other topic is the id of a match: its followers get the moves of the match.
+"""
 
 
 class SendToClient(Struct, frozen=True, gc=False, tag="send"):
@@ -28,7 +31,7 @@ class SendToClient(Struct, frozen=True, gc=False, tag="send"):
     client: int
     message: ServerMessage
     clock_ran_ns: int = 0
-    """For a `Turn` that is sent again: time that the mover has already used for the move, in ns; 0 for other messages.
+    """For a `Turn` (request for a move) that is sent again: time that the mover has already used, in ns; otherwise 0.
 
     The edge adds it to the time that it measures between sending the turn and receiving the move.
     """
@@ -72,7 +75,7 @@ class SaveNewMatch(Struct, frozen=True):
 
 
 class AppendMatchEvent(Struct, frozen=True, gc=False):
-    """Request to append an event of a match, such as a move, to the journal."""
+    """Request to append an event of a match, such as a move, to the journal (stored events of all matches in progress)."""
 
     match: str
     event_number: int
@@ -113,13 +116,13 @@ class DeleteSession(Struct, frozen=True):
 
 
 class SaveEvent(Struct, frozen=True):
-    """Request to store the current state of an event. Its results are not included, because finished matches hold them."""
+    """Request to store the state of an event (a tournament), without its results, because finished matches hold them."""
 
     state: EventState
 
 
 class HostRequestAnswered(Struct, frozen=True):
-    """One-line answer to a request of the host or of an owner. It is stored, and then sent to the sender of the request."""
+    """One-line answer to a request of the server's operator or of a bot's owner. The answer is stored, and then sent."""
 
     number: int
     """Number of the answered request (`NumberedHostRequest`)."""
@@ -129,7 +132,7 @@ class HostRequestAnswered(Struct, frozen=True):
 
 
 class EventStarted(Struct, frozen=True, tag_field="type", tag="event_begins"):
-    """News that an event has begun. `bots` are its players, highest rating first."""
+    """News that an event (a tournament) has begun. `bots` are its players, highest rating first."""
 
     format: str
     game: str
@@ -137,7 +140,7 @@ class EventStarted(Struct, frozen=True, tag_field="type", tag="event_begins"):
 
 
 class RoundPaired(Struct, frozen=True, tag_field="type", tag="round_paired"):
-    """News that a round of an event has been paired."""
+    """News that the pairs of bots in a round of an event (a tournament) are known."""
 
     round: int
     """Number of the round, from 1."""
@@ -148,7 +151,7 @@ class RoundPaired(Struct, frozen=True, tag_field="type", tag="round_paired"):
 
 
 class EventMatchFinished(Struct, frozen=True, tag_field="type", tag="match_over"):
-    """News that a match of an event has finished."""
+    """News that a match of an event (a tournament) has finished."""
 
     match: str
     players: Players
@@ -156,7 +159,7 @@ class EventMatchFinished(Struct, frozen=True, tag_field="type", tag="match_over"
 
 
 class FinalEventRank(Struct, frozen=True):
-    """Final rank and points of a bot in an event."""
+    """Final rank and points of a bot in an event (a tournament)."""
 
     bot: str
     rank: int
@@ -173,7 +176,7 @@ class EventFinished(Struct, frozen=True, tag_field="type", tag="event_over"):
 
 
 class EventNews(Struct, frozen=True):
-    """News of an event, for the webhook that the host has set up."""
+    """News of an event (a tournament), for the webhook that the server's operator has set up."""
 
     event: str
     content: EventStarted | RoundPaired | EventMatchFinished | EventFinished
@@ -195,7 +198,7 @@ class LogLine(Struct, frozen=True):
 
 
 class AnalysisTrimmed(Struct, frozen=True):
-    """News for the metrics that invalid or too many moves were removed from the main line of a bot's analysis."""
+    """News, for the metrics, that invalid or too many moves were removed from a bot's main line (expected further moves)."""
 
     removed_move_count: int
 

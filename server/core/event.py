@@ -1,4 +1,4 @@
-"""One event of a server: a pure state machine over its entries, its schedule and its results.
+"""One event (a tournament) of a server: a pure state machine over its entries, its schedule and its results.
 
 Pairings follow from the event's state and results alone, so a restarted server continues with the same pairings.
 `server.core.events` tracks the connected bots. It asks an event for the matches that may begin, and reports their starts
@@ -62,7 +62,7 @@ class TournamentEvent:
         self.schedule: Schedule | None = None
         """Matches still to be played; None before the start, and for the format `arena`."""
         self._points: Counter[str] = Counter()
-        """Points that each bot has scored in matches, without points for byes."""
+        """Points that each bot has scored in matches, by name, without points for byes (rounds in which it had no opponent)."""
         self._match_count = 0
         """Number of finished matches of the event."""
         self._history = PairingHistory(self.plan.uid)
@@ -96,7 +96,7 @@ class TournamentEvent:
     def _known_knockout_rounds(self) -> list[list[tuple[str, str]]]:
         """Pairs of bots in each round of a knockout, up to the last round for which all pairs are known.
 
-        Empty in other formats.
+        The list is empty in formats other than knockout.
         """
         format = self.schedule.format if self.schedule is not None else None
         rounds: list[list[tuple[str, str]]] = []
@@ -113,7 +113,7 @@ class TournamentEvent:
 
     @property
     def pairs_of_current_round(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of bots that meet in the current round, each pair once."""
+        """Names of the two bots of each pair in the current round, each pair once; empty if no round is being played."""
         if rounds := self._known_knockout_rounds:
             return tuple(rounds[-1])
         round = self.current_round
@@ -143,7 +143,8 @@ class TournamentEvent:
         """Enter a bot in the event, also after it was withdrawn. Do nothing if the bot has already entered.
 
         rating            rating of the bot in the game of the event
-        by_host_or_owner  True if the host or the bot's owner enters the bot, False if the bot enters itself
+        by_host_or_owner  True if the server's operator or the bot's owner enters the bot, False if the bot enters
+                          itself
 
         Raises EventRequestRefused if the event does not accept the bot.
         """
@@ -184,7 +185,8 @@ class TournamentEvent:
     def withdraw_entered_bot(self, bot_name: str, *, by_host_or_owner: bool = False) -> None:
         """Withdraw a bot. Raises EventRequestRefused if the bot has not entered.
 
-        by_host_or_owner  True if the host or the bot's owner withdraws the bot, which then cannot return by itself
+        by_host_or_owner  True if the server's operator or the bot's owner withdraws the bot, which then cannot return
+                          by itself
         """
         state = self.state
         if bot_name not in state.bots or state.has_ended:
@@ -290,7 +292,7 @@ class TournamentEvent:
     def list_due_matches(self) -> list[Pairing]:
         """Return the matches that may begin, in schedule order: for each two bots with matches left, their next match.
 
-        Empty for the format `arena`, and before the start of the event.
+        The list is empty for the format `arena`, and before the start of the event.
         """
         return self.schedule.list_startable_pairings() if self.schedule is not None else []
 

@@ -1,4 +1,4 @@
-"""Stored state of an event: its plan, its entries and its progress. Plain data."""
+"""Stored state of an event (a tournament): its plan, its entries and its progress. Plain data."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from arena.server.core.settings import OfferedGame
 
 
 class Recurrence(Struct, frozen=True):
-    """Rule by which an event repeats: the local time of each start, the time zone, and the interval between two starts."""
+    """Rule by which an event (a tournament) repeats: local time of each start, time zone, and interval between two starts."""
 
     local_start_time: str = field(name="at")
-    """Local start time as the host wrote it, such as `Fri 20:00`."""
+    """Local start time as the server's operator wrote it, such as `Fri 20:00`."""
     local_closing_time: str = field(name="closes")
-    """Local closing time of the entries as the host wrote it, such as `19:55`; empty if they close at the start."""
+    """Local time, such as `19:55`, after which no bot may enter; empty if bots may enter until the start."""
     zone: str
     """Name of the time zone, such as `Europe/Berlin`."""
     days: int
-    """Interval between two events, in days."""
+    """Interval between two starts, in days."""
 
 
 class EventPlan(Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     start_unix_s: int = field(name="begins")
     """Start of the event, as Unix time in seconds."""
     closing_unix_s: int = field(name="closes")
-    """Time at which the entries close, as Unix time in seconds."""
+    """Time after which no bot may enter, as Unix time in seconds."""
     format: str
     """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots until `minutes` are over."""
     rounds: int = 1
@@ -58,7 +58,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     seed: int = 1
     """Seed that determines the order of the pairings."""
     recurrence: Recurrence | None = field(name="again", default=None)
-    """Repetition of the event; None if it does not repeat."""
+    """Rule by which the event repeats; None if it does not repeat."""
 
     @property
     def is_arena(self) -> bool:
@@ -85,7 +85,7 @@ class EventState(Struct, frozen=True):
     withdrawn: tuple[str, ...] = ()
     """Bots that are listed in `bots`, but take no further part, because they left or were removed."""
     excluded: tuple[str, ...] = ()
-    """Bots that the host or the bot's owner has withdrawn. Only the host or the owner can enter them again."""
+    """Bots that the server's operator or their owner has withdrawn, and that only these two can enter again."""
     changes: tuple[RosterChange, ...] = ()
     """Late entries and withdrawals in a Swiss event: each adds or removes a bot, from a certain round on."""
     cancel_reason: str = ""
@@ -112,7 +112,7 @@ class EventState(Struct, frozen=True):
 
 
 class StoredEvent(Struct, frozen=True):
-    """Event loaded from the store, with its results."""
+    """Event (a tournament) loaded from the store, with its results."""
 
     state: EventState
     finished_matches: dict[str, FinishedMatch]

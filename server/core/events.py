@@ -1,4 +1,4 @@
-"""Events of an arena: their entries, their start times, and the matches of events in progress.
+"""Events (tournaments) of an arena: their entries, their start times, and the matches of events in progress.
 
 `server.core.event` holds the rules of a single event. This module adds the connected bots. A match is due when the rules
 allow it to begin. It begins as soon as both bots are free, before the matchmaker can pair them. A bot that stays away
@@ -52,7 +52,7 @@ from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX
 MAX_WAIT_FOR_ABSENT_BOT_NS = 45_000_000_000
 """Time that a match of an event waits for a disconnected bot, before the bot forfeits the match, in ns."""
 RECONNECT_TIME_AFTER_RESTART_NS = 45_000_000_000
-"""Time after a core's start in which no event begins, in ns, so that bots can reconnect first."""
+"""Time after a restart of the server in which no event begins, in ns, so that bots can reconnect first."""
 DUE_MATCH_CHECK_DELAY_NS = 5_000_000
 """Delay from a change, such as a bot that becomes free, to the check for matches of events that can begin, in ns.
 
@@ -63,7 +63,7 @@ MAX_LISTED_EVENTS = 100
 
 
 class HostedEvent(TournamentEvent):
-    """Event that the server runs, with data that are not stored, such as the waiting bots and the notifications sent."""
+    """Event (a tournament) that the server runs, with data that are not stored, such as the names of the waiting bots."""
 
     def __init__(self, stored_event: StoredEvent) -> None:
         super().__init__(stored_event)
@@ -85,11 +85,11 @@ class HostedEvent(TournamentEvent):
         `HostedEvents.advance_events` does the check.
         """
         self.last_reported_round = 0
-        """Number of the latest round whose pairs were reported to the host's webhook; 0 before the first."""
+        """Number of the latest round whose pairs were reported to the operator's webhook; 0 before the first."""
 
 
 class HostedEvents:
-    """Events of one arena that are open or in progress."""
+    """Events (tournaments) of one arena that are open or in progress."""
 
     def __init__(self, lobby: Lobby, matches: CurrentMatches, house: HouseEngines) -> None:
         self._lobby = lobby
@@ -134,7 +134,7 @@ class HostedEvents:
         return ""
 
     def make_lobby_listing_entries(self) -> list[ListedEvent]:
-        """Return an entry of the `listing` message for each event, at most `MAX_LISTED_EVENTS`."""
+        """Return an entry of the `listing` message (for clients that browse) for each event, at most `MAX_LISTED_EVENTS`."""
         return [
             ListedEvent(
                 event.name,
@@ -173,7 +173,7 @@ class HostedEvents:
     # requests
 
     def handle_host_request(self, numbered_request: NumberedHostRequest) -> None:
-        """Carry out a request of the host or of an owner, and append the answer (`HostRequestAnswered`) to the effects."""
+        """Carry out a request of the server's operator or of a bot's owner, and append `HostRequestAnswered` to the effects."""
         try:
             match request := numbered_request.request:
                 case AnnounceTournament():
@@ -284,7 +284,7 @@ class HostedEvents:
         event_name        name of the event or of its series
         action            action to carry out on the event
         bot_name          bot to enter or withdraw; empty for other actions
-        by_host_or_owner  True if the host or the bot's owner acts, False if the bot itself does
+        by_host_or_owner  True if the server's operator or the bot's owner acts, False if the bot itself does
 
         Raises EventRequestRefused if there is no such event.
         """
@@ -622,7 +622,7 @@ class HostedEvents:
         event.last_notified_status = status
 
     def _report_to_webhook(self, event: HostedEvent) -> None:
-        """Queue the news of an event's new phase or round, to be posted to the URL that the host has set (webhook)."""
+        """Queue the news of an event's new phase or round for the webhook (URL) that the server's operator has set."""
         news: list[EventStarted | RoundPaired | EventFinished] = []
         state, plan, last_notified_status = event.state, event.plan, event.last_notified_status
         if (

@@ -1,4 +1,4 @@
-"""Check of the names in a bot's hello: the games, maps and time controls that the bot plays."""
+"""Check of the names in a bot's hello (first message): the games, maps and time controls that the bot plays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def require_known_hello_names(
 
     hello               first message of the bot
     list_offered_games  function that returns the games of the pool and of events. Their maps, which may be files of the
-                        host, count as known, and their time controls are suggested for an invalid one
+                        server's operator, count as known, and their time controls are suggested for an invalid one
 
     Raises RequestRefused, with the nearest valid name, if a check fails.
     """

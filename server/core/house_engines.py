@@ -61,7 +61,7 @@ class HouseEngines:
         return self._engines.pop(engine_name, None) is not None
 
     def make_lobby_listing_entries(self) -> list[ListedBot]:
-        """Return an entry of the `listing` message for each of the server's own engines, connected or not."""
+        """Return an entry of the `listing` message for each of the server's own engines, whether it is connected or not."""
         entries = []
         for name, engine in self._engines.items():
             bot = self._lobby.bots.get(name)
@@ -78,7 +78,7 @@ class HouseEngines:
     # challenges
 
     def check_and_count_guest_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
-        """Check a guest's challenge, and count it against the limit for the guest's address.
+        """Check a guest's challenge, and count it against the limit on match requests of the guest's address.
 
         Raises RequestRefused if a guest may not play this match, or if the limit is reached.
         """

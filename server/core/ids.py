@@ -1,4 +1,4 @@
-"""Unguessable ids, derived from a seed."""
+"""Unguessable ids, such as those of matches, derived from a seed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Inputs of the core, the state machine that pairs bots and decides matches.
 
-The inputs are messages from clients and from edges (processes that hold connections), commands of the host, and deadlines.
+The inputs are messages from clients and from edges (processes that hold connections), commands of the server's
+operator, and deadlines.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ class RestoredState(Struct, frozen=True):
     recent_matches: dict[str, list[str]] = {}
     """Ids of matches that ended shortly before the restart, by bot name. The bot may not have received their results."""
     events: list[StoredEvent] = []
-    """Events of this server that have not ended."""
+    """Events (tournaments) of this server that have not ended."""
 
 
 class AnnounceTournament(Struct, frozen=True, tag="announce"):

@@ -27,7 +27,7 @@ DRAINING_REFUSAL_REASON = "the server is stopping and begins no new matches"
 
 
 class RequestRefused(Exception):
-    """Raised when a client's request is refused. `code` and `detail` are sent back to the client."""
+    """Raised when a client's request is refused. The client is sent `code` (error code) and `detail` (text for people)."""
 
     def __init__(self, code: ErrorCode, detail: str) -> None:
         super().__init__(detail)
@@ -107,7 +107,7 @@ class Lobby:
         self.is_draining = False
         """True once no more matches begin, because the server is about to stop."""
         self.change_count = 0
-        """Number of changes so far that may alter a listing, or the matches that the matchmaker can begin."""
+        """Number of changes so far that may alter the `listing` message, or the matches that the matchmaker can begin."""
         self.changed_bots: dict[str, LobbyBot] = {}
         """Bots that have changed since the matchmaker last checked them, by name."""
 

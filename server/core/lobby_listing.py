@@ -16,11 +16,11 @@ from arena.server.core.suspensions import BotSuspensions
 MIN_LOBBY_LISTING_INTERVAL_NS = 250_000_000
 """Shortest time between two publications of the listing, in ns. The listing of a browsing client lags by at most this."""
 MAX_LISTED_CHALLENGES = 1000
-"""Maximum number of challenges in a listing. The `listing` message must fit into one websocket frame of limited size."""
+"""Maximum number of challenges in a `listing` message, which must fit into one websocket frame of limited size."""
 LOBBY_LISTING_DEADLINE: DeadlineKey = ("listing", "")
-"""Key of the listing of matches, bots, challenges and events in the core's table of deadlines.
+"""Key under which the core's `DeadlineSchedule` holds the time to publish the listing of matches, bots and challenges.
 
-The name in the key is empty, because there is only one listing. When this deadline passes,
+The second part, a name, is empty, because there is only one listing. At the time,
 `LobbyListingPublisher.publish_lobby_listing` is called.
 """
 
@@ -44,14 +44,14 @@ class LobbyListingPublisher:
         self._challenges = challenges
         self._suspensions = suspensions
         self._followers = FollowerCountsByEdge()
-        """Number of browsing clients of each edge (process that holds connections)."""
+        """Number of clients that follow the listing, for each edge (process that holds connections)."""
         self._latest_lobby_listing: tuple[int, Listing] | None = None
         """Latest listing, preceded by the time (monotonic ns) at which it was built; None before the first listing."""
         self._published_change_count = 0
         """Value of `lobby.change_count` at the last publication. Nothing has changed since then if the value is the same."""
 
     def send_and_follow_lobby_listing(self, client: LobbyClient) -> None:
-        """Send a client the listing, and then a new one after each change.
+        """Send a client the listing, and then a new listing after each change.
 
         The first listing may be `MIN_LOBBY_LISTING_INTERVAL_NS` old, so that clients that browse again and again cost little.
         """

@@ -26,7 +26,7 @@ from arena.server.core.room import MatchRoom
 from arena.server.core.suspensions import BotSuspensions
 
 MAX_REMEMBERED_SERVER_STALLS = 1024
-"""Maximum number of recent stalls to remember. A stall is a time in which the server could do no work."""
+"""Maximum number of recent stalls to remember. A stall is a time in which the server process could do no work."""
 
 
 class CurrentMatches:
@@ -43,7 +43,7 @@ class CurrentMatches:
         self.rooms: dict[str, MatchRoom] = {}
         """State of each match in progress (a `MatchRoom`), by match id."""
         self.total_load = 0
-        """Total load that the matches in progress put on this machine. `CoreSettings.concurrency` limits it."""
+        """Load (matches or search threads) of this machine by the matches in progress, limited by `CoreSettings.concurrency`."""
         self._lobby = lobby
         self._house = house
         self._challenges = challenges
@@ -165,7 +165,7 @@ class CurrentMatches:
     def apply_referee_event(
         self, room: MatchRoom, event: RefereeEvent, event_time_ns: int | None = None
     ) -> None:
-        """Let the referee of a match handle an event, such as a move. Close the match if the event ends it.
+        """Let the referee of a match handle an event (occurrence), such as a move. Close the match if the event ends it.
 
         event_time_ns  time of the event, in ns of the core's clock; None for now
         """
@@ -175,7 +175,7 @@ class CurrentMatches:
     def apply_event_to_matches_of_bot(
         self, bot: LobbyBot, make_event: Callable[[Player], RefereeEvent]
     ) -> None:
-        """Let the referee of each match of a bot handle an event.
+        """Let the referee of each match of a bot handle an event (occurrence), such as a lost session.
 
         `make_event` is called with the bot's seat in the match, and returns the event for this seat.
         """
@@ -197,13 +197,14 @@ class CurrentMatches:
     def record_server_stall(self, stall_ns: int) -> None:
         """Record that the server was stalled (could do no work) for `stall_ns` ns until now.
 
-        No player loses on time because of the stall. A stall of at most `MAX_IGNORED_STALL_NS` ns is ignored.
+        If a player's time runs out in a turn with a stall longer than the match's margin for network delay, the match
+        is void. A stall of at most `MAX_IGNORED_STALL_NS` ns is ignored.
         """
         if stall_ns > MAX_IGNORED_STALL_NS:
             self._stalls.append((self._lobby.now_ns, stall_ns))
 
     def handle_passed_deadlines(self, match_id: str) -> None:
-        """Act on the passed deadlines of a match, for example by declaring a loss on time."""
+        """Act on the passed deadlines of the match with this id, for example by declaring a loss on time."""
         room = self.rooms.get(match_id)
         if room is not None:
             turn_start = room.referee.turn_sent_ns or 0

@@ -1,4 +1,4 @@
-"""The matchmaker, which pairs the bots that wait in the pool.
+"""The matchmaker, which pairs bots that wait for a match (the pool).
 
 The matchmaker prefers bots that are close in rating and have seldom met, and gives each bot the seat that the bot has had
 less often. Owners take turns, so an owner with many bots does not delay an owner with few.
@@ -57,9 +57,9 @@ def choose_pairs(
     get_rating     function that returns the rating of a bot, by its name
     may_meet       function that returns True if the bots of two names may play each other
 
-    The pairs are chosen one after another. Each time it is the turn of the owner whose bots have gone longest without
-    a match. Of the pairs with a bot of this owner, the one of least cost is chosen; on a tie, the one whose bot has
-    waited longest. The cost of a pair is the number of its earlier matches, plus the rating difference divided by
+    The pairs are chosen one after another, each for the owner whose bots have gone longest without a match. Of the
+    pairs with a bot of this owner, the one of least cost is chosen; on a tie, the one whose bot has waited longest. The
+    cost of a pair is the number of its earlier matches, plus the rating difference divided by
     `REMATCH_COST_RATING_POINTS`.
 
     Fewer pairs are returned if too few bots wait, if `may_meet` forbids pairs, or if there are too many bots to compare
@@ -111,7 +111,7 @@ def _interleave_owners(bot_names: Sequence[str], get_owner: Callable[[str], str]
 
 
 def find_pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
-    """Return the reason why the pool has no match for a bot, such as `it plays only by challenge`; None if the pool has one."""
+    """Return why the matchmaker has no match for a bot, such as `it plays only by challenge`; None if it has a match."""
     if bot.quota == 0:
         return "it takes no more matches"
     if not bot.preferences.accepts_pool:

@@ -105,7 +105,7 @@ class PairingHistory:
         return history
 
     def _compute_first_game_index(self, bot_name_a: str, bot_name_b: str) -> int:
-        """Return a number, derived from `choice_seed` and the two names, that selects the bots' first game and opening."""
+        """Return an int, always the same for `choice_seed` and the two names, that selects the bots' first game and opening."""
         text = json.dumps([self._choice_seed, *_make_pair_key(bot_name_a, bot_name_b)])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
 

@@ -58,7 +58,7 @@ class PublicMatchView:
         }
 
     def reveal_hidden_thoughts(self) -> Iterator[Thought]:
-        """Yield a `thought` for each analysis that was hidden until the match ended."""
+        """Yield a `thought` message for each analysis that was hidden until the match ended."""
         ply = self._referee.ply
         yield from self._list_thoughts(find_first_hidden_ply(self._visibility, ply), ply)
 

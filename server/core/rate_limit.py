@@ -11,8 +11,8 @@ MAX_RATE_LIMITED_KEYS = 10_000
 class RateLimit:
     """Rate limit for each key, such as an address, by the generic cell rate algorithm (GCRA).
 
-    Each key has an allowance of time, which grows as time passes, up to the maximum `burst`. An event takes its cost from the
-    allowance. Costs, times and `burst` have the same unit.
+    Each key has an allowance of time, which grows as time passes, up to the maximum `burst`. An event takes its cost
+    from the allowance. Costs, times and `burst` have the same unit, for example ns.
     """
 
     def __init__(self, burst: float) -> None:
@@ -21,7 +21,7 @@ class RateLimit:
         """Time until which the allowance of each key is used up by its events so far (GCRA's theoretical arrival time)."""
 
     def charge_or_compute_wait(self, key: str, cost: float, now: float) -> float:
-        """Charge `cost` to a key and return 0.
+        """Charge `cost`, a time, to a key and return 0.
 
         If the key's allowance is too small, charge nothing, and return the time until it suffices. A cost above the largest
         possible allowance (`burst`) is accepted once the allowance is full.

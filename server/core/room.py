@@ -67,7 +67,8 @@ class MatchRoom:
 
         bots            bot in each seat
         start_time_utc  start of the match in UTC, in ISO 8601
-        load            load that the match puts on this machine; `CoreSettings.concurrency` limits the total
+        load            load (1, or search threads) of this machine by the match; `CoreSettings.concurrency` limits the
+                        total
 
         Raises games.core.GameError if the opening is invalid. A game that a user wrote may raise any exception.
         """
@@ -155,7 +156,7 @@ class MatchRoom:
         Do nothing if the turn is not the current one, or if its clock runs already and the turn was not sent again. The
         start of the turn is stored together with the next event, so that it needs no write of its own.
 
-        lag_ns  shortest recent ping time of the mover's connection, in ns; 0 if unknown
+        lag_ns  shortest recent round-trip time of a ping to the mover, in ns; 0 if unknown
         """
         if self.referee.turn_sent_ns is not None and self.turn_report_deadline_ns is None:
             return  # the turn was reported before

@@ -1,4 +1,4 @@
-"""Service order: keys, such as owners of bots, are served in turn. The least recently served key comes first."""
+"""Service order: keys, such as owners of bots, get a match in turn. The key that has gone longest without one is first."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ K = TypeVar("K", bound=Hashable)
 
 
 class ServiceOrder(Generic[K]):
-    """Order in which keys, such as owners, are served: the least recently served key comes first.
+    """Order in which keys, such as owners of bots, are served (get a match): the least recently served key comes first.
 
-    Each service has a number, and the number of each key's last service is kept. All methods take constant time.
+    Services are numbered, and the number of each key's last service is kept. All methods take constant time.
     """
 
     def __init__(self) -> None:

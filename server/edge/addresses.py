@@ -1,4 +1,4 @@
-"""Addresses as text: URLs for bots, error lines for the host, and the addresses of peers."""
+"""Addresses as text: URLs for bots, error lines for the server's operator, and the addresses of peers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def describe_listen_error(host: str, port: int, error: OSError) -> str:
 def get_peer_ip_address(peer_socket_name: object) -> str:
     """Return the IP address of a socket's peer, or `local` for a Unix socket. An IPv4-mapped address becomes IPv4.
 
-    peer_socket_name  `peername` of the transport
+    peer_socket_name  `peername` of the asyncio transport: a tuple of IP address and port, or a text for a Unix socket
     """
     if not (isinstance(peer_socket_name, tuple) and peer_socket_name):
         return "local"

@@ -1,7 +1,7 @@
 """Admission control: limits on the number of connections, checked before a byte is read.
 
-A connection counts towards the limits from its start, not from the end of its handshake. Behind a proxy that the host
-trusts, X-Forwarded-For names the client's address.
+A connection counts towards the limits from its start, not from the end of its handshake. Behind a trusted proxy
+(setting `server.proxies`), the header X-Forwarded-For names the client's address.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class ConnectionAdmission:
         return any(parsed in network for network in self._trusted_networks)
 
     def may_connection_stay_open(self, address: str) -> bool:
-        """Return True if a connection from this address may stay open for another request, because few connections are open.
+        """Return True if a connection from this address may stay open after a plain request, because few connections are open.
 
         The limit is `MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE` of the allowed connections, in total and for the address. For a
         trusted proxy, only the total counts.

@@ -44,7 +44,7 @@ log = logging.getLogger("arena.connection")
 OPEN_WEBSOCKET_STATE = State.OPEN
 """State `OPEN` of a websocket, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
 BYTES_PARSED_PER_SLICE = 128
-"""Number of bytes of a websocket that are parsed in one turn of its connection in the fair queue: about six short messages."""
+"""Number of bytes of a websocket that are parsed each time the fair queue serves it: about six short messages."""
 HEADER_END_BYTES = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
 RESPONSE_TIMEOUT_SECONDS = 310.0
@@ -136,7 +136,7 @@ class Connection(asyncio.BufferedProtocol):
         """Address as the fair queue counts it: an IPv4 address, or the /64 network of an IPv6 address."""
         self._protocol = self._make_protocol()
         self.session: Session | None = None
-        """Session of the websocket; None before it is open."""
+        """Session of the websocket; None before the websocket is open."""
         self._unparsed_bytes = b""
         """Bytes that were read but not parsed yet."""
         self._arrived_ns = 0
@@ -241,7 +241,7 @@ class Connection(asyncio.BufferedProtocol):
             self._edge.fair_queue.enqueue(self._address_key, self)
 
     def run_work_slice_and_get_cost_us(self) -> float:
-        """Do one piece of work, because it is the connection's turn in the fair queue: parse some bytes, or handle a message.
+        """Do one piece of work, because the fair queue serves the connection now: parse some bytes, or handle a message.
 
         Return the cost in µs: the CPU time of the work, plus an estimate for the further work that it causes.
         """
@@ -606,7 +606,7 @@ class Connection(asyncio.BufferedProtocol):
         self.pause_or_resume_reading()
 
     def send_reason_and_close(self, reason_code: ErrorCode) -> None:
-        """Send the client `reason_code`, and close the connection. Without an open websocket, only reset the connection."""
+        """Send the client an error with `reason_code`, and close the connection. Without an open websocket, only reset it."""
         if self.session is None:
             self.transport.abort()
         else:

@@ -1,4 +1,4 @@
-"""Directives of the host (operator) to all servers: banned names, banned addresses, and a notice to all clients."""
+"""Directives of the operator to all servers of a store: banned names, banned addresses, and a notice to all clients."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ EMPTY_NOTICE = Notice("", "")
 
 
 class HostDirectives(Struct, frozen=True):
-    """Bans and the notice of the host that are in force now."""
+    """Bans and the notice of the server's operator that are in force now."""
 
     banned_names: Mapping[str, str] = {}
-    """Reason for each ban of a name, by the name."""
+    """Reason for the ban of each banned name, by the name."""
     banned_networks: Mapping[IPv4Network | IPv6Network, str] = {}
-    """Reason for each ban of a network, by the network. IPv6 networks are /64 or larger."""
+    """Reason for the ban of each banned network, by the network. IPv6 networks are /64 or larger."""
     notice: Notice = EMPTY_NOTICE
 
     def find_ban_reason(self, address: str, client_name: str = "") -> str:

@@ -113,7 +113,8 @@ class Edge:
         """Make an edge that does not listen yet.
 
         edge_number            number of this edge, which becomes the high bits of its clients' numbers
-        core                   receiver of the clients' messages; may be replaced before the edge listens
+        core                   part of the server that handles the clients' messages; may be replaced before the edge
+                               listens
         server_program         name and version in the `Server` header of responses
         proxies                addresses or networks whose X-Forwarded-For is trusted
         abuse_refusal_seconds  time for which an address with many misbehaving connections is refused
@@ -126,7 +127,7 @@ class Edge:
         self.core = core
         self.limits = limits
         self.page_handler: PageHandler = lambda _request, _address: PAGE_NOT_FOUND_RESPONSE
-        """Function that answers requests for web pages. The default answers that there is no such page."""
+        """Function that answers requests for web pages. Before it is set, the answer is that there is no such page."""
         self.metrics = metrics
         self.program = server_program
         self.allows_any_origin = allows_any_origin
@@ -157,7 +158,7 @@ class Edge:
         """Event that is set when no connection is left; None while `close` does not wait for it."""
         self._is_closed = False
         self.directives = HostDirectives()
-        """Bans and the notice that are in force now."""
+        """Bans and the notice of the server's operator that are in force now."""
         self.is_cut_off_from_core = False
         """True while the edge receives nothing from any core. Its clients must then connect through another edge."""
         self.loop_lag = loop_lag
@@ -186,7 +187,8 @@ class Edge:
         The address has the IP address, the port, and for IPv6 two more values.
 
         tls         TLS settings with the server's certificate; None for no TLS
-        reuse_port  True to share the port with other processes of this user: the kernel distributes the connections
+        reuse_port  True to share the port with other processes of this user: the operating system distributes the
+                    connections
 
         Raises CannotListen if the address cannot be used.
         """
@@ -238,7 +240,7 @@ class Edge:
         self.is_cut_off_from_core = is_cut_off
 
     def apply_directives(self, directives: HostDirectives) -> None:
-        """Apply the host's new directives: disconnect banned clients, and send a new notice to all others."""
+        """Apply new directives of the server's operator: disconnect banned clients, and send a new notice to all others."""
         directives_before, self.directives = self.directives, directives
         if directives == directives_before:
             return

@@ -53,8 +53,8 @@ def find_subprotocol_refusal(request: Request) -> Response | None:
 def find_origin_refusal(request: Request) -> Response | None:
     """Return the response that refuses a websocket to a page of another site; None if the request is allowed.
 
-    Browsers name the site of the page in the Origin header, which other clients omit. Only the host names in Origin and
-    Host are compared, because not every proxy passes on the scheme and port of the request.
+    Browsers name the site of the page in the Origin header, which other clients omit. Only the names of the machines in
+    Origin and Host are compared, because not every proxy passes on the scheme and port of the request.
     """
     hosts = {_parse_hostname(f"//{value}") for value in request.headers.get_all("Host")}
     for origin in request.headers.get_all("Origin"):

@@ -1,7 +1,7 @@
 """Cost of each kind of message in CPU time, which is taken from the work budget of its sender's address.
 
-The work budget limits the CPU time that the server spends for an address. Every kind of message from clients has a cost:
-`tests/server/edge/test_message_costs.py` compares the costs with the protocol and with the table in SECURITY.md.
+The work budget limits the CPU time that the server spends for an address. `tests/server/edge/test_message_costs.py`
+checks that every kind of message from clients has a cost, the same as in the table in SECURITY.md.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ MAX_LOBBY_LISTING_AGE_SECONDS = 0.25
 
 
 class ConnectedClient(Struct, frozen=True):
-    """Client that the core has admitted, as listed on the web page for the host (the operator of the server)."""
+    """Client that the core has admitted, as listed on the web page for the server's operator."""
 
     name: str
     role: str

@@ -2,8 +2,8 @@
 
     frame -> message -> limits -> core.submit(MessageReceived)       SendToClient -> frame -> connection
 
-An answer to a turn goes to the core immediately, with the time that it took. All other messages with a cost use the
-budget of their address and wait in the fair queue.
+The move that answers a `turn` message goes to the core immediately, with the time that the bot took. All other messages
+with a cost use the budget of their address and wait in the fair queue.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ MAX_QUOTED_FRAME_BYTES = 24
 
 @dataclass(eq=False, slots=True)
 class PlayedMatchState:
-    """State of a client in one match that it plays: the turn that it has yet to answer, and the time used for this turn."""
+    """State of a client in one match that it plays: the turn (request for a move) that it has yet to answer, and its time."""
 
     unanswered_start_count: int = 0
     """Number of `start` messages that the bot has not answered with `ready`. A repeated `start` counts too."""
@@ -200,7 +200,7 @@ class Session:
 
     @property
     def name(self) -> str:
-        """Name of the client, for the log; `?` before its hello."""
+        """Name of the client, for lines in the server's log; `?` before its hello."""
         return self.hello.name if self.hello else "?"
 
     @property
@@ -222,7 +222,7 @@ class Session:
     def receive_frame(self, frame: Frame, arrived_ns: int) -> None:
         """Handle a frame that arrived at `arrived_ns` (monotonic).
 
-        The answer to an open turn goes to the core immediately, with the time since the turn was sent.
+        A move that answers a `turn` message goes to the core immediately, with the time since the message was sent.
         """
         data: bytes | str | None = frame.data  # type: ignore[assignment]
         if frame.opcode is not BINARY_OPCODE or not frame.fin or self.state in STATES_THAT_IGNORE_MESSAGES:
@@ -424,7 +424,7 @@ class Session:
         self.end_session(ErrorCode.RATE_LIMITED, detail, detail)
 
     def apply_directives(self, *, is_notice_new: bool) -> None:
-        """Close the session if the client is banned. Otherwise, if `is_notice_new`, send the client the host's notice."""
+        """Close the session if the client is banned. Otherwise, if `is_notice_new`, send the client the operator's notice."""
         directives = self._edge.directives
         why = directives.find_ban_reason(self._connection.address, self.hello.name if self.hello else "")
         if why:
@@ -629,7 +629,7 @@ class Session:
             self.hello = replace(self.hello, quota=UNSET if standing.quota is None else standing.quota)
 
     def _handle_frames_kept_during_admission(self) -> None:
-        """Handle the frames that the client has sent since its hello, and send it the host's notice.
+        """Handle the frames that the client has sent since its hello, and send the client the operator's notice.
 
         Call this only after the core's `welcome`, and the messages that follow it, are written.
         """

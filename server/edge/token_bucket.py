@@ -1,4 +1,4 @@
-"""Token bucket, a rate limit. It allows a number of events per second on average, and a larger number in a burst.
+"""Token bucket, a rate limit: a number of actions, such as messages, per second on average, and more in a burst.
 
 Nothing here reads a clock: times are arguments, in monotonic ns.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class TokenBucket:
-    """Token bucket of one client or address."""
+    """Token bucket (rate limit) of one client or address. Each action, such as a message, takes a token."""
 
     __slots__ = ("_max_tokens", "_tokens", "_tokens_per_ns", "_updated_ns")
 

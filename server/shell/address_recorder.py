@@ -1,4 +1,4 @@
-"""Recorder of the hashed addresses from which bots play. `arena audit` finds owners whose bots play from the same address."""
+"""Recorder of hashed addresses of bots, in which `arena audit` finds owners whose bots play from the same address."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Authenticator:
         self._issued_token_hashes: dict[str, str] = {}
         """Hashes of the tokens that `issue_token` has made for the server's own bots, by name."""
         self._queued_requests: dict[int, AdmissionRequest] = {}
-        """Hellos that wait for a query of the store, by client number."""
+        """Hellos (first messages) of clients that wait for a query of the store, by client number."""
         self._already_admitted: set[int] = set()
         """Numbers of the clients in `_queued_requests` that were already admitted, because they sent the secret of their session."""
         self._bot_names_to_look_up: dict[str, None] = {}

@@ -1,6 +1,6 @@
-"""Requests to the core: from `arena` commands, through the store, and from owners' web pages.
+"""Requests to the core, for example to announce an event (a tournament): from `arena` commands and owners' web pages.
 
-The answer to a page is returned; the answer to a command is stored for the command to read.
+A command stores its request, and reads the answer from the store. A web page gets the answer as the result of a call.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ log = logging.getLogger("arena.requests")
 
 
 class HostRequestHandler:
-    """Handler of the requests that the host and owners of bots send to one server.
+    """Handler of the requests that the operator of a server and the owners of bots send to the server.
 
     Requests that are kept in the store are handled by calls of `submit_stored_requests`.
     """

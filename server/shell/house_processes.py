@@ -1,4 +1,4 @@
-"""The house: engines that the server itself runs, so that everybody finds an opponent.
+"""The house engines: engines that the server itself runs, so that everybody finds an opponent.
 
 A house engine is `arena bot ENGINE` in a process of its own, and connects like any other bot. The server starts the
 engine at its first challenge. After a crash or a hang, the engine is restarted, and continues its matches.

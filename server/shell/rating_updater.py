@@ -1,6 +1,6 @@
 """Update of the ratings and the tables of results in the store after each match.
 
-The updater reports each changed rating to the core, and each season that the host has closed.
+The updater reports each changed rating to the core, and each season that the server's operator has closed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The shell, through which all inputs and all effects of the core pass, in batches.
+"""The shell, which does the core's I/O: all inputs and all effects of the core pass through the shell, in batches.
 
     take all inputs that have arrived -> core.handle_input each -> one commit -> release the effects -> repeat
 
@@ -150,7 +150,7 @@ class Shell:
         self._loop_lag = loop_lag
         self._loop_lag.add_measurement_condition(lambda: self._deadline_timer is not None)
         self._is_serving = False
-        """True while the core is in use; False before it is built from the store, and after a long outage of the store."""
+        """True while the shell has a core; False before the first core is built, and after a long outage of the store."""
         self.is_draining = False
         """True once no more matches begin, because the server is about to stop."""
         self._is_stopping = False
@@ -227,7 +227,7 @@ class Shell:
             self._batch_due.set()
 
     def attach_edge(self, edge_number: int, edge_port: EdgePort) -> None:
-        """Register `edge_port`, through which the shell sends messages to the edge with number `edge_number`."""
+        """Register `edge_port`, through which the shell sends messages to the edge (holder of connections) `edge_number`."""
         self._edges[edge_number] = edge_port
 
     def detach_edge(self, edge_number: int) -> None:
@@ -252,7 +252,7 @@ class Shell:
         """
         self._effect_handlers.setdefault(effect_type, []).append(handler)
 
-    # for the host
+    # for the whole server (`server.host`)
 
     @property
     def core(self) -> Core:
@@ -354,7 +354,7 @@ class Shell:
             self._loop_lag.stop_measuring()
 
     async def _watch_lease(self) -> None:
-        """Wake `run` when the lease is lost, so that it stops. Otherwise only the next commit would show the loss."""
+        """Wake `run` when the lease on the server's name is lost, so that `run` stops before its next commit fails."""
         await self._journal.lease_lost.wait()
         self._batch_due.set()
 

@@ -1,4 +1,4 @@
-"""Webhooks: news of this server's events (tournaments), sent to one URL that the host chooses.
+"""Webhooks: news of this server's events (tournaments), sent to one URL that the server's operator chooses.
 
 A message is a POST of JSON, signed according to Standard Webhooks (https://www.standardwebhooks.com). A separate task
 sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that `MAX_DELIVERY_ATTEMPTS`
