@@ -105,7 +105,7 @@ def render_dot(x: float, y: float, radius: float, colour: str, tooltip: str = ""
 
 
 def render_svg_document(width: float, height: float, elements: Sequence[str]) -> str:
-    """Return a complete SVG file of `width` by `height` SVG units, with these elements on a white background."""
+    """Return a complete SVG file of `width` by `height` SVG units, with the SVG `elements` on a white background."""
     size = f'width="{width:.0f}" height="{height:.0f}"'
     box = f'{size} viewBox="0 0 {width:.0f} {height:.0f}"'
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif" font-size="12">'

@@ -182,7 +182,7 @@ class LazilyLoadedCommand(TyperCommand):
         super().__init__(name, help=COMMAND_BY_NAME[name][1], rich_markup_mode=None)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Load the command, and return a context for it instead of one for this placeholder."""
+        """Load the command, and return typer's context for parsing its options, instead of a context for this placeholder."""
         return load_command(str(self.name)).make_context(info_name, args, parent, **extra)
 
 
@@ -213,7 +213,7 @@ def build_cli() -> TyperGroup:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command and exit: 0 for success, 1 for a failure explained in one line, 2 for bad usage, 130 after Ctrl-C.
+    """Run an `arena` command and exit: 0 for success, 1 for a failure explained in one line, 2 for bad usage, 130 after Ctrl-C.
 
     arguments  command line without the program's name; None for that of the process
     """

@@ -38,7 +38,7 @@ def list_usable_cores(
     cgroup_file: Path = CGROUP_FILE,
     mountinfo_file: Path = MOUNTINFO_FILE,
 ) -> list[int]:
-    """Return the numbers of the cores that this process may use, in ascending order; at least one.
+    """Return the numbers of the CPU cores that this process may use, in ascending order; at least one.
 
     If a control group's CPU quota is smaller than the number of these cores, the list is cut to that many cores.
 
@@ -53,7 +53,7 @@ def list_usable_cores(
 
 
 def find_cpu_limit_in_cores(cgroup_file: Path, mountinfo_file: Path) -> float:
-    """Return the lowest CPU limit that this process's control groups set, in cores; infinity if none sets a limit.
+    """Return the lowest CPU limit that this process's control groups set, in CPU cores; infinity if none sets a limit.
 
     cgroup_file     file that lists the process's control groups
     mountinfo_file  file that lists the mounts
@@ -130,7 +130,7 @@ def _parse_cgroup_mounts(mountinfo: str, controller: str) -> Iterator[CgroupMoun
 
 
 def _unescape_mount_path(escaped_path: str) -> str:
-    """Decode a path written by the kernel, in which a space is `\\040`."""
+    """Decode a path from Linux's list of mounts, in which a space is `\\040`."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), escaped_path)
 
 
@@ -147,7 +147,7 @@ def _list_cgroup_folders(mount: CgroupMount, cgroup_path: str) -> Iterator[Path]
 
 
 def _read_cpu_limit_in_cores(cgroup_folder: Path, *, is_cgroup_v2: bool) -> float:
-    """Return the CPU limit of one control group, in cores; infinity if it sets no limit or its files are missing.
+    """Return the CPU limit of one control group, in CPU cores; infinity if it sets no limit or its files are missing.
 
     cgroup_folder  folder of the control group
     is_cgroup_v2   True for version 2 of control groups, False for version 1

@@ -67,7 +67,7 @@ class TomlFile:
 
     @classmethod
     def read_file(cls, path: Path) -> TomlFile:
-        """Read a file. Raises BadTomlFile if the file cannot be read, is too large, or is not valid TOML."""
+        """Read the TOML file at `path`. Raises BadTomlFile if it cannot be read, is too large, or is not valid TOML."""
         try:
             with path.open("rb") as file:
                 content = file.read(MAX_TOML_FILE_BYTES + 1)
@@ -119,7 +119,7 @@ class TomlFile:
     def parse_value_at(self, key_path: KeyPath, parse_value: Callable[[A], B], value: A) -> B:
         """Return `parse_value(value)` for the value at `key_path`.
 
-        If `parse_value` raises ValueError, raises BadTomlFile with the same reason, the path and the line.
+        If `parse_value` raises ValueError, raises BadTomlFile with the same reason, and the file and line of the value.
         """
         try:
             return parse_value(value)
@@ -127,14 +127,14 @@ class TomlFile:
             raise self.make_error_at(key_path, str(error)) from None
 
     def make_error_at(self, key_path: KeyPath, reason: str) -> BadTomlFile:
-        """Return an error that names the file, the line of the value at `key_path`, these keys, and `reason`."""
+        """Return an error that names the file, the line of the value at `key_path`, the keys of this path, and `reason`."""
         line = self.find_line_number(key_path)
         place = f"{self.path}:{line}" if line else str(self.path)
         name = ".".join(f"{key:.40}" for key in key_path if isinstance(key, str))
         return BadTomlFile(": ".join(part for part in (place, name, reason) if part))
 
     def find_line_number(self, key_path: KeyPath) -> int:
-        """Return the number, from 1, of the line on which the statement `key = value` begins; 0 if there is no such key.
+        """Return the number, from 1, of the line on which `key = value` begins for the value at `key_path`; 0 if there is none.
 
         A statement may span several lines. It ends with the first line end outside of brackets and strings.
         """

@@ -1,5 +1,5 @@
 # ruff: noqa: PTH110, PTH112, PTH113
-"""Tests of paths that users give. Of a path that is too long, they return False, where `Path.exists` raises OSError."""
+"""Tests of paths that users give. For a path that is too long, the tests return False, where `Path.exists` raises OSError."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ class BotNotStarted(Exception):
 
 
 class BotPool(Protocol):
-    """Bots of an event.
+    """Bots of an event (tournament), as the runner of the event uses them.
 
     The bots are processes on this machine (`ladder.bot_processes.BotProcesses`), or connect by themselves
     (`ladder.external_bots.ExternalBots`).

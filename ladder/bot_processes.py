@@ -1,7 +1,7 @@
 """Bots of an event as processes on this machine.
 
 A process plays one match at a time. To play several matches in parallel, a bot has several processes, which connect as
-`greedy`, `greedy#2` and so on. So parallel matches run on separate cores, and a crash costs only one match.
+`greedy`, `greedy#2` and so on. So parallel matches run on separate CPU cores, and a crash costs only one match.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 
 _SERVER_START_LOCK = Lock()
-"""Lock held while a server is opened, because the migration library can handle only one store at a time in a process."""
+"""Lock held while a server is opened, so that the threads of a worker process open their servers one at a time."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class PairJob:
     game_specs: tuple[str, ...] = ()
     """Custom games that the ladder has loaded, as `FILE.py:Class`."""
     rules_digest: str = ""
-    """Digest of the rules by which the ladder plays the game; a worker with other rules fails. Empty for a built-in game."""
+    """Hash of the rules by which the ladder plays the game; a worker with other rules fails. Empty for a built-in game."""
 
 
 @dataclass
@@ -115,7 +115,7 @@ async def _play_job_on_own_server(
 
 
 async def _play_match(terms: MatchTerms, host: MatchHost, pool: BotPool) -> Record:
-    """Play a match as soon as its bots are free, and return its record.
+    """Play a match on the server `host` as soon as its bots are free, and return its record.
 
     A bot that dropped out, which will not be restarted, forfeits the match once the other bot is free.
 

@@ -30,7 +30,7 @@ class EventTerms:
     start_positions: Sequence[AnyGame]
     """Start positions, each given by a game with its setup, such as Riskless on one map.
 
-    `MatchPair.start` is an index into this sequence.
+    `MatchPair.start_index` is an index into this sequence.
     """
     time_control: TimeControl
     margin_ms: int

@@ -166,6 +166,7 @@ async def wait_for_external_bots(
 ) -> ExternalBots:
     """Wait for bots that play `game`, and return them.
 
+    host            server to which the bots connect
     game            name of the game
     settings        number of bots to wait for, and longest time to wait
     expected_names  names of the only bots to wait for; empty to accept any bots. The result includes all of these bots; those
@@ -251,14 +252,14 @@ async def wait_for_bots_of_finished_event(host: Host, game: str, settings: Exter
 
 
 async def _wait_until_bots_change(host: Host, game: str, known_bots: set[str]) -> set[str]:
-    """Wait until the connected bots differ from `known_bots`, and return them."""
+    """Wait until the connected bots differ from `known_bots`, and return the names of all connected bots."""
     while (connected := host.list_available_bots(game)) == known_bots:
         await host.wait_for_change()
     return connected
 
 
 async def _wait_briefly_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
-    """Wait for bots that play `game` and are not in `known_bots`, and return them as soon as one connects.
+    """Wait for bots that play `game` and are not in `known_bots`, and return their names as soon as one connects.
 
     Return an empty set if none connects within MIN_SECONDS_WITHOUT_NEW_BOT.
     """

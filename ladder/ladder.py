@@ -201,7 +201,7 @@ class Ladder:
     def make_comparable_settings(self, *, includes_file_digests: bool = True) -> dict[str, Any]:
         """Return the settings of the event as plain data. A stored event is resumed only if its settings equal these.
 
-        includes_file_digests  True to include a digest of each bot's file
+        includes_file_digests  True to include a hash of each bot's file
         """
         plan = self.plan
         files = _compute_file_digests(plan.bots, plan.bot_folder or Path()) if includes_file_digests else {}
@@ -230,7 +230,7 @@ class Ladder:
     def _identify_openings(self) -> int | str:
         """Return a value by which the openings of two events are compared.
 
-        The value is the number of random plies, or a digest of the files of openings; 0 if there are no openings.
+        The value is the number of random plies, or a hash of the files of openings; 0 if there are no openings.
         """
         plan = self.plan
         if isinstance(plan.openings, int):
@@ -248,7 +248,7 @@ class Ladder:
 
 
 def _compute_file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
-    """Return a digest of each bot's file, by the bot's name; bots without a file are left out.
+    """Return a hash of each bot's file, by the bot's name; bots without a file are left out.
 
     If a file has changed, the event is not resumed, so that results of different bots do not mix.
     """

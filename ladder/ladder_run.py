@@ -155,9 +155,9 @@ def _open_server(
 async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> StoredLadder:
     """Create the ladder's event in the store, or resume the stored event, and return it.
 
-    While the host runs, no other process can resume the event.
+    While the server `host` runs, no other process can resume the event.
 
-    can_resume  True to store digests of the bots' files, with which a later run resumes the event only if the bots are
+    can_resume  True to store hashes of the bots' files, with which a later run resumes the event only if the bots are
                 unchanged; False for a temporary store, from which no event is resumed
     """
     default_name = f"{ladder.event_kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"

@@ -95,7 +95,7 @@ class LadderPlan:
     time_control: TimeControl = field(default_factory=lambda: TimeControl.parse(DEFAULT_TIME_CONTROL))
     margin_ms: int = 100
     format: str = "round-robin"
-    """Name of the tournament format, one of `rating.formats.FORMATS`."""
+    """Name of the tournament format, one of `rating.formats.LADDER_FORMATS`."""
     rounds: int | None = DEFAULT_ROUNDS
     """Number of rounds; None to play until `max_play_seconds` have passed.
 

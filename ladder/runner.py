@@ -62,7 +62,7 @@ class MatchHost(Protocol):
         ...
 
     async def store_record(self, terms: MatchTerms, record: Record) -> None:
-        """Store the record of a match that this host did not play."""
+        """Store the record of a match that this server did not play."""
         ...
 
 
@@ -218,7 +218,7 @@ def reserve_connections(pool: BotPool, bots: Sequence[str]) -> list[str] | None:
 
 
 async def play_match_with_time_limit(terms: MatchTerms, host: MatchHost) -> Record:
-    """Play a match, and return its record. A match that exceeds its time limit is stopped, and is void."""
+    """Play a match on the server `host`, and return its record. A match that exceeds its time limit is stopped, and is void."""
     max_seconds = compute_max_match_seconds(terms) + event_terms.MATCH_TIME_LIMIT_MARGIN_SECONDS
     void_record = make_void_record(terms, f"the match was not over after {max_seconds:.0f} s")
     with anyio.move_on_after(max_seconds):

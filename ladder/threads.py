@@ -1,4 +1,4 @@
-"""Allocation of the cores to the bots of an event: search threads of each bot, and number of parallel matches. Pure.
+"""Allocation of CPU cores to the bots of an event: search threads of each bot, and number of parallel matches. Pure.
 
 Only one bot of a match thinks at a time, so a match needs the larger of its bots' numbers of threads. Matches run in
 parallel until their threads use all cores. If the user sets the number of parallel matches, the cores are divided
@@ -16,11 +16,11 @@ from arena.match.terms import SearchThreadLimits
 
 @dataclass(frozen=True)
 class ThreadAllocation:
-    """Allocation of the cores to the bots and the parallel matches of one event."""
+    """Allocation of the CPU cores to the bots and the parallel matches of one event."""
 
     bots: Sequence[BotPlan]
     core_count: int
-    """Number of cores on which the bots search."""
+    """Number of CPU cores on which the bots search."""
     fixed_concurrency: int = 0
     """Number of parallel matches set by the user; 0 if the cores determine it."""
     total_matches: int | None = None

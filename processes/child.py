@@ -53,7 +53,7 @@ class ChildProcess:
         self.output_tail: deque[str] = deque(maxlen=MAX_KEPT_OUTPUT_LINES)
         """Last lines that the process printed, at most MAX_KEPT_OUTPUT_LINES, the oldest first. Empty lines are left out."""
         self._output_read = anyio.Event()
-        """Set once the output has been read to its end."""
+        """`anyio.Event` that is set once the output has been read to its end."""
 
     @classmethod
     async def start(cls, program: BotProgram, token: str) -> Self:

@@ -26,7 +26,7 @@ from arena.processes.tasks import open_background_tasks
 log = logging.getLogger("arena.processes")
 
 EXTRA_PROGRAM_FOLDERS = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
-"""Folders in which packages install nats-server, and which may be missing in PATH."""
+"""Folders in which packages of Linux distributions install nats-server, and which may be missing in PATH."""
 START_TIMEOUT_SECONDS = 60.0
 """Maximum time for the NATS server to start, in seconds."""
 LISTEN_POLL_INTERVAL_SECONDS = 0.02
@@ -45,7 +45,7 @@ class PrivateNats:
     """NATS server on a loopback port. Only processes that can read its password file can connect."""
 
     def __init__(self, nats_program: str, folder: Path) -> None:
-        """Write a new random password into a file. `start` starts the server.
+        """Write a new random password into a file. `start` starts the NATS server.
 
         nats_program  path of the program nats-server
         folder        existing folder that only this user can read, for the password, the configuration and the log
@@ -59,13 +59,13 @@ class PrivateNats:
 
     @property
     def url(self) -> str:
-        """URL of the server with the user's name. The password is in `password_file`."""
+        """URL of the NATS server with the user's name. The password is in `password_file`."""
         return f"nats://{NATS_USER}@127.0.0.1:{self._port}"
 
     async def start(self) -> None:
-        """Start or restart the server, and wait until it listens. A restart keeps the port.
+        """Start or restart the NATS server, and wait until it accepts connections. A restart keeps the port.
 
-        Raises NatsNotStarted if the server cannot be started, ends, or does not listen within START_TIMEOUT_SECONDS.
+        Raises NatsNotStarted if the NATS server cannot be started, ends, or does not listen within START_TIMEOUT_SECONDS.
         """
         self.close()
         log_file = self._folder / "log"
@@ -88,7 +88,7 @@ class PrivateNats:
         raise NatsNotStarted(f"cannot start {self._program}: {last_lines[-1]}")
 
     async def _write_config_and_start_process(self, log_file: Path) -> subprocess.Popen[bytes]:
-        """Write the configuration file, and start the server's process, which logs to `log_file`."""
+        """Write the configuration file, and start the NATS server's process, which logs to `log_file`."""
         config = self._folder / "nats.conf"
         user = {"user": NATS_USER, "password": self.password_file.read_text(encoding="ascii")}
         # nats-server accepts JSON as its configuration
@@ -100,7 +100,7 @@ class PrivateNats:
         return await to_thread.run_sync(self._spawn_process, arguments)
 
     async def restart_on_exit(self) -> None:
-        """Restart the server whenever it ends, until cancelled. A failed restart is logged and retried."""
+        """Restart the NATS server whenever it ends, until cancelled. A failed restart is logged and retried."""
         while True:
             await MONOTONIC_CLOCK.sleep(EXIT_CHECK_INTERVAL_SECONDS)
             if self._process is None or self._process.poll() is None:
@@ -112,7 +112,7 @@ class PrivateNats:
                 log.warning("%s", error)
 
     def close(self) -> None:
-        """Stop the server, and wait for its end."""
+        """Stop the NATS server, and wait for its end."""
         if self._process is not None and self._process.stdin is not None:
             # The supervisor kills the server when this pipe closes.
             self._process.stdin.close()

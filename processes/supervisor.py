@@ -22,7 +22,7 @@ CANNOT_START_EXIT_CODE = 2
 DEFAULT_NICENESS = 5
 """Default increase of the command's niceness.
 
-If all cores are busy, the increase gives the server priority over the bots, so that the clocks of matches stay exact.
+If all CPU cores are busy, the increase gives the server priority over the bots, so that the clocks of matches stay exact.
 """
 SIGNALS_FORWARDED_TO_CHILD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals that the supervisor forwards to the command's process group."""

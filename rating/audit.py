@@ -61,10 +61,12 @@ class AuditFinding(Struct, frozen=True):
 
 
 class _AuditedMatch(NamedTuple):
+    """Match as compared with other matches for identical play: its bots, and a hash of its moves."""
+
     maxie: str
     minnie: str
     digest: bytes
-    """Digest of the setup and the moves; empty if the match has fewer than MIN_MOVES_TO_COMPARE moves after its opening."""
+    """Hash of the setup and the moves; empty if the match has fewer than MIN_MOVES_TO_COMPARE moves after its opening."""
 
 
 class Audit:

@@ -269,7 +269,7 @@ class SwissFormat:
     _points: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Points of each bot, with those from byes."""
     _opponents: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    """Opponents that each bot has met, one for each of its rounds."""
+    """Opponents that each bot has met, in the order of its rounds; an opponent met twice is listed twice."""
     _bye_counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     _idle_round_counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     """Number of rounds in which each bot did not play, because of a bye or an absence."""

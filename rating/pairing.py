@@ -17,14 +17,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class MatchPair:
-    """Two matches of the bots `first_bot` and `second_bot` from one start position. `first_bot` is Maxie in match 0, Minnie in match 1."""
+    """Two matches of the bots `first_bot` and `second_bot` from one start position.
+
+    `first_bot` is Maxie (who moves first) in the first match, and Minnie in the second.
+    """
 
     number: int
     """Index of the pair in the schedule, from 0."""
     round: int
     """Number of the round, from 0."""
     start_index: int
-    """Index of the start position in the event's list."""
+    """Index of the start position in the event's list of start positions."""
     first_bot: str
     second_bot: str
 

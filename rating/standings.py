@@ -106,14 +106,14 @@ def list_losers(record: AnyFinishedMatch) -> tuple[str, ...]:
 
 
 def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[StandingsRow]:
-    """Return the rows of `bots`, ranked by Elo and then by points. Bots of equal rank stay in the order of `bots`."""
+    """Return the table rows of `bots`, ranked by Elo and then by points. Bots of equal rank stay in the order of `bots`."""
     return make_standings_from_counts(bots, ((record, 1) for record in records))
 
 
 def make_standings_from_counts(
     bots: Sequence[str], counted_matches: Iterable[tuple[AnyFinishedMatch, int]]
 ) -> list[StandingsRow]:
-    """Return the rows of `bots`, ranked by Elo and then by points, from matches that are grouped and counted.
+    """Return the table rows of `bots`, ranked by Elo and then by points, from matches that are grouped and counted.
 
     counted_matches  one match for each group of matches with the same players, seats and result, and the size of the group
     """
@@ -151,7 +151,7 @@ def make_standings_from_counts(
 def rank_standings(
     rows: Iterable[StandingsRow], make_sort_key: Callable[[StandingsRow], tuple[float, ...]]
 ) -> list[StandingsRow]:
-    """Return the rows sorted by `make_sort_key`, with their ranks: the smallest key is rank 1, and equal keys share a rank."""
+    """Return table rows sorted by `make_sort_key`, with their ranks: the smallest key has rank 1, equal keys share a rank."""
     ranks: dict[tuple[float, ...], int] = {}
     return [
         replace(row, rank=ranks.setdefault(make_sort_key(row), number))

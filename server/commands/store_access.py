@@ -52,7 +52,7 @@ def require_valid_name_argument(name: str) -> None:
 
 
 def make_unknown_event_error(event_name: str) -> CommandError:
-    """Return the error for a tournament or ladder without finished matches in the store, perhaps because its name is mistyped."""
+    """Return the error for an event (tournament or ladder) without finished matches, perhaps because its name is mistyped."""
     return CommandError(
         f"event {event_name!r:.80} does not exist, or has no finished matches: check its name"
     )

@@ -140,7 +140,7 @@ class UnfinishedEvent(Struct):
 
 
 class _UnfinishedEventInPlan(Struct):
-    """Part of the JSON in the column `ladders.plan` that `list_unfinished_events` needs: the event's state without its games."""
+    """Part of the JSON in the column `ladders.plan` that `list_unfinished_events` needs: the event without its games."""
 
     state: UnfinishedEvent
 
