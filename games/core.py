@@ -87,7 +87,7 @@ class Game(ABC, Generic[P, M]):
     def setup(self) -> dict[str, PlainData]:
         """Return the parameters of this game: all data that another program needs to play by the same rules.
 
-        Callers must not change the returned mapping, so it may be the same object each time. Default: an empty mapping.
+        Callers must not change the returned mapping, so every call may return the same one. Default: an empty mapping.
         """
         return {}
 

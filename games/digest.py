@@ -1,4 +1,4 @@
-"""Digest of a game's rules, by which two programs can tell whether they play the same game.
+"""Digest (hash) of a game's rules, by which two programs can tell whether they play the same game.
 
 Both programs play the same matches, because a fixed rule chooses the moves. The digest is a SHA-256 of everything
 visible in these matches: the player to move, the legal moves in order, and the outcome. A changed comment or estimate

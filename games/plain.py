@@ -26,7 +26,7 @@ MAX_PLAIN_NESTING_DEPTH = 8
 MAX_LIST_OR_TEXT_LENGTH = 4096
 """Maximum number of elements of a list, and of characters of a text, in plain data."""
 MSGSPEC_CONVERSION_LOCK = Lock()
-"""Lock held during a conversion by msgspec: it inspects a class at the first conversion, which is not thread-safe."""
+"""Lock held during a conversion by msgspec, which inspects a class at the first conversion, and is not thread-safe then."""
 
 
 def to_plain(value: object) -> PlainData:

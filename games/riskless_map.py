@@ -1,4 +1,4 @@
-"""Map of a Riskless match: territories, roads, limits and the starting position.
+"""Map of a Riskless match: territories, roads, the starting position, and limits such as the number of armies that wins.
 
 A map is checked when it is created, whether it comes from a file, a generator or a network message. The error `BadMap`
 names the invalid key, and the code that loads a map file adds the file's name.

@@ -21,7 +21,7 @@ Outline = list[tuple[float, float]]
 
 
 class LandGeometry(Struct, frozen=True):
-    """Land of a map: the areas of its territories, the centres of their marks, and the roads across the sea."""
+    """Land of a map: areas of its territories, centres of their marks (discs or squares), and roads across the sea."""
 
     cells: list[list[Outline]]
     """Areas of each territory: at least one, the largest first."""

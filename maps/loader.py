@@ -13,7 +13,7 @@ from arena.maps.map_file import AnnotatedMap, MapError, UnknownMap, read_map_fil
 
 MAPS_FOLDER = Path(__file__).parent
 MAX_CACHED_MAPS = 64
-"""Maximum number of recently used maps kept in memory. Loading a map takes up to 10 ms."""
+"""Maximum number of recently used maps kept in memory, because loading a map takes up to 10 ms."""
 
 __all__ = [
     "AnnotatedMap",

@@ -25,7 +25,7 @@ FINGERPRINT_LINE_PREFIX = "fingerprint:"
 
 
 def compute_map_fingerprint(map: RisklessMap) -> str:
-    """Return 16 hexadecimal digits that identify the roads, cap, goal, ply limit and start of a map.
+    """Return 16 hexadecimal digits that identify the roads, army limits, ply limit and start of a map.
 
     Names and places do not change the digits, because openings are written in numbers of territories.
     """

@@ -29,11 +29,11 @@ MAX_MAP_WIDTH_PX = 1500.0
 MIN_PICTURE_WIDTH_PX = 300.0
 """Minimum width of the picture, in pixels."""
 MARGIN_WITHOUT_LAND_PX = 40.0
-"""Width of the margin of a picture without land, in pixels."""
+"""Width of the empty margin around the map in a picture without land, in pixels."""
 MARGIN_AROUND_LAND_PX = 16.0
 """Width of the margin around the land, in pixels."""
 ARMY_MARK_RADIUS_PX = 13.0
-"""Radius of a territory's mark, in pixels."""
+"""Radius of a territory's mark, the disc or square with its number of armies, in pixels."""
 MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX = 20.0
 """Minimum length of a common border, in pixels, with which no road is drawn between the two territories."""
 BRIDGE_END_LENGTH_PX = 11.0
@@ -140,7 +140,7 @@ class MapPicture:
 
     @cached_property
     def mark_centres_px(self) -> list[Point]:
-        """Return the centre of the mark (the shape with the number of armies) of each territory, in pixels."""
+        """Return the centre of each territory's mark (disc or square with its armies), as (x, y) in pixels."""
         centres = self.annotated_map.map.places if self.land is None else self.land.marks
         return [self._to_pixels(centre) for centre in centres]
 

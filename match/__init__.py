@@ -1,1 +1,1 @@
-"""One match: its terms, events, clock and referee. Pure: time is an argument, and nothing here does I/O."""
+"""One match: its terms, clocks, referee, and the events that the referee handles. Pure: no I/O, and callers pass the time."""

@@ -73,7 +73,7 @@ def adjudicate(
     occurrences  number of occurrences of the position in the match so far, including the current one
     solution     solution of the game; None if its map is not solved
 
-    The rules apply in this order: `repetition`, `table`, `win`, `draw`, `limit`.
+    The rules of `protocol.adjudication.Adjudication` apply in this order: `repetition`, `table`, `win`, `draw`, `limit`.
     """
     # `occurrences` exceeds the limit if the opening already repeated the position.
     if rules.repetition is not None and occurrences >= rules.repetition:
@@ -128,5 +128,5 @@ def _get_analysis_value(move: RecordedMove) -> float | None:
 
 
 def explain_missing_tablebase(rules: Adjudication | None, game: AnyGame) -> str | None:
-    """Return why the rule `table` cannot apply to `game`, in one line; None if it can, or if `rules` do not contain it."""
+    """Return why the rule `table` (end by a solved table) cannot apply to `game`; None if it can, or is not in `rules`."""
     return None if rules is None or not rules.table else explain_missing_solution(game) or None

@@ -1,8 +1,8 @@
-"""The two clocks of a match as one immutable value. Times are integer nanoseconds; nothing reads a clock.
+"""The two clocks of a match as one immutable value. Times are integer nanoseconds; nothing here reads the system's clock.
 
 The rules, which PROTOCOL.md repeats for bot authors:
 
-- A player's time runs from the moment the server sends the turn until the move's frame arrives at the server.
+- A player's time runs from the moment the server sends the message `turn` until the move's frame arrives at the server.
 - A move is in time if it took at most the time left plus the margin. The margin is grace for the network, not time to think.
   A move that uses part of the margin is still in time, and leaves 0 on the clock, never less.
 - After a move in time the increment is added. With a time per move, the clock is reset to that time.
@@ -31,9 +31,9 @@ class MatchClock(Struct, frozen=True, gc=False):
     margin_ns: int
     """Extra time allowed on each move for network delay, in ns."""
     maxie_left_ns: int
-    """Time left to Maxie at the start of a turn, in ns, without the margin."""
+    """Time left to Maxie at the start of a turn, in ns, without `margin_ns`."""
     minnie_left_ns: int
-    """Time left to Minnie at the start of a turn, in ns, without the margin."""
+    """Time left to Minnie at the start of a turn, in ns, without `margin_ns`."""
     max_total_ns: int = 0
     """Limit of each player's thinking time in the whole match, in ns; 0 for no limit."""
     maxie_spent_ns: int = 0
@@ -64,11 +64,11 @@ class MatchClock(Struct, frozen=True, gc=False):
         return cls(time_control, minnie_time_control, margin_ms * NS_PER_MS, maxie_ns, minnie_ns, total_ns)
 
     def get_time_left_ns(self, player: Player) -> int:
-        """Return the time left to a player at the start of a turn, in ns, without the margin."""
+        """Return the time left to a player at the start of a turn, in ns, without `margin_ns`."""
         return self.maxie_left_ns if player is MAXIE else self.minnie_left_ns
 
     def get_max_move_ns(self, player: Player) -> int:
-        """Return the longest time that the next move of a player may take, in ns: time left plus margin."""
+        """Return the longest time that the next move of a player may take, in ns: the time left plus `margin_ns`."""
         return (self.maxie_left_ns if player is MAXIE else self.minnie_left_ns) + self.margin_ns
 
     def deduct_move_time(self, player: Player, elapsed_ns: int) -> MatchClock:

@@ -1,4 +1,4 @@
-"""Lag credit: network delay, up to a budget, is not charged to a player's clock. Times are in ns. Pure.
+"""Lag credit: network delay, up to a budget, is not charged to a player's clock. Times are in ns.
 
 The rule, which PROTOCOL.md publishes:
 

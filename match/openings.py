@@ -1,4 +1,4 @@
-"""Openings: prescribed first moves of a match, which the players do not choose. Pure."""
+"""Openings: prescribed first moves of a match, which the players do not choose."""
 
 from __future__ import annotations
 

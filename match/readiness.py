@@ -1,4 +1,4 @@
-"""Readiness of the players before a match: who is ready, and the deadline for the others. Pure: time is an argument."""
+"""Readiness of the players before a match: who is ready, and the deadline for the others. Pure: callers pass the time."""
 
 from __future__ import annotations
 

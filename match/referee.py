@@ -1,4 +1,4 @@
-"""The referee of one match, which decides legality, timeouts and the winner. Pure: time is an argument.
+"""The referee of one match, which decides whether a move is legal and in time, and who wins. Pure: callers pass the time.
 
 `handle_event(event, now)` returns the effects. `next_deadline_ns` is the time at which to call `handle_event` with `DeadlinePassed`
 if nothing else happens first. `now` is monotonic nanoseconds and never decreases. A referee never sleeps, reads a clock
@@ -51,8 +51,8 @@ from arena.protocol.values import Clocks, Seat
 MAX_IGNORED_STALL_NS = 50 * NS_PER_MS
 """Longest stall (time in which the server did not run) that never makes a match void, in ns.
 
-When a player's time runs out, and the stall in this turn was longer than this and than the margin, the match is void.
-Otherwise the player loses on time.
+When a player's time runs out, and the stall since `turn` was sent was longer than this and than the margin for network
+delay, the match is void. Otherwise the player loses on time.
 """
 
 MAX_REJECTED_MESSAGES = 16
@@ -97,11 +97,11 @@ class Referee:
         self._rejected_counts = dict.fromkeys(Player, 0)
         self._lag_budgets = dict.fromkeys(Player, LagBudget())
         self.turn_sent_ns: int | None = None
-        """Time (monotonic ns) at which the current turn was sent; None while no clock runs."""
+        """Time (monotonic ns) at which `turn`, the request for the next move, was sent; None while no clock runs."""
         self._turn_lag_ns = 0
         """Smallest recent ping time of the mover's connection at the start of the turn, in ns; 0 if unknown."""
         self._flag_time_ns = 0
-        """Time (monotonic ns) at which the player to move loses on time: after the time left, the margin and the lag credit."""
+        """Time (monotonic ns) at which the mover loses on time: after the time left, margin and lag credit."""
         self._apply_opening_moves()
 
     def _apply_opening_moves(self) -> None:
@@ -207,9 +207,9 @@ class Referee:
     # playing
 
     def start_clock(self, turn: TurnStarted, now_ns: int) -> int | None:
-        """Start the clock of a turn sent at `now_ns`, and return `next_deadline_ns`: usually the end of the mover's time.
+        """Start the mover's clock for a `turn` message sent at `now_ns`. Return `next_deadline_ns`, usually the clock's end.
 
-        If the turn was sent before (`turn.clock_ran_ns` is not 0), the clock starts with that much time used. The time
+        If the message was sent before (`turn.clock_ran_ns` is not 0), the clock starts with that much time used. The time
         between the two messages costs the mover nothing.
 
         Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.

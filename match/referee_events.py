@@ -28,13 +28,13 @@ class PlayerReady(Struct, frozen=True, tag="ready"):
 
 
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_left", omit_defaults=True):
-    """The server has sent the turn of this ply, for the first time or again, and the mover's clock runs."""
+    """The server has sent `turn`, the request for this ply's move, for the first time or again; the mover's clock runs."""
 
     ply: int
     lag_ns: int = field(name="lag", default=0)
     """Smallest recent ping time of the mover's connection, in ns; 0 if unknown."""
     clock_ran_ns: int = field(name="ran", default=0)
-    """Time for which the clock has already run in this turn, in ns, if the turn was sent again; otherwise 0."""
+    """Time for which the clock has already run for this move, in ns, if the request was sent again; otherwise 0."""
 
 
 class MoveReceived(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):

@@ -1,4 +1,4 @@
-"""Detection of repeated positions in a match. Pure."""
+"""Detection of repeated positions in a match. Pure: no I/O."""
 
 from __future__ import annotations
 

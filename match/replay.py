@@ -1,7 +1,7 @@
 """Verification of a record: a referee replays the recorded match.
 
 The check covers the setup, the opening, each move, the reason, the winner, and adjudication by the record's own rules.
-The times of the moves are not checked, because a record does not contain the margin.
+The times of the moves are not checked, because a record does not contain the margin that was allowed for network delay.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def has_player_moved(record: Record, player: Player) -> bool | None:
     """Return True if a player made a move that is not part of the opening.
 
     Without such a move, return False if the player lost on time or by not getting ready, and None if the match ended in
-    another way.
+    another way, which says nothing about the player.
     """
     opening_plies = sum(move.opening for move in record.moves)
     if player in list_movers(record)[opening_plies:]:

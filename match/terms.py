@@ -1,4 +1,4 @@
-"""Terms of a match: everything that is fixed before it begins. Pure."""
+"""Terms of a match: everything that is fixed before it begins, such as the players, the game and the time control."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
     match: str
     """Identifier of the match in all messages, the record and the journal: a UUID as 32 hexadecimal digits."""
     event: str
-    """Identifier of the event to which the match belongs, as in the record."""
+    """Identifier of the event (such as a tournament or a ladder run) to which the match belongs, as in the record."""
     game: AnyGame
     players: Players
     """Names under which the two bots are connected."""
@@ -38,13 +38,13 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
     time_odds: TimeOdds = TimeOdds()
     """Time control of each player who does not use `time_control`."""
     margin_ms: int
-    """Extra time allowed on each move for network delay, in ms. A player loses on time only after clock plus margin."""
+    """Extra time allowed on each move for network delay, in ms. A player loses on time only after clock plus `margin_ms`."""
     ready_ms: int
     """Time within which both players must report that they are ready, before any clock starts, in ms."""
     grace_ms: int = 0
     """Time within which a disconnected player must reconnect, in ms. Set by the server."""
     thread_limits: SearchThreadLimits = SearchThreadLimits()
-    """Limits of search threads set by the creator of the match, such as an event that assigns cores to its bots."""
+    """Limits of search threads set by the creator of the match, such as a tournament that assigns CPU cores to its bots."""
     engines: EnginesBySeat = EnginesBySeat()
     """Engines of the players, with their search threads. Set by the server."""
     opening: Opening = ()

@@ -1,4 +1,4 @@
-"""Adjudication rules: a host's settings for ending a match before its game ends. Records contain them."""
+"""Adjudication rules: settings of a server, ladder or local match for ending a match early. Records contain these rules."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     repetition: Annotated[int, Meta(ge=2, le=1000)] | None = None
     """The match is a draw when the same position with the same player to move occurs this many times."""
     table: bool = False
-    """True to end the match as soon as a player can force a win, on a map for which the host has a solved table.
+    """True to end the match as soon as a player can force a win, on a map with a solved table (values of all its positions).
 
     Drawn positions are played on.
     """

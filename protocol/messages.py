@@ -38,7 +38,7 @@ SUBPROTOCOL = "arena.v1.msgpack"
 """Name of the websocket subprotocol, which includes the version of the protocol."""
 
 MAX_CLIENT_FRAME_BYTES = 16 * 1024
-"""Maximum size of a frame that a server accepts from a client, in bytes, unless the host sets another."""
+"""Maximum size of a frame that a server accepts from a client, in bytes, unless the server's operator sets another."""
 MAX_SERVER_FRAME_BYTES = 4 * 1024 * 1024
 """Maximum size of a frame that a server sends, in bytes: enough for `start` on a map of 1,000 territories."""
 
@@ -58,9 +58,9 @@ class Hello(Struct, frozen=True, tag="hello"):
     time_controls: Annotated[list[Annotated[str, Meta(max_length=32)]], Meta(max_length=32)] = []
     """Time controls that the bot plays, such as `10+0.1` and `0.1/move`; empty for all."""
     pool: bool = True
-    """True if the matchmaker may pair the bot. Otherwise the bot plays only challenges and events."""
+    """True if the matchmaker may pair the bot. Otherwise the bot plays only challenges and tournaments."""
     role: Role = "bot"
-    """Role of the client. `spectator` only watches; `admin` is for the host's own tools. Neither plays matches."""
+    """Role of the client. `spectator` only watches; `admin` is for tools of the server's operator. Neither plays matches."""
     matches: Annotated[int, Meta(ge=1, le=1000)] = 1
     """Maximum number of matches that the bot plays in parallel."""
     program: Annotated[str, Meta(max_length=100)] = ""
@@ -97,7 +97,7 @@ class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
 
 
 class Status(Struct, frozen=True, tag="status"):
-    """Bot's request for its `standing`. `quota` sets the number of further matches that the bot accepts."""
+    """Bot's request for `standing`, its state in matchmaking. `quota` sets how many further matches the bot accepts."""
 
     quota: Quota | UnsetType = UNSET
 
@@ -135,13 +135,13 @@ class Withdraw(Struct, frozen=True, tag="withdraw"):
 
 
 class EnterEvent(Struct, frozen=True, tag="enter"):
-    """Request to enter an event, or to return to it after a withdrawal. The answer is `event_state`."""
+    """Request to enter an event (tournament), or to return to it after a withdrawal. The answer is `event_state`."""
 
     event: Name
 
 
 class LeaveEvent(Struct, frozen=True, tag="leave"):
-    """Request to play no more matches in an event. The answer is `event_state`."""
+    """Request to play no more matches in an event (tournament). The answer is `event_state`."""
 
     event: Name
 
@@ -194,13 +194,13 @@ class Start(Struct, frozen=True, tag="start"):
     threads: Annotated[int, Meta(ge=1, le=MAX_REPORTED_THREADS)] = 1
     """Maximum number of search threads that the receiver may use."""
     rules: Name | UnsetType = UNSET
-    """Hash of the rules of a custom game, by which the bot detects other rules; UNSET for a game defined in PROTOCOL.md."""
+    """Digest (hash) of a custom game's rules, by which the bot detects other rules; UNSET for a game defined in PROTOCOL.md."""
     rated: bool | UnsetType = UNSET
     """True if the match counts for the ratings; otherwise UNSET."""
 
 
 class Turn(Struct, frozen=True, gc=False, tag="turn"):
-    """Notice that it is the receiver's turn. The receiver's clock runs from the moment this message is sent."""
+    """Request for the receiver's next move. The receiver's clock runs from the moment this message is sent."""
 
     match: MatchId
     ply: Ply
@@ -217,7 +217,7 @@ class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
     match: MatchId
     ply: Ply
     spent_ms: float
-    """Time from sending the turn to the arrival of the move, less `credited_ms`, in ms with three decimals."""
+    """Time from sending `turn` to the arrival of the move, less `credited_ms`, in ms with three decimals."""
     clock_ms: int
     """Time left on the mover's clock after the increment, in ms."""
     credited_ms: float = 0.0
@@ -265,7 +265,7 @@ waiting    the bot waits for a match
 playing    the bot has matches in progress
 suspended  the bot gets no matches for a while, because it keeps failing
 finishing  the bot accepts no more matches
-idle       the host offers no matches of the kind that the bot plays
+idle       the server offers no matches of the kind that the bot plays
 """
 
 
@@ -335,18 +335,18 @@ class Queued(Struct, frozen=True, tag="queued"):
 
 
 EventPhase = Literal["open", "running", "paused", "over", "cancelled"]
-"""Phase of an event.
+"""Phase of an event (tournament).
 
 open       bots can enter the event
 running    the event has begun
-paused     the host has stopped the event for a while
+paused     the server's operator has stopped the event for a while
 over       the event has ended
 cancelled  the event has ended early, or was not played
 """
 
 
 class EventStatus(Struct, frozen=True, tag="event_state"):
-    """State of an event, and of the receiving bot in it. Answers `enter` and `leave`, and is sent again after each change."""
+    """State of an event (tournament) and of the receiving bot in it. Answers `enter` and `leave`, and follows each change."""
 
     event: str
     state: EventPhase
@@ -486,7 +486,7 @@ class Pong(Struct, frozen=True, tag="pong"):
 
 
 class Notice(Struct, frozen=True, tag="notice"):
-    """Announcement by the host, for example of an upgrade. Sent to all clients, also when they connect while it is valid."""
+    """Announcement by the server's operator to all clients, also those that connect while it is valid."""
 
     text: str
     """Human-readable text; empty if the last notice was withdrawn."""

@@ -11,7 +11,7 @@ from arena.protocol.timecontrol import Milliseconds
 Seat = Literal["maxie", "minnie"]
 """Side that a bot plays in a match: `maxie`, who moves first, or `minnie`."""
 Role = Literal["bot", "spectator", "admin"]
-"""Role of a client: `bot` plays, `spectator` watches, and `admin` watches and manages the server."""
+"""Role of a client: `bot` plays, `spectator` watches, and `admin` watches and manages the server for its operator."""
 Secret = Annotated[str, Meta(max_length=128)]
 """Token of a client, or secret of a bot's session."""
 MatchId = Annotated[str, Meta(min_length=1, max_length=64)]

@@ -82,7 +82,7 @@ BOT_STOP_TIMEOUT_SECONDS = 0.5
 
 
 class _EnteredEventOver(Exception):
-    """Raised when the server reports the end of the event that the bot has entered."""
+    """Raised when the server reports the end of the event (for example a tournament) that the bot has entered."""
 
 
 class _Disconnected(ConnectionLost):
@@ -185,7 +185,7 @@ class Client:
             self._clock.call_later(RESIGN_TIMEOUT_SECONDS, self.stop)
 
     async def run(self) -> ResultCounts:
-        """Play until the event is over, the quota of matches is used up, or `stop` is called. Return the counts of results.
+        """Play until `stop` is called, the quota of matches is used up, or the entered event is over. Return the result counts.
 
         Raises ClientError if the client cannot continue. To end `run` early, call `stop`: a cancellation does not end the
         bots' threads.
@@ -215,7 +215,7 @@ class Client:
         return self.result_counts
 
     async def _stop_workers(self) -> None:
-        """End the bots' threads. A thread that does not end within `BOT_STOP_TIMEOUT_SECONDS` is abandoned; it is a daemon."""
+        """End the bots' threads. A thread still running after `BOT_STOP_TIMEOUT_SECONDS` is left to end with the process."""
         for worker in self._workers.values():
             worker.end_match(None)
         self._ending_workers |= self._workers

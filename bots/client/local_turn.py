@@ -17,7 +17,7 @@ from arena.match.referee_events import MoveReceived, TurnStarted
 def choose_move(bot: Bot, match: Match, referee: Referee) -> MoveReceived:
     """Start the turn and the clock of `bot`, and return its move as an event, which the caller passes to the referee.
 
-    match  match that was assigned to the bot. The bot's code may have changed `bot.match`, so that is not used.
+    match  match that was assigned to the bot; not read from `bot.match`, which the bot's code may have changed
 
     Raises BadChoice for a value that is not a move. Any exception raised by the bot propagates.
     """

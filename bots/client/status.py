@@ -81,7 +81,7 @@ class StatusReporter:
     def report_disconnected(
         self, reason: str, now: float, *, match_count: int, is_server_stopping: bool
     ) -> None:
-        """Report that the connection was lost, and why. Failures before the next connection are only logged.
+        """Report that the connection was lost, and why. Failed attempts to reconnect are only logged.
 
         match_count         number of matches in play
         is_server_stopping  True if the server announced its shutdown

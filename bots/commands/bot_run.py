@@ -207,9 +207,9 @@ async def _stop_client_after(seconds: float, client: Client, print_note: PrintNo
 
 
 def _count_cores_per_match(settings: BotSettings) -> int:
-    """Return the number of cores for each match: all cores divided by the maximum number of simultaneous matches.
+    """Return the number of CPU cores for each match: all CPU cores divided by the maximum number of simultaneous matches.
 
-    A bot that plays only challenges uses all cores in each match. Its opponents are mostly people, who think longer, so
+    A bot that plays only challenges uses all CPU cores in each match. Its opponents are mostly people, who think longer, so
     its searches rarely overlap.
     """
     core_count = len(list_usable_cores())

@@ -1,6 +1,6 @@
 """Ahead-of-time compilation of the kernels (compiled search functions) of all games, so that no bot has to wait for it.
 
-Run `python -m arena.bots.compiled` when you set up a machine. The command takes about 30 s on one core if no kernels are
+Run `python -m arena.bots.compiled` when you set up a machine. The command takes about 30 s on one CPU core if no kernels are
 cached, and about a second otherwise. With `--networks`, it also compiles the searches that evaluate by a neural network,
 in another 20 s. Without this option, the first bot that uses a network compiles them.
 """
@@ -23,7 +23,7 @@ from arena.games.tictactoe import TicTacToe
 
 
 def make_two_territory_game(cap: int) -> Riskless:
-    """Return Riskless on the smallest map. Its kernel is the same for all maps, and depends only on `cap`.
+    """Return Riskless on the smallest map, which is enough to compile the kernel of every map with this `cap`.
 
     cap  maximum number of armies on a territory
     """

@@ -23,7 +23,7 @@ from arena.bots.compiled.kernel import LOST, PLAYING, WON, Kernel
 from arena.games.core import Game
 
 MEMORY_PADDING_WORDS = 8
-"""Number of unused words at the end of the memory. `gather_bit_column` reads four words at a time, and may reach them."""
+"""Number of unused words at the end of a batch's memory. `gather_bit_column` reads four words at a time, and may reach them."""
 
 
 class Batch:

@@ -52,7 +52,7 @@ PRECOMPILED_FOLDERS_VARIABLE = "ARENA_KERNELS"
 """Environment variable with folders of precompiled kernels, separated by colons (on Windows by semicolons)."""
 
 GENERIC_PROCESSOR = ("generic", "")
-"""Processor model and list of its features for which numba compiles code that runs on every processor of an architecture."""
+"""Processor model and list of its features, with which compiled code runs on every processor of an architecture (x86-64)."""
 
 
 def compute_sources_digest(folder: Path) -> str:
@@ -191,5 +191,5 @@ class _CacheLocator:
         """Do nothing, because `choose_cache_folder` has created the folder."""
 
     def get_source_stamp(self) -> str:
-        """Return the name of the cache folder. It identifies the sources, even if the folder was moved."""
+        """Return the name of the cache folder, in which numba sees if the sources have changed: the name is their digest."""
         return self._cache_folder.name

@@ -1,4 +1,4 @@
-"""Kernels of games, and the weights of evaluators by name.
+"""Lookup of a game's kernel (its compiled functions), and of an evaluator's weights by the evaluator's name.
 
 A user-defined game returns its own kernel from `Game.compiled`. The compiled code of this kernel is cached, too. Its name in
 the cache includes a digest of the files that define its functions, so that it is compiled again if one of them changes.
@@ -23,13 +23,13 @@ from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
 MAX_KERNEL_MOVES = 1 << 16
-"""Maximum number of different moves of a game with a user-defined kernel."""
+"""Maximum number of different moves in the whole game, for a game with a user-defined kernel."""
 MAX_POSITION_WORDS = 64
 """Maximum size of a position of a user-defined kernel, in 64-bit words."""
 
 
 def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGame | None:
-    """Return the game in the form that its compiled kernel reads; None if the game has no kernel or is too large.
+    """Return the game in the form that its compiled kernel reads; None if the game has no kernel or its map is too large.
 
     A subclass of a built-in game needs its own kernel, because its rules may differ. Raises BadGame for an invalid
     user-defined kernel.

@@ -1,4 +1,4 @@
-"""Machine instructions that Python cannot express, as functions for kernels.
+"""Machine instructions that Python cannot express, as functions for kernels (functions that numba compiles).
 
 Kernels use only one type, the signed 64-bit word. A set of up to 64 territories is also a word, used as a bit mask; only
 shifts to the right must take account of the sign.
@@ -310,7 +310,7 @@ def spin_pause(_typing: Any) -> Codegen:
 
 @_make_intrinsic
 def yield_core(_typing: Any) -> Codegen:
-    """Let another thread run on this core, if one is waiting for it. For long waiting loops."""
+    """Let another thread run on this CPU core, if one is waiting for the core. For long waiting loops."""
 
     def generate_code(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if sys.platform != "win32":  # its C library has no such function

@@ -1,4 +1,4 @@
-"""Jamboree on threads: split points that idle threads join.
+"""Jamboree, a parallel alpha-beta search: idle threads join split points (nodes whose moves several threads search).
 
 The thread that entered a node searches its first moves. If other threads are idle, it then opens a split point with the
 remaining moves. Each participating thread takes the next move, searches it, and reports its value.
@@ -48,14 +48,14 @@ from arena.bots.compiled.memory_layout import (
 )
 
 MAX_SPINS_BEFORE_YIELD = 64
-"""Number of times that a thread checks, in a loop, whether a lock is free or its helpers are done before it yields its core.
+"""Number of times that a thread checks whether a lock is free or its helpers are done before it yields its CPU core.
 
-A thread that yields its core lets another thread run there.
+A thread that yields its CPU core lets another thread run there.
 """
 MAX_WORK_CHECKS_BEFORE_YIELD = 2000
-"""Number of times that an idle thread looks for work (for about 0.1 ms) before it lets another thread run on its core.
+"""Number of times that an idle thread looks for work (for about 0.1 ms) before it lets another thread run on its CPU core.
 
-Work usually arrives within microseconds, but a program that gets the core keeps it for milliseconds.
+Work usually arrives within microseconds, but a program that gets the CPU core keeps it for milliseconds.
 """
 
 
@@ -78,7 +78,7 @@ def unlock_split(shared: Any, split: Any) -> None:
 
 @inlined
 def is_search_interrupted(mem: Any, shared: Any) -> Any:
-    """Return True if all threads must stop, or must leave a split point above this thread's work (its field IS_CUT is set)."""
+    """Return True if all threads must stop, or must leave a split point (field IS_CUT is set) above this thread's work."""
     if atomic_load(shared, SharedField.STOP) != 0:
         return True
     split = get(mem, Register.INNERMOST_SPLIT)

@@ -79,7 +79,7 @@ class MoveOrdering:
         def select_best_move(mem: Any, node: Any, move_index: Any) -> None:
             """Find the move with the best score at `move_index` or later in the node's move list, and swap it to that index.
 
-            At that index, the list then contains the move alone, without its score.
+            At that index, the list then contains only the number of the move, without its score.
             """
             list_at = get(mem, node + Frame.MOVE_LIST)
             first_word = get(mem, list_at + move_index)

@@ -1,4 +1,4 @@
-"""Riskless for the compiled searches: up to 64 territories, and a cap of at most 255.
+"""Riskless for the compiled searches: up to 64 territories, and a cap of at most 255 armies on each.
 
 A position consists of words with one bit for each territory. The first `planes` words hold the armies in binary: word i
 holds bit i of each number. Four such words (planes) suffice for a cap of 15, six for a cap of 63, and eight for a cap of
@@ -119,7 +119,7 @@ def count_planes(game: Riskless) -> int:
 
 
 def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | None:
-    """Return the game in the form that its compiled kernel reads; None if its map is too large."""
+    """Return the game in the form that its kernel reads; None if its map has too many territories or its cap is too high."""
     if not has_compiled_search(game):
         return None
     map = game.map

@@ -310,7 +310,7 @@ class Searcher(Generic[P, M]):
         return cast("int", self._search_kernel(memory, self._shared, rules, self._table, int(is_helper)))
 
     def _search_root(self, memory: Words, stop: Callable[[], bool] | None) -> int:
-        """Search the root in this thread, and call `stop` at every pause of the search."""
+        """Search the root in this thread, call `stop` at every pause, and return the last step: ROOT_DONE or STOPPED."""
         self._shared[SearchOption.NODES_BETWEEN_PAUSES] = (
             NO_LIMIT if stop is None else NODES_BETWEEN_STOP_CALLS
         )

@@ -83,7 +83,7 @@ def mix_plies_left_into_key(key: Any, plies_left: Any) -> Any:
 
 @inlined
 def prefetch_bucket(table: Any, mask: Any, key: Any) -> None:
-    """Start to load the bucket of a key into the processor's cache, because the table is larger than the caches."""
+    """Start to load the bucket of a key into the processor's cache, so that the probe that follows need not wait for memory."""
     prefetch(table, (key & mask) * CACHE_LINE_WORDS)
 
 

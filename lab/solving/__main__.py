@@ -1,6 +1,6 @@
 """Compile the solver's kernels (compiled functions) before their first use: `python -m arena.lab.solving`.
 
-Compilation takes about ten seconds on one core, or one second if the kernels are in the cache.
+Compilation takes about ten seconds on one CPU core, or one second if the kernels are in the cache.
 """
 
 from __future__ import annotations

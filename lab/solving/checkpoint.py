@@ -24,7 +24,7 @@ class BadCheckpoint(ValueError):
 
 
 class _CheckpointHeader(Struct, frozen=True):
-    """Header of a checkpoint file. The file has its digest, this header as a line of JSON, and the compressed codes of boards.
+    """Header of a checkpoint file: SHA-256 of the rest, this header as a line of JSON, and the compressed codes of boards.
 
     A code is an encoded value (solved.solved_value).
     """

@@ -7,8 +7,9 @@ one that is lost sooner. It is lost in n plies if all its moves lead to position
 them in n - 1 plies. Positions that are never decided are draws: the player has a move that does not lose, and none that
 wins.
 
-Threads write codes while others read them. A step can tell its own results from earlier ones by their number of plies,
-so it gives the same results in any order and with any number of threads, and can be interrupted and repeated.
+Threads write codes (encoded values of positions) while others read them. A step can tell its own results from earlier ones
+by their number of plies, so it gives the same results in any order and with any number of threads, and can be interrupted
+and repeated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Solver of `arena solve`: it solves all boards of a map on all cores, and writes the table to a file.
+"""Solver of `arena solve`: it solves all boards of a map on all CPU cores, and writes the table to a file.
 
 The work has three phases: classification of all boards, retrograde analysis, and compression. Step n of the retrograde
 analysis finds all boards that are won or lost in n plies. From time to time the results are saved to a checkpoint. If the
@@ -35,11 +35,11 @@ from arena.solved.zstandard import zstd
 BOARDS_PER_RANGE = BOARDS_IN_BLOCK * 16
 """Number of boards that a thread handles at a time. It is a multiple of the number of boards in a block of the table."""
 TABLE_ZSTD_LEVEL = 15
-"""Zstandard level for the blocks of larger tables. Higher levels hardly save space and take several times as long."""
+"""Zstandard level for solved tables of over MAX_SMALL_TABLE_BLOCKS blocks. Higher levels are slow and hardly save space."""
 MAX_SMALL_TABLE_BLOCKS = 16
-"""Maximum number of blocks of a small table, which is compressed at a higher level."""
+"""Maximum number of blocks of a solved table that is compressed at the higher level SMALL_TABLE_ZSTD_LEVEL."""
 SMALL_TABLE_ZSTD_LEVEL = 19
-"""Zstandard level for tables of at most MAX_SMALL_TABLE_BLOCKS blocks, which may be shipped with the package."""
+"""Zstandard level for solved tables of at most MAX_SMALL_TABLE_BLOCKS blocks, which may be shipped with the package."""
 
 
 OnProgress = Callable[[str, int, int], None]

@@ -27,7 +27,7 @@ from arena.solved.solved_table import SolvedTable
 
 BOARDS_PER_VERIFIED_RANGE = 1 << 20
 OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
-"""Indices into an array of results: the numbers of unfinished, won, lost and drawn boards, and the longest win in plies."""
+"""Indices into the results of `check_codes`: numbers of unfinished, won, lost and drawn boards, and longest win in plies."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ A match goes through these phases. The message `end` may arrive in each of them:
     PREPARING -- prepared --> WAITING -- turn --> CHOOSING -- chose --> WAITING ...
          any -- the bot failed --> RESIGNED
 
-After a lost connection the server sends `start` and the open `turn` again. If the bot has already answered, the machine
-repeats the answer, in case the first one was lost.
+After a lost connection the server sends `start` again, and `turn` (request for a move) if it has received no answer. If the
+bot has already chosen a move, the machine sends the move again, in case the first message was lost.
 """
 
 from __future__ import annotations

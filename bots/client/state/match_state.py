@@ -20,11 +20,11 @@ MAX_REMEMBERED_LAGS = 16
 def make_clock(
     match: Match, clocks: Clocks, increment_ms: float, arrival_time: float, lag_seconds: float = 0.0
 ) -> Clock:
-    """Return the clock that a bot gets with a turn of `match`.
+    """Return the clock that a bot gets with the server's message `turn`, the request for a move in `match`.
 
-    clocks        times left to both players when the turn was sent
+    clocks        times left to both players when the server sent `turn`
     increment_ms  time added to the bot's clock after its move
-    arrival_time  time at which the turn arrived, in seconds of `time.monotonic()`
+    arrival_time  time at which `turn` arrived, in seconds of `time.monotonic()`
     lag_seconds   lag of recent moves in seconds, as in `Clock.lag`
     """
     own_ms, opponent_ms = clocks.maxie_ms, clocks.minnie_ms
@@ -68,9 +68,9 @@ class MatchState:
     opponent_move: Any = None
     """Opponent's move that led to `position`; None at the start, or if the bot moves twice in a row."""
     early_turn: tuple[Turn, float] | None = None
-    """Turn that arrived while the bot was preparing, and its arrival time in seconds of `time.monotonic()`."""
+    """Request for a move that arrived while the bot was preparing, and its arrival time (monotonic s); None if none did."""
     clock: Clock = field(default_factory=lambda: Clock(0.0))
-    """Both players' clocks at the arrival of the bot's last turn."""
+    """Both players' clocks at the arrival of the last request for a move (`turn`)."""
     move_message: Move | None = None
     """Message with the bot's last chosen move; None before its first."""
     chosen_at: float = 0.0
@@ -99,7 +99,7 @@ class MatchState:
         self.moves = list(moves)
 
     def make_clock(self, turn: Turn, arrival_time: float) -> Clock:
-        """Return the bot's clock for a turn that arrived at `arrival_time`, in seconds of `time.monotonic()`."""
+        """Return the bot's clock for the move that `turn` requests, which arrived at `arrival_time` (`time.monotonic()`)."""
         return make_clock(
             self.match, turn.clocks, turn.increment_ms, arrival_time, lag_seconds=max(self.lags, default=0.0)
         )
