@@ -2,7 +2,7 @@
 
 Each algorithm returns minimax's value and the leftmost best move, with two exceptions: `lazy-ordered` may return another
 best move, and a search with the settings `take` or `is_dynamic` (`AlgorithmSettings`) may have another value.
-`lazy-ordered` also estimates inner nodes, so each node of an explicit tree needs a value.
+`lazy-ordered` also estimates inner nodes, so each node of an explicit tree (`games.explicit`) needs a value.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from arena.bots.search.thread_pool import ThreadPool
 class AlgorithmSettings:
     """Options that some algorithms use.
 
-    pool             threads of the parallel algorithms
+    pool             threads on which the parallel algorithms run
     prune            fraction of a node's moves that Jamboree searches in sequence
     take             number of moves of each node that the ordered lazy search examines; 0 for all
-    is_dynamic       predicate for positions below which the lazy searches continue; None to stop at the depth everywhere
-    max_extra_plies  maximum number of plies that the lazy searches continue below such positions
+    is_dynamic       returns True for a position below which the lazy searches continue; None to stop at the depth everywhere
+    max_extra_plies  maximum number of plies that the lazy searches continue beyond the depth, if `is_dynamic` is given
     memoize          True if the lazy searches keep their tree in memory
     """
 
@@ -51,9 +51,9 @@ SearchFunction = Callable[[Problem[Any, Any], Any, int, SearchMonitor, Algorithm
 class Algorithm:
     """A search algorithm, with its properties.
 
-    run           the search itself
+    run           function that runs the search
     is_parallel   True if the algorithm uses the thread pool
-    is_recursive  True if Python's stack limits the depth of the search
+    is_recursive  True if the search calls itself, so that Python's call stack limits its depth
     """
 
     run: SearchFunction

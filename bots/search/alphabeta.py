@@ -1,6 +1,6 @@
 """Alpha-beta in three forms that visit the same nodes: a course's form, Holden's clamping form, and the fail-soft form.
 
-The form of a course on game search (source 001 in docs/search.md, section 5) has a function F for Maxie
+The first form, from a course on game search (source 001 in docs/search.md, section 5), has a function F for Maxie
 (`search_maxie_node`), and a function G for Minnie (`search_minnie_node`). They return a Step, which is a value with a
 move, or a Leaf, a value without one (`bots.search.move_values`).
 
@@ -11,7 +11,7 @@ Contract of the course's form. For a node with the window (α, β), α < β, wit
     MM ≥ β       β ≤ AB ≤ MM
 
 The root has no bounds, so its value is exact, and its move is the leftmost best. After each child, a node first updates its
-bound, and then tests whether the bound is a cutoff; if so, it returns this value. The Step of an inner node may carry the
+bound, and then tests whether the bound causes a cutoff; if so, it returns the bound. The Step of an inner node may carry the
 move of an ancestor, so only the root's move is meaningful, and there is no main line beyond it.
 
 docs/search.md corrects two mistakes of source 001: its rule "otherwise AB = MM" is false if the bounds of both players

@@ -1,8 +1,8 @@
 """Iterative deepening: searches to depth 1, 2, 3 … until stopped (source 003 in docs/search.md).
 
-An anytime algorithm: the last report always has a move to play. The results of one iteration determine the move order of
-the next: at the root, each move that became the best goes to the front, and at every inner node the searches try the best
-or cutting move of the previous iteration first.
+The search can be stopped at any time, because the last report always has a move to play. The results of one iteration
+determine the move order of the next: at the root, each move that became the best goes to the front, and at every inner node
+the searches first try the move that was best, or caused a cutoff, in the previous iteration.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ NO_LIMIT = 1 << 60
 class SearchReport(Generic[M]):
     """Best result of a search so far.
 
-    depth              depth of the result; 0 before any search, with value 0 and the first move
-    value              for Maxie; for an unfinished depth, the best of the moves that were searched
+    depth              depth of the result, in plies; 0 before any search, with value 0 and the first move
+    value              value for Maxie; for an unfinished depth, the best value of the moves that were searched
     line               main line, starting with `move`
     nodes              nodes entered since `deepen` was called, in all depths together
     is_depth_finished  True if the depth of this report was searched completely
@@ -63,7 +63,7 @@ def deepen(
     or when every leaf was the end of a match.
 
     `moves`, if given, are the only moves of the root that are searched, in move order. `make_monitor` creates the
-    monitor of each depth; pass your own to count, or to keep a trace.
+    monitor of each depth; pass a function of your own to count nodes, or to keep a trace.
 
     Raises ValueError if there is no move to search: the match is over, or `moves` is empty.
     """
@@ -105,7 +105,7 @@ def deepen(
 
 
 class DeepeningSearcher(Protocol):
-    """Searcher of the positions of one match, which may keep its transposition table from one position to the next."""
+    """Searcher for the positions of one match. It may keep its transposition table from one position to the next."""
 
     def deepen(
         self,
@@ -122,7 +122,7 @@ class DeepeningSearcher(Protocol):
         """Empty the transposition table, for example before another match."""
 
     def close(self) -> None:
-        """Release threads and memory. The searcher cannot be used afterwards."""
+        """End the searcher's threads and free its transposition table. The searcher cannot be used afterwards."""
 
 
 class PythonSearcher:
@@ -136,7 +136,7 @@ class PythonSearcher:
     ) -> None:
         """Create a searcher.
 
-        make_search  function that returns a new search, with an empty table
+        make_search  function that returns a new search, with an empty transposition table
         pool         threads of a parallel search, closed with the searcher; None for a search on one thread
         """
         self._game = game

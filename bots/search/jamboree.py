@@ -1,4 +1,4 @@
-"""Parallel search Jamboree in a course's form: alpha-beta for some children, then the rest in parallel.
+"""Parallel search Jamboree in a course's form: alpha-beta for a node's first children, then the rest in parallel.
 
 The course on game search is source 001 in docs/search.md. Its parameter prune_percentage is a number from 0 to 1.
 
@@ -31,7 +31,7 @@ from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import M, P, Player
 
 NumberedMove = tuple[int, M]
-"""A move with its number in move order, as (number, move)."""
+"""A move with its index in move order, as (index, move)."""
 
 
 def jamboree(

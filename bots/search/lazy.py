@@ -2,10 +2,10 @@
 
 Where Maxie moves, the value of a node is the maximum of the values of its subtrees, and each of these values is the
 minimum of a list of numbers. `maximize0` yields the values of the subtrees, but leaves out (`omit`) those that are not
-above the best value so far. As soon as one number of a list is not above it (`minleq`), the rest of the list is never
-computed.
+above the best value so far. As soon as one number of a list is not above that value (`minleq`), the rest of the list is
+never computed.
 
-Contract: minimax's value and, at the root, the leftmost best move. The bound is passed down only one
+Contract: minimax's value and, at the root, the leftmost best move. The best value so far is passed down only one
 level, so the search has the shallow cutoffs but not the deep ones: it visits at least as many leaves as alpha-beta
 and at most as many as minimax.
 """
@@ -162,9 +162,9 @@ def gametree(
 ) -> Tree[TreePosition[P]]:
     """Return the complete, possibly infinite, game tree from a position.
 
-    `monitor.enter_node` and `monitor.track_live_node` are called for each node when it is created.
+    The tree grows as it is walked.
 
-    monitor  monitor that counts the nodes; None for no count
+    monitor  monitor that counts each node when it is created; None for no count
     memoize  True to keep computed nodes in memory; otherwise each is yielded once, so the tree can be walked only once
     """
     game = problem.game

@@ -60,14 +60,14 @@ class SinglePass(Generic[A]):
         self._rest: Iterator[A] | None = iter(elements)
 
     def __iter__(self) -> Iterator[A]:
-        """Return an iterator over the elements. A second call of `iter` raises VisitedAlready."""
+        """Return an iterator over the elements. Raises VisitedAlready at the second call, because elements are not kept."""
         rest, self._rest = self._unread_elements(), None
         return self._read_elements(rest)
 
     def __bool__(self) -> bool:
         """Return True if there is at least one element. At most the first element is computed.
 
-        Raises VisitedAlready once an iteration over the elements has begun.
+        Raises VisitedAlready after an iteration over the elements has begun.
         """
         rest = self._unread_elements()
         if not self._first:
@@ -137,7 +137,7 @@ def maptree(function: Callable[[A], B], tree: Tree[A]) -> Tree[B]:
 def prune(
     depth: int, tree: Tree[A], *, is_dynamic: Callable[[A], bool] | None = None, max_extra_plies: int = 0
 ) -> Tree[A]:
-    """Return the tree cut off at `depth`, except below dynamic nodes, whose labels are too unstable to estimate.
+    """Return the tree cut off at `depth`, except below dynamic nodes, which are too unstable to estimate.
 
     `is_dynamic` returns True for the label of a dynamic node; None if no node is dynamic. Below dynamic nodes, the tree
     continues for at most `max_extra_plies` plies beyond `depth`. The function `prune` in the paper by Hughes (source 000
@@ -165,7 +165,7 @@ def foldtree(rebuild: Callable[[Tree[A], Iterable[Tree[B]]], Tree[B]], tree: Tre
 
 
 def taketree(count: int, tree: Tree[A]) -> Tree[A]:
-    """Return the tree with only the first `count` subtrees of every node, so that its minimax value may change."""
+    """Return the tree with only the first `count` subtrees of every node, which may change its minimax value."""
     return foldtree(
         lambda original, subtrees: Tree(
             lambda: original.label, islice(subtrees, count), memoize=original.memoize

@@ -1,4 +1,4 @@
-"""Number of leaves that each search visits, to show how effective pruning is. Holden's lecture on games asks for it.
+"""Number of leaves that each search visits, to show how effective pruning is. Holden's lecture on games asks for these numbers.
 
 A leaf is a position where the search looks no further, and takes a value: an estimate, or the result of the match. For a
 search by iterative deepening, the leaves of all its iterations are counted. For a search that sorts moves by static values,
@@ -27,8 +27,8 @@ MAX_COMPARED_DEPTH = 40
 LeafCounter = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
 """Function of (problem, position, maximum number of leaves). It yields the number of leaves at depth 1, 2, 3 …
 
-The iterator ends before the first depth that needs more leaves than the maximum, and when every line has ended, so that
-no search can go deeper.
+The iterator ends before the first depth that needs more leaves than the maximum. It also ends after a depth at which every
+line of play reaches the end of the match, so that no search can go deeper.
 """
 
 
@@ -95,7 +95,7 @@ minimax    visits all nodes
 lazy       alpha-beta on a lazy tree (Hughes), which makes only shallow cuts
 jamboree   parallel alpha-beta, with the first half of each node's moves searched in sequence
 scouts     the original Jamboree, which tests moves in parallel with null windows (Joerg and Kuszmaul)
-alphabeta  alpha-beta, with moves in the game's order
+alphabeta  alpha-beta, with moves in the game's own order
 ordered    alpha-beta by iterative deepening, with moves ordered by the previous iteration
 sorted     the same as `ordered`, with the moves of new nodes sorted by static values
 table      the same as `sorted`, with a transposition table
@@ -108,7 +108,7 @@ METHODS_WITH_REACHED_DEPTHS = ("minimax", "alphabeta", "ordered", "sorted", "tab
 
 @dataclass(frozen=True)
 class ReachedDepths:
-    """Depth that each method reaches with `leaves` leaves, the number that minimax needs for `minimax_depth`.
+    """Depth that each search method reaches with `leaves` leaves, the number that minimax needs for `minimax_depth`.
 
     All depths are in plies. `ideal_depth` is the depth that alpha-beta would reach with perfect move order on a tree with q
     moves at every node; q is the `minimax_depth`-th root of `leaves`. According to Knuth and Moore, alpha-beta then visits
@@ -136,7 +136,7 @@ class LeafCountComparison:
 
     @property
     def leaves_to_max_depth(self) -> Mapping[str, list[int]]:
-        """Return the number of leaves by method, for depths up to `max_depth`."""
+        """Return the numbers of leaves at depth 1, 2, 3 … up to `max_depth`, by search method."""
         return {name: counts[: self.max_depth] for name, counts in self.leaves_by_method.items()}
 
     @property
@@ -147,7 +147,8 @@ class LeafCountComparison:
     def compute_branching_factor(self, depth: int) -> float | None:
         """Return the branching factor q: the p-th root of the number of leaves that minimax visits at depth p.
 
-        The depth p is `depth`, or the last depth that minimax reached if that is less. Return None if it reached none.
+        The depth p is `depth`, or the last depth that minimax reached if that is less. Return None if it did not finish
+        depth 1.
         """
         counts = self.leaves_to_max_depth["minimax"]
         if not counts:
@@ -156,7 +157,7 @@ class LeafCountComparison:
         return float(counts[plies - 1] ** (1 / plies))
 
     def compute_expected_leaves(self, depth: int, exponent_factor: float) -> int | None:
-        """Return the number of leaves that theory expects at `depth`; None if there is no branching factor.
+        """Return the number of leaves that theory expects at `depth`; None if minimax did not finish depth 1.
 
         The number is q^(exponent_factor × depth), rounded, where q is the branching factor (`compute_branching_factor`).
         `exponent_factor` is 1 for minimax; for alpha-beta, it is 3/4 with random move order and 1/2 with perfect order.
@@ -167,7 +168,7 @@ class LeafCountComparison:
     def list_reached_depths(self) -> list[ReachedDepths]:
         """Return the depth that each method reaches with as many leaves as minimax needs for a given depth.
 
-        The list has one entry for each depth that minimax finished, up to `max_depth`. The entries test the claim of
+        The list has one entry for each depth that minimax finished, up to `max_depth`. The depths test the claim of
         Holden's lecture on games (source 003 in docs/search.md) that alpha-beta looks "twice as many moves" ahead.
         """
         return [
@@ -193,9 +194,9 @@ class LeafCountComparison:
 def compare_leaf_counts(
     problem: Problem[Any, Any], position: Any, max_depth: int, max_leaves: int
 ) -> LeafCountComparison:
-    """Return the number of leaves that each method visits at each depth, up to `max_depth` and at most `max_leaves` leaves.
+    """Return the number of leaves that each search visits at each depth, up to `max_depth` and at most `max_leaves` leaves.
 
-    `LeafCountComparison` describes these limits for each method.
+    `LeafCountComparison` tells which of the two limits applies to which search.
     """
     leaves = {
         name: list(

@@ -23,7 +23,7 @@ def minimax(
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by minimax with two mutually recursive functions, one for each player.
 
-    The two functions are `maximize` and `minimize` in the paper by Hughes, and occur also in Holden's lecture (sources
+    The two functions are `maximize` and `minimize` in the paper by Hughes, and occur also in Holden's lecture on games (sources
     000 and 003 in docs/search.md). A later move must be strictly better to replace an earlier one, so of equally good
     moves the first in move order is chosen. (In Hughes's text, the last equation of `minimize` takes the maximum by
     mistake.)
@@ -109,7 +109,7 @@ class _SearchState(Generic[P, M]):
         )
 
     def report_score(self, score: int, move: M | None = None) -> int:
-        """Return `score`, and report it to the monitor as this state's result for Maxie."""
+        """Return `score` unchanged, and report it to the monitor as this state's value for Maxie, with the best move."""
         self._monitor.leave_node(self._path, self._position, MoveValue(score, move))
         return score
 

@@ -22,7 +22,7 @@ Path = tuple[int, ...]
 Stop = Callable[[], bool]
 """Function that returns True to stop a search.
 
-The search calls it at every node, and from all its threads, so it must be fast and thread-safe.
+The search calls the function at every node, and from all its threads, so it must be fast and thread-safe.
 """
 
 
@@ -36,14 +36,14 @@ def never_stop() -> bool:
 
 
 def stop_after_nodes(max_nodes: int) -> Stop:
-    """Return a `stop` function that lets one search enter at most `max_nodes` nodes."""
+    """Return a function that stops one search before it enters more than `max_nodes` nodes."""
     poll_numbers = count(1)
     return lambda: next(poll_numbers) > max_nodes
 
 
 @dataclass(frozen=True, slots=True)
 class NodeEntered:
-    """Event: the search entered a node, to search it `depth` plies deep within the window from `alpha` to `beta`.
+    """Trace event: the search entered a node, to search it `depth` plies deep within the window from `alpha` to `beta`.
 
     Both bounds are None for an algorithm without windows, such as minimax.
     """
@@ -57,7 +57,7 @@ class NodeEntered:
 
 @dataclass(frozen=True, slots=True)
 class LeafValued:
-    """Event: the search gave a leaf its value, from Maxie's point of view."""
+    """Trace event: the search gave a leaf its value, from Maxie's point of view."""
 
     path: Path
     position: Any
@@ -66,7 +66,7 @@ class LeafValued:
 
 @dataclass(frozen=True, slots=True)
 class TableHit:
-    """Event: the transposition table had the value of a node (for Maxie), so nothing below the node was searched."""
+    """Trace event: the transposition table had the value of a node (for Maxie), so nothing below the node was searched."""
 
     path: Path
     position: Any
@@ -75,7 +75,7 @@ class TableHit:
 
 @dataclass(frozen=True, slots=True)
 class NodeLeft:
-    """Event: the search of a node has finished, with a result.
+    """Trace event: the search of a node has finished, with a result.
 
     `has_cutoff` is True if the value of a child caused a cutoff, even if no child was left to skip.
     """
@@ -90,14 +90,14 @@ TraceEvent = NodeEntered | LeafValued | TableHit | NodeLeft
 
 
 class SearchMonitor:
-    """Monitor of one search: it counts nodes and leaves, polls `stop`, and with `tracing` records events.
+    """Monitor of one search: it counts nodes and leaves, polls `stop`, and with `tracing` records a trace.
 
     stop                 function that returns True to stop the search
-    events               events in order; None without `tracing`
+    events               events of the trace, in order; None without `tracing`
     nodes                number of nodes entered, including the root and the leaves
     leaves               number of leaves evaluated
     sort_estimates       number of positions estimated only to sort moves
-    has_reached_horizon  True if a leaf was only estimated; if False, no deeper search can change the result
+    has_reached_horizon  True if a leaf was estimated, not the end of a match; if False, no deeper search can change the result
     hints                for each inner node, by its position: the best move, or the move that caused a cutoff. The next
                          iteration of iterative deepening searches this move first.
     max_live_nodes       for a search that builds a tree, the maximum number of nodes in memory at once
@@ -161,10 +161,10 @@ class SearchMonitor:
             self.events.append(NodeLeft(path, position, MoveValue(value), has_cutoff=False))
 
     def count_leaves(self, count: int, *, is_at_horizon: bool) -> None:
-        """Count `count` leaves for which the search did not call `enter_node`. They are not in the trace.
+        """Count `count` leaves at once, which is faster than a call of `enter_node` for each. They are not in the trace.
 
-        `is_at_horizon` is True if at least one of them was only estimated. This method does not poll `stop`, so its caller
-        must.
+        `is_at_horizon` is True if at least one of the leaves was only estimated. This method does not poll `stop`, so its
+        caller must.
         """
         self.nodes += count
         self.leaves += count
@@ -173,7 +173,7 @@ class SearchMonitor:
     def record_table_hit(self, path: Path, position: object, value: int, *, is_at_horizon: bool) -> None:
         """Record that the transposition table had the value of a node, which was therefore not searched.
 
-        `value` is for Maxie. `is_at_horizon` is True if a deeper search may change it.
+        `value` is for Maxie. `is_at_horizon` is True if a deeper search may change the value.
         """
         self.has_reached_horizon |= is_at_horizon
         if self.events is not None:
@@ -211,7 +211,7 @@ class SearchMonitor:
 
 
 class _NodeReference(weakref.ref[Any]):
-    """Weak reference that is equal only to itself, so two references to equal nodes count as two."""
+    """Weak reference that is equal only to itself, so that two equal nodes count as two."""
 
     __slots__ = ()
     __eq__ = object.__eq__

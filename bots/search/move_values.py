@@ -14,7 +14,7 @@ from arena.bots.search.search_values import INFINITY
 
 @dataclass(frozen=True, slots=True)
 class MoveValue:
-    """Value for Maxie, with the move that leads to it; `move` is None at a leaf, and for a bound that no move has reached."""
+    """Value for Maxie, and the move that leads to it. `move` is None at a leaf, and for a bound that no move has reached."""
 
     value: int
     move: Any = None
@@ -36,9 +36,9 @@ def make_leaf(value: int) -> MoveValue:
 
 
 NO_ALPHA = make_leaf(-INFINITY)
-"""Initial alpha of a search: no value is guaranteed to Maxie yet. A trace shows it as `Minnie wins!`."""
+"""Initial alpha of a search: no value is guaranteed to Maxie yet. A trace shows NO_ALPHA as `Minnie wins!`."""
 NO_BETA = make_leaf(INFINITY)
-"""Initial beta of a search: no value is guaranteed to Minnie yet. A trace shows it as `Maxie wins!`."""
+"""Initial beta of a search: no value is guaranteed to Minnie yet. A trace shows NO_BETA as `Maxie wins!`."""
 
 
 def max_alpha(old: MoveValue, new: MoveValue) -> MoveValue:

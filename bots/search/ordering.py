@@ -1,4 +1,4 @@
-"""Search order of a node's moves, and their division into sequential and parallel ones.
+"""Order in which a node's moves are searched, and their division into those searched in sequence and in parallel.
 
 Alpha-beta cuts more if it searches a good move sooner. So the first move is the hint: the move that was best, or that
 caused a cut, when the previous iteration searched the same position. The other moves are sorted by the static values of
@@ -32,7 +32,7 @@ def order_best_first(
     plies_from_root: int,
     sort_statically: bool,
 ) -> Iterable[OrderedMove[P, M]]:
-    """Return the moves of a node in search order.
+    """Return the moves of a node in the order in which to search them.
 
     hint             move to search first; None to put no move first
     sort_statically  True to sort the other moves by the static values of the positions after them, the best for the player
@@ -54,7 +54,7 @@ def order_best_first(
 def order_hint_first(
     problem: Problem[P, M], position: P, moves: Sequence[M], hint: M | None
 ) -> Iterator[OrderedMove[P, M]]:
-    """Yield the move `hint` unless it is None, then the others in move order.
+    """Yield the move `hint` first, unless it is None, and then the other moves in move order.
 
     The position after a move is computed when the move is yielded, so a cut saves the computation of the rest.
     """
@@ -64,7 +64,7 @@ def order_hint_first(
 
 
 def move_to_front(moves: list[M], move: M) -> None:
-    """Put `move` at the front of the list `moves`; the others keep their order."""
+    """Put `move` at the front of the list `moves`, in place; the other moves keep their order."""
     moves.remove(move)
     moves.insert(0, move)
 

@@ -15,7 +15,7 @@ from arena.bots.search.search_values import compute_outcome_value
 from arena.games.core import Game, M, P, RuleEndReason
 
 Evaluator = Callable[[P], int]
-"""Function that estimates an unfinished position for Maxie, in hundredths of an army, within ±ESTIMATE_LIMIT."""
+"""Function that estimates an unfinished position: high if good for Maxie, in hundredths of an army, within ±ESTIMATE_LIMIT."""
 
 
 class Expansion(NamedTuple, Generic[M]):
@@ -63,10 +63,10 @@ Line = tuple[M, ...]
 class SearchResult(Generic[M]):
     """Result of a search of the root.
 
-    value   for Maxie, as `bots.search.search_values` describes
-    move    the best move; None if the root is a leaf
-    line    the moves that lead to the value, starting with `move`. It ends early where a transposition table had the value,
-            and some algorithms return only `move`
+    value   value for Maxie, as `bots.search.search_values` describes
+    move    best move; None if the root is a leaf
+    line    moves that lead to the value, starting with `move`. The line ends early where a transposition table had the
+            value; some algorithms return only `move`
     """
 
     value: int

@@ -8,7 +8,7 @@ child's value: between α and β, it is never used as the value itself.
 
 The search is fail-soft, and returns the exact value of the root, the leftmost best move and the main line, as
 `bots.search.alphabeta.failsoft` does. With more than one thread, the visited nodes differ from run to run, because the
-times of aborts vary; the value and the move do not.
+times of aborts vary; the value and the move do not vary.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scale of values that all search algorithms share.
+"""Scale of the values of positions, which all search algorithms share.
 
 A value is an integer for Maxie, who prefers high values. A win for her d plies from the root of the search has the value
 `WIN - d`, and a loss `-(WIN - d)`, so that a nearer win and a later loss are better; a draw is 0. Estimates stay within
@@ -46,8 +46,8 @@ def count_plies_to_end(search_value: int) -> int | None:
 def to_root_value(node_value: int, plies_from_root: int) -> int:
     """Return the value of a win or a loss with its plies counted from the root instead of from a node.
 
-    The node is `plies_from_root` plies below the root. Values that are not wins or losses stay as they are, because only
-    a decided value contains the number of plies to the end. The conversion is strictly monotone, so bounds stay bounds.
+    The node is `plies_from_root` plies below the root. Estimates and draws stay as they are, because only
+    a win or a loss contains the number of plies to the end. The conversion keeps the order of values, so bounds stay bounds.
     """
     if node_value > ESTIMATE_LIMIT:
         return node_value - plies_from_root
@@ -59,7 +59,7 @@ def to_root_value(node_value: int, plies_from_root: int) -> int:
 def to_node_value(root_value: int, plies_from_root: int) -> int:
     """Return the value of a win or a loss with its plies counted from a node instead of from the root.
 
-    The node is `plies_from_root` plies below the root. Values that are not wins or losses stay as they are.
+    The node is `plies_from_root` plies below the root. Estimates and draws stay as they are.
     Transposition tables store values in this form, because paths of several lengths may lead to the node. The inverse is
     `to_root_value`.
     """

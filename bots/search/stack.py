@@ -1,8 +1,8 @@
 """Minimax and alpha-beta without recursion: a loop over an explicit stack.
 
-The work that is left is data instead of a call stack: a list of frames, one for each node on the current path. The idea
-is from source 004 in docs/search.md, whose program calls itself only in tail position. With `memoize`, a transposition
-table remembers positions.
+The remaining work is kept as data instead of on the call stack: a list of frames, one for each node on the current
+path. The idea is from source 004 in docs/search.md, whose program calls itself only in tail position. With `memoize`, a
+transposition table remembers the values of positions.
 
 The results are the same as from `bots.search.minimax` and `bots.search.alphabeta.failsoft`: the exact value of the root and the
 leftmost best move. Without `memoize`, the same nodes are visited in the same order. Depth is limited only by memory, and
@@ -26,7 +26,7 @@ from arena.games.core import M, P
 
 
 class StackFrame(Generic[P, M]):
-    """Node whose children are being searched. A recursive search would have one call for it on the call stack."""
+    """Node whose children are being searched, in place of the call that a recursive search would have on the call stack."""
 
     __slots__ = (
         "alpha",
@@ -129,7 +129,8 @@ class _StackSearch(Generic[P, M]):
     def _enter_node(self, position: P, depth: int, low: int, high: int) -> int | None:
         """Enter a node with the window (`low`, `high`) for Maxie.
 
-        Return its value for Maxie if it is a leaf or in the table. Otherwise push a frame and return None.
+        Return the node's value for Maxie if the node is a leaf or in the transposition table. Otherwise push a frame for its
+        children, and return None.
         """
         stack, monitor, path = self._stack, self._monitor, self._make_current_path()
         sign = self._problem.game.player(position).sign
@@ -155,7 +156,7 @@ class _StackSearch(Generic[P, M]):
             frame.best_value, frame.best_move = value, frame.moves[frame.next_index - 1]
 
     def _leave_node(self) -> tuple[int, M | None]:
-        """Leave the node on top of the stack. Return its value for Maxie and its best move."""
+        """Remove the node on top of the stack. Return its value for Maxie and its best move."""
         frame = self._stack.pop()
         is_cut = self._uses_cutoffs and frame.best_value >= frame.beta
         self._monitor.leave_node(

@@ -19,7 +19,7 @@ from arena.games.core import M, P
 
 
 class Bound(Enum):
-    """Relation of a stored value to the true value, both for the player to move."""
+    """Relation of a stored value to the true value, both for the player to move at the node."""
 
     EXACT = "exact"
     LOWER = "lower"
@@ -34,7 +34,7 @@ class TableEntry(Generic[M]):
 
     depth       depth to which the position was searched, in plies
     move        best move, or the move that caused a cut
-    generation  number of the root search that stored the entry
+    generation  number of the search (`Table.begin_search`) that stored the entry
     """
 
     depth: int
@@ -45,7 +45,7 @@ class TableEntry(Generic[M]):
 
 
 class Table(Generic[P, M]):
-    """Transposition table for at most `size` positions. If it is full, a new entry replaces the oldest. Not thread-safe."""
+    """Transposition table for at most `size` positions. In a full table, a new entry replaces the oldest. Not thread-safe."""
 
     def __init__(self, size: int = 500_000) -> None:
         if size < 1:
@@ -59,7 +59,7 @@ class Table(Generic[P, M]):
         return len(self._entries)
 
     def begin_search(self) -> None:
-        """Start a new search from the root: entries that are stored from now on belong to it."""
+        """Start a new search from the root. Entries stored from now on belong to this search (`probe` tells them apart)."""
         self.generation += 1
 
     def get_stored_move(self, position: P) -> M | None:

@@ -1,8 +1,8 @@
-"""Thread pool for work that splits recursively, at any depth and for any pool size.
+"""Thread pool for tasks that split into further tasks, at any depth, with any number of threads.
 
 A thread that waits for its subtasks first runs the subtasks that no thread has started, and only then sleeps until the
-others are done. So a sleeping thread waits only for tasks below its own in the tree of tasks, and threads never wait for
-each other in a cycle. The pool therefore cannot deadlock, even if all threads wait, or if there is only one.
+other subtasks are done. So a sleeping thread waits only for tasks below its own in the tree of tasks, and threads never
+wait for each other in a cycle. The pool therefore cannot deadlock, even if all threads wait, or if there is only one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 class Task(Generic[R]):
-    """Piece of work for the pool: first queued, then started by one thread, then done, with a result or an error."""
+    """Function for the pool to call: first queued, then started by one thread, then done, with a result or an error."""
 
     __slots__ = ("_function", "error", "has_begun", "is_done", "result")
 
@@ -31,7 +31,7 @@ class Task(Generic[R]):
         self.result: R | None = None
 
     def run(self) -> None:
-        """Do the work in the calling thread. Store the result, or the error, for the thread that waits for it."""
+        """Call the function in the calling thread. Store the result, or the error, for the thread that waits for it."""
         try:
             self.result = self._function()
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits
@@ -41,8 +41,9 @@ class Task(Generic[R]):
 class ThreadPool:
     """Pool in which `thread_count` threads work in parallel, including the thread that waits for the results.
 
-    Close it, or use it in a `with` statement. If one of several tasks raises an error (such as a stop), the results of
-    the other tasks are not needed. `map` then cancels them. After `submit`, the caller cancels them (`cancel_and_wait`).
+    Close the pool, or use it in a `with` statement. If one of several tasks raises an error (such as SearchStopped), the
+    results of the other tasks are not needed. `map` then cancels these tasks. The caller of
+    `submit` has to cancel such tasks (`cancel_and_wait`).
     """
 
     def __init__(self, thread_count: int) -> None:
@@ -78,7 +79,7 @@ class ThreadPool:
             worker.join()
 
     def submit(self, function: Callable[[], R]) -> Task[R]:
-        """Queue `function` for the next free thread."""
+        """Queue `function` for the next free thread, and return the task."""
         task = Task(function)
         with self._lock:
             self._queue.append(task)
@@ -99,7 +100,7 @@ class ThreadPool:
         return cast("R", task.result)
 
     def cancel_and_wait(self, tasks: Iterable[Task[Any]]) -> None:
-        """Drop the tasks that no thread has started, and wait for the end of the others. A dropped task has no result."""
+        """Drop the tasks that no thread has started, and wait for the end of the other tasks. A dropped task has no result."""
         for task in tasks:
             if not self._claim_task(task):
                 self._wait_for(task)

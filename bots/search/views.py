@@ -37,7 +37,7 @@ class Nil:
 
 @dataclass(frozen=True, slots=True)
 class Cons(Generic[A]):
-    """View of a sequence with a first element, for pattern matching. The rest is a sequence, not a view."""
+    """View of a sequence with at least one element, for pattern matching. The rest is a sequence, not a view."""
 
     head: A
     tail: Seq[A]
@@ -52,7 +52,7 @@ def showl(seq: Seq[A]) -> View[A]:
 
 
 def to_list(seq: Seq[A]) -> list[A]:
-    """Return the elements as a list. They are read one at a time through the view, in O(n) time."""
+    """Return the elements as a list, read one at a time through the view, in O(n) time."""
     items: list[A] = []
     while True:
         match showl(seq):

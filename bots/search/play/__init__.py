@@ -1,6 +1,6 @@
 """Searches of engines that play matches: minimax, alpha-beta and Jamboree, each for use by iterative deepening.
 
-All three keep the same promise. A search is called with an unfinished position and a depth of at least 1. It returns
+All three searches keep the same promise. A search is called with an unfinished position and a depth of at least 1. It returns
 minimax's value for exactly that depth, and the first of the best moves in the game's move order, whatever the search
 order is. Inside, alpha-beta is fail-soft: a node's result is exact between alpha and beta, an upper bound at or below
 alpha, and a lower bound at or above beta.

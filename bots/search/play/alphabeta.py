@@ -88,9 +88,9 @@ class AlphaBeta(Generic[P, M]):
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        """Return the value of a position within the window from `alpha` to `beta`, and the line that leads to the value.
+        """Return the value of a position within the window from `alpha` to `beta`, and the moves that lead to the value.
 
-        Value and window are for the player who moved last; `parent_sign` is 1 if this player is Maxie, -1 if Minnie.
+        Value and window are for the player who moves at the parent; `parent_sign` is 1 if this player is Maxie, else -1.
         """
         sign = problem.game.player(position).sign
         if sign != parent_sign:
@@ -182,7 +182,7 @@ class AlphaBeta(Generic[P, M]):
         plies_from_root: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        """Search the children of `position`, all of which are leaves. Events are not recorded.
+        """Search the children of `position`, all of which are leaves. They are not recorded in a trace.
 
         The result is the same as from `_search_children`. Most nodes of a search are such leaves, so this code does as
         little as possible for each.

@@ -33,4 +33,4 @@ class Minimax(AlphaBeta[P, M]):
         return result
 
     def _find_hint(self, position: P) -> None:
-        """Return None: no move is to be searched first, because minimax keeps the game's move order."""
+        """Return None, whatever the position: no move is searched first, because minimax keeps the game's move order."""

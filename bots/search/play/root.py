@@ -33,9 +33,9 @@ class Search(Protocol[P, M]):
     ) -> SearchResult[M]:
         """Search `position` to `depth` plies.
 
-        root_moves  root moves to search, in this order, each at most once; other root moves are not searched
-        monitor     monitor that counts the nodes and can stop the search
-        on_progress  function that is called with the best result so far
+        root_moves   moves to search from the root, in this order, each at most once; other root moves are not searched
+        monitor      monitor that counts the nodes and can stop the search
+        on_progress  function that is called with the best result so far, after root moves
 
         Raises SearchStopped if the monitor stops the search.
         """
@@ -45,13 +45,13 @@ class BestRootMove(Generic[P, M]):
     """Best root move so far, and the window for the next root move.
 
     sign   1 if Maxie is to move at the root, -1 if Minnie is
-    value  best value so far, for the player to move
+    value  best value so far, for the player to move at the root
     index  index of the best move in the game's move order; -1 before the first result
     line   main line, starting with the best move
 
     Of equally good moves, the first in the game's move order wins, but moves may be searched in any order. So a move
     that comes before the best move in move order is searched with an alpha that is lower by one. Then a value equal to
-    the best value is exact, and the move replaces the best move.
+    the best value is exact, not a bound, and the move replaces the best move.
     """
 
     def __init__(self, sign: int, on_progress: ProgressCallback[M]) -> None:

@@ -1,6 +1,6 @@
 """SVG chart of the leaves that each algorithm visits at each depth p, on a logarithmic scale.
 
-Dashed curves show the expected numbers of leaves in theory, which are powers of the branching factor q.
+Dashed curves show the numbers of leaves that theory expects: powers of the branching factor q.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ q is the branching factor. The curves are dashed.
 
 
 def render_leaves_chart(comparison: LeafCountComparison, title: str) -> str:
-    """Return a chart of the leaves in `comparison` as an SVG document. Raises ValueError if no algorithm finished depth 1."""
+    """Return a chart of the numbers of leaves as an SVG document. Raises ValueError if no algorithm finished depth 1."""
     depth = comparison.max_reached_depth
     if depth == 0:
         raise ValueError("nothing to draw: no algorithm finished depth 1 within its budget of leaves")

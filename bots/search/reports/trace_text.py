@@ -25,7 +25,7 @@ from arena.games.explicit import ExplicitGame
 _MOVE_WORDS_BY_COUNT = {2: ("left", "right"), 3: ("left", "middle", "right")}
 """Words that name the moves of a node in an explicit tree, by the number of moves.
 
-The last line of a trace names the chosen move with them.
+The last line of a trace names the chosen move by such a word.
 """
 
 PLAYER_NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
@@ -58,7 +58,7 @@ def format_trace_lines(
 def format_summary_lines(
     game: Game[Any, Any], position: Any, result: SearchResult[Any], leaf_count: int
 ) -> list[str]:
-    """Return the lines below the trace of a search from `position`: its value, the best move and the number of leaves."""
+    """Return the lines below the trace of a search from `position`: the value, the best move and the number of leaves."""
     node = f"({PLAYER_NAMES[game.player(position)]},{format_position(game, position)})"
     move = "none" if result.move is None else game.move_to_text(result.move)
     move_words = (
@@ -73,7 +73,7 @@ def format_summary_lines(
 
 
 def format_root_results_line(game: Game[Any, Any], events: Iterable[TraceEvent]) -> str:
-    """Return a line with the result of each root move, in the order in which they were searched."""
+    """Return one line with the results of all root moves, in the order in which they were searched."""
     results = Seq(event.result for event in events if isinstance(event, NodeLeft) and len(event.path) == 1)
     return f"Results of the moves: [{', '.join(_format_move_value(game, result) for result in to_list(results))}]"
 
@@ -84,7 +84,7 @@ def format_position(game: Game[Any, Any], position: Any) -> str:
 
 
 def format_search_value(search_value: int) -> str:
-    """Return a value for Maxie as text in a trace, such as `Guess: 3`, `Guess: ~3` (-3) or `Maxie wins in 5`.
+    """Return a search value for Maxie as text in a trace, such as `Guess: 3`, `Guess: ~3` (-3) or `Maxie wins in 5`.
 
     An infinite bound is written `Maxie wins!` (+∞) or `Minnie wins!` (-∞).
     """

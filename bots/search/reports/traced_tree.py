@@ -23,7 +23,7 @@ class TracedNode:
     is_visited     True if the search entered the node
     windows        windows with which the search entered the node, in order; empty if the search has no windows
     result         last result of the node; for an unvisited leaf of an explicit tree, its value; otherwise None
-    is_leaf        True if the node was valued, or has no children in this tree
+    is_leaf        True if the search gave the node a value as a leaf, or the node has no children in this tree
     is_from_table  True if the transposition table had the node's value
     """
 
@@ -51,7 +51,7 @@ class TracedTree(NamedTuple):
     cut_ply: int | None
     """Depth in plies below which nodes were left out, so that the tree has at most `max_nodes` nodes (`build_traced_tree`).
 
-    None if no node was left out.
+    The value is None if no node was left out.
     """
 
 
@@ -60,9 +60,9 @@ def build_traced_tree(
 ) -> TracedTree:
     """Return the tree below `position`, cut to at most `max_nodes` nodes.
 
-    In an explicit tree, these are all nodes down to `depth`, visited or not. In any other game, they are the visited nodes
-    and their children. If there are more than `max_nodes` nodes, the tree has only its first plies, as many as fit
-    completely.
+    In an explicit tree (`games.explicit`), the nodes are all down to `depth`, visited or not. In any other game, they are the
+    visited nodes and their children. If there are more than `max_nodes` nodes, the tree has only its first plies, as many as
+    fit completely.
 
     events  trace of a search of `position` to `depth` plies
     """

@@ -36,7 +36,7 @@ def render_traced_search(
     """Return an SVG drawing of the tree that a traced search to `depth` plies visited from `position`.
 
     events     trace of the search
-    best_path  indices of the moves of the line that is drawn thick
+    best_path  path from the root, as indices in move order, of the moves that are drawn thick
 
     If the tree has more than MAX_DRAWN_NODES nodes, only its first plies are drawn, and the title says so.
     """
@@ -49,7 +49,7 @@ def render_traced_search(
 def render_traced_tree(tree: TracedNode, title: str, best_path: tuple[int, ...] = ()) -> str:
     """Return an SVG drawing of the tree. The best line of the search is thick.
 
-    best_path  indices of the moves of the best line
+    best_path  moves of the best line, each as its index in move order
     """
     places: dict[tuple[int, ...], tuple[float, float]] = {}
     columns = _place_nodes(tree, 0, places)
@@ -68,9 +68,9 @@ def render_traced_tree(tree: TracedNode, title: str, best_path: tuple[int, ...] 
 def _place_nodes(
     node: TracedNode, first_free_column: int, places: dict[tuple[int, ...], tuple[float, float]]
 ) -> int:
-    """Write the column and row of `node` and of each descendant into `places`, by path.
+    """Write the column and row of `node` and of each descendant into `places`, by path from the root.
 
-    Return the first column that is still free afterwards.
+    Return the first column to the right of all of them.
     """
     if not node.children:
         places[node.path] = (first_free_column, len(node.path))
@@ -109,7 +109,7 @@ def _draw_edges(tree: TracedNode, points: Points, best_path: tuple[int, ...]) ->
 
 
 def _draw_cut_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
-    """Yield two strokes across the edge from (x, y) down to (to_x, to_y), near its upper end: the mark of a cut."""
+    """Yield two strokes across the edge from (x, y) down to (to_x, to_y), near its upper end: the sign of a cutoff."""
     dx, dy = to_x - x, to_y - 15 - y
     length = (dx * dx + dy * dy) ** 0.5
     for share in (0.26, 0.34):
