@@ -162,7 +162,7 @@ class Host:
         self.metrics = metrics
         self.house_engine_plan = house_engine_plan
         self.will_restart = will_restart
-        """True if the server will restart after it stops. Its clients are then asked to reconnect; otherwise the event is over."""
+        """True if the server will restart after it stops. Clients are asked to reconnect if so; else told that the event is over."""
         self.lease_lost: LeaseLost | None = None
         """Error with which the server stops when another process has taken over its name (its lease); None until then."""
         self._clock = clock
@@ -370,7 +370,7 @@ class Host:
                 )
 
     async def wait_for_change(self) -> None:
-        """Wait until the core has handled more inputs: a bot may have connected or left, or a match begun or ended."""
+        """Wait until the server's core has handled more inputs: a bot may have connected or left, or a match begun or ended."""
         await self.shell.wait_for_next_batch()
 
     async def wait_until_connected(self, name: str, seconds: float) -> bool:
@@ -395,7 +395,7 @@ class Host:
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
     def forfeit_bot_matches(self, name: str, exit_text: str) -> None:
-        """Report to the core that the process of a bot run by this server has ended. The bot then loses its matches.
+        """Report to the server's core that the process of a bot run by this server has ended. The bot then loses its matches.
 
         exit_text  description of how the process ended, for the matches' records
         """
@@ -417,7 +417,7 @@ class Host:
         self.will_restart = True
 
     async def handle_last_inputs_and_stop(self) -> None:
-        """Handle all inputs that have arrived, and stop the core. Later inputs are ignored, so no match changes any more."""
+        """Handle all inputs that have arrived, and stop the server's core: later inputs are ignored, so no match changes."""
         self.shell.stop_after_queued_inputs()
         await self._shell_ended.wait()
 
@@ -600,7 +600,7 @@ async def make_edge(
 async def _load_and_apply_directives(edge: Edge, pages: WebApp, db_engine: Engine) -> None:
     """Load the bans and the notice from the store, and give them to an edge and its pages.
 
-    On a database error, the last known ones stay in force.
+    On a database error, the last known bans and notice stay in force.
     """
     current, names = await load_directives_and_banned_names(db_engine)
     notice = next(

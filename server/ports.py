@@ -29,7 +29,7 @@ class AdmissionRequest(Struct, frozen=True, tag="knock"):
 
 
 class RequestResync(Struct, frozen=True, tag="resync"):
-    """Request of the core for the list of an edge's connected clients. The edge answers with `EdgeResynced`."""
+    """Request of the server's core for the list of an edge's connected clients. The edge answers with `EdgeResynced`."""
 
 
 MessageToCore = AdmissionRequest | MessageReceived | ClientDisconnected | TurnSent | EdgeResynced
@@ -37,7 +37,7 @@ MessageToEdge = SendToClient | CloseClient | PublishToTopic | RequestResync
 
 
 class CorePort(Protocol):
-    """Interface through which an edge (process that holds clients' connections) reaches the core."""
+    """Interface through which an edge (process that holds clients' connections) reaches the server's core."""
 
     def submit(self, message: MessageToCore) -> None:
         """Accept a message without waiting. The messages of one client are handled in the order of the calls."""
@@ -45,7 +45,7 @@ class CorePort(Protocol):
 
 
 class EdgePort(Protocol):
-    """Interface through which the core reaches an edge (process that holds clients' connections)."""
+    """Interface through which the server's core reaches an edge (process that holds clients' connections)."""
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         """Deliver messages to the edge and its clients, in order, without waiting."""

@@ -44,7 +44,7 @@ MAX_CORE_SILENCE_BEFORE_CUT_OFF_NS = 5_000_000_000
 The clients can then connect through other edges, which may still reach a core.
 """
 CORE_CONTACT_CHECK_INTERVAL_SECONDS = 0.25
-"""Interval at which an edge checks whether it still hears from the core, in seconds."""
+"""Interval at which an edge process checks whether it still hears from a core process, in seconds."""
 
 
 def _open_bus(settings: ArenaSettings) -> AbstractAsyncContextManager[Bus]:
@@ -57,13 +57,13 @@ def _open_bus(settings: ArenaSettings) -> AbstractAsyncContextManager[Bus]:
 
 
 def add_core_reachable_metric(metrics: Metrics, link: EdgeLink) -> None:
-    """Add the metric `arena_core`, which shows whether an edge reaches a core, to the metrics of the edge."""
+    """Add the metric `arena_core`, which shows whether an edge process reaches a core process, to the metrics of the edge."""
     gauge = Gauge("arena_core", "1 while this edge reaches a core, otherwise 0", registry=metrics.registry)
     gauge.set_function(lambda: link.is_synced)
 
 
 def add_edge_count_metric(metrics: Metrics, link: CoreLink) -> None:
-    """Add the metric `arena_edges`, the number of edges that a core reaches, to the metrics of the core."""
+    """Add the metric `arena_edges`, the number of edge processes that a core process reaches, to the metrics of the core."""
     gauge = Gauge("arena_edges", "Edges that this core reaches", registry=metrics.registry)
     gauge.set_function(lambda: len(link.edges))
 

@@ -105,7 +105,7 @@ class _NatsConnection:
         self.last_error: Exception | None = None
 
     def mark_lost(self, reason: str) -> None:
-        """Mark the connection as lost. `reason`: reason for the log; ignored if the connection is lost already."""
+        """Mark the connection as lost. `reason`: reason for the server's log; ignored if the connection is lost already."""
         if not self.lost.is_set():
             self.loss_reason = reason
             self.lost.set()

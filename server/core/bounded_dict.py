@@ -1,4 +1,4 @@
-"""Dict with a maximum size, for data about names and addresses that strangers choose."""
+"""Dict with a maximum size, so that names and addresses that strangers make up do not fill the memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Start times of events in named time zones: 20:00 stays 20:00 local time when daylight saving begins or ends."""
+"""Start times of events (tournaments) in named time zones: 20:00 stays 20:00 local time when daylight saving begins or ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.server.core.event_state import EventPlan, Recurrence
 
 WEEKDAY_ABBREVIATIONS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DAYS_BY_RECURRENCE_INTERVAL = {"day": 1, "week": 7}
-"""Length of an interval between two repetitions of an event, in days, by the interval's name."""
+"""Length of an interval between two repetitions of an event (a tournament), in days, by the interval's name."""
 
 _START_TIME_PATTERN = re.compile(
     r"(?:(?P<date>\d{4}-\d{2}-\d{2})|(?P<day>[A-Za-z]{3,9}))?\s*(?P<time>\d{1,2}:\d{2})"

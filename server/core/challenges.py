@@ -95,7 +95,7 @@ class ChallengeHandler:
     def send_challenges_to(self, bot: LobbyBot) -> None:
         """Send a newly connected bot the open challenges to it.
 
-        Challenges to one of the server's own engines are not sent here: they wait in a queue until their turn comes.
+        Challenges to one of the server's own engines are not sent here: they wait in a queue until the engine is free.
         """
         if bot.name in self._house:
             return

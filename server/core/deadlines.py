@@ -1,4 +1,4 @@
-"""One heap of all deadlines in the core: those of matches, challenges and bots, and of the matchmaker and the events."""
+"""One heap of all deadlines in the server's core: of matches, challenges, bots, the matchmaker, the listing and events."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class TournamentEvent:
         self.matches_in_progress: dict[str, Pairing] = {}
         """Pairing (the two bots by seat) of each match in progress, by match id."""
         self.schedule: Schedule | None = None
-        """Matches still to be played; None before the start, and for the format `arena`."""
+        """Matches still to be played; None before the start, and for the format `arena`, which pairs free bots instead."""
         self._points: Counter[str] = Counter()
         """Points that each bot has scored in matches, by name, without points for byes (rounds in which it had no opponent)."""
         self._match_count = 0

@@ -27,9 +27,9 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Plan of an event (a tournament), fixed before the event starts."""
 
     event: str
-    """Name of the event, which is also stored with each of its matches."""
+    """Name of the event (tournament), which is also stored with each of its matches."""
     uid: str
-    """Unique id of the event, from which the ids of its matches are derived."""
+    """Unique id of the event (tournament), from which the ids of its matches are derived."""
     series: str = ""
     """Name of the series that a repeated event belongs to; empty for a single event."""
     start_unix_s: int = field(name="begins")

@@ -96,7 +96,7 @@ class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=Tru
 
 
 class Tick(Struct, frozen=True):
-    """Signal that a deadline may have passed. The core has already handled all inputs that arrived before the deadline."""
+    """Signal to the server's core that a deadline may have passed. All inputs that arrived before the deadline are handled."""
 
     stalled_ns: int = 0
     """Time just before the tick for which the server itself was stalled (could do no work), in ns."""
@@ -146,13 +146,13 @@ class StartDraining(Struct, frozen=True):
 
 
 class ApplySettings(Struct, frozen=True):
-    """New settings of the core. Matches in progress keep their terms. The list of the server's own engines is not changed."""
+    """New settings of the server's core. Matches in progress keep their terms. The server's own engines stay the same."""
 
     settings: CoreSettings
 
 
 class UnfinishedMatch(Struct, frozen=True):
-    """Match that has not ended: its terms, start time and events, as stored in the journal."""
+    """Match that has not ended: its terms, start time and events (such as moves), as stored in the journal."""
 
     terms: MatchTerms
     start_time_utc: str
@@ -185,7 +185,7 @@ class ChangeTournament(Struct, frozen=True, tag="steer"):
     """Request to change an announced event (tournament)."""
 
     event: str
-    """Name of the event, or of its series."""
+    """Name of the event (tournament), or of its series."""
     action: TournamentAction = field(name="to")
     bot: str = ""
     """Bot to enter or withdraw; empty for other actions."""
@@ -219,7 +219,7 @@ class NumberedHostRequest(Struct, frozen=True):
 
 
 class StoreRecovered(Struct, frozen=True):
-    """End of an outage of the store. Players got no messages during the outage, so the clocks of all turns restart."""
+    """End of an outage of the store, in which players got no messages. The clock of the current turn of each match restarts."""
 
 
 class EdgeDisconnected(Struct, frozen=True):

@@ -30,7 +30,7 @@ MAX_REMEMBERED_SERVER_STALLS = 1024
 
 
 class CurrentMatches:
-    """Matches in progress, and requested event matches that wait for their bots."""
+    """Matches in progress, and requested matches of events (tournaments) that wait for their bots."""
 
     def __init__(
         self,
@@ -51,14 +51,14 @@ class CurrentMatches:
         self._suspensions = suspensions
         self._handle_event_match_end: Callable[[Record], None] = lambda _record: None
         self._pending_terms: list[MatchTerms] = []
-        """Terms of the matches that an event has requested and that have not begun."""
+        """Terms of the matches that an event (tournament) has requested and that have not begun."""
         self._stalls: deque[tuple[int, int]] = deque(maxlen=MAX_REMEMBERED_SERVER_STALLS)
         """Recent stalls, in which the server could do no work: end time (monotonic ns) and length in ns of each."""
 
     # matches of events
 
     def set_event_match_end_handler(self, handler: Callable[[Record], None]) -> None:
-        """Call `handler` with the record of each event match that ends, from now on."""
+        """From now on, call `handler` with the record of each match of an event (tournament) that ends."""
         self._handle_event_match_end = handler
 
     def request_match(self, terms: MatchTerms) -> None:
@@ -67,7 +67,7 @@ class CurrentMatches:
         self.begin_requested_matches()
 
     def withdraw_match_request(self, match_id: str) -> None:
-        """Forget a requested event match that has not begun."""
+        """Forget a requested match of an event (tournament) that has not begun."""
         self._pending_terms = [terms for terms in self._pending_terms if terms.match != match_id]
 
     def begin_requested_matches(self) -> None:
@@ -147,14 +147,14 @@ class CurrentMatches:
             self._lobby.forget_bot_if_session_expired(bot)
 
     def record_forfeited_match(self, terms: MatchTerms, result: Result) -> None:
-        """Record an event match as forfeited, because a bot did not appear. The match is not rated."""
+        """Record a match of an event (tournament) as forfeited, because a bot did not appear. The match is not rated."""
         terms = msgspec.structs.replace(terms, rated=False)
         record = terms.make_record(self._lobby.format_current_utc(), [], result)
         self.record_match_played_elsewhere(terms, record)
         self._handle_event_match_end(record)
 
     def record_match_played_elsewhere(self, terms: MatchTerms, record: Record) -> None:
-        """Record a match that was played or decided outside the core, without a `MatchRoom`."""
+        """Record a match that was played or decided outside the server's core, so without a `MatchRoom`."""
         terms = msgspec.structs.replace(terms, grace_ms=self._lobby.settings.grace_ms)
         self._lobby.effects.extend(
             (SaveNewMatch(terms, record.started), SaveFinishedMatch(record, terms.rated))
@@ -247,7 +247,7 @@ class CurrentMatches:
             lobby.forget_bot_if_session_expired(bot)
 
     def _record_match_end(self, room: MatchRoom, record: Record) -> None:
-        """Record the end of a match of the pool or of a challenge. Suspend a bot that has forfeited several such matches."""
+        """Record the end of a match from the matchmaker or a challenge. Suspend a bot that has forfeited several of them."""
         lobby, players, result = self._lobby, record.players, record.result
         self._history.record_match_end(players.maxie, players.minnie, lobby.now_ns)
         for player, bot in room.bots.items():

@@ -11,14 +11,14 @@ MAX_RATE_LIMITED_KEYS = 10_000
 class RateLimit:
     """Rate limit for each key, such as an address, by the generic cell rate algorithm (GCRA).
 
-    Each key has an allowance of time, which grows as time passes, up to the maximum `burst`. An event takes its cost
-    from the allowance. Costs, times and `burst` have the same unit, for example ns.
+    Each key has an allowance of time, which grows as time passes, up to the maximum `burst`. An action, such as a
+    request, takes its cost from the allowance. Costs, times and `burst` have the same unit, for example ns.
     """
 
     def __init__(self, burst: float) -> None:
         self._burst = burst
         self._paid_until = BoundedDict[str, float](MAX_RATE_LIMITED_KEYS)
-        """Time until which the allowance of each key is used up by its events so far (GCRA's theoretical arrival time)."""
+        """Time until which the allowance of each key is used up by its actions so far (GCRA's theoretical arrival time)."""
 
     def charge_or_compute_wait(self, key: str, cost: float, now: float) -> float:
         """Charge `cost`, a time, to a key and return 0.

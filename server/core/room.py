@@ -77,7 +77,7 @@ class MatchRoom:
         self.start_time_utc = start_time_utc
         self.load = load
         self.is_event_match = terms.event != DEFAULT_EVENT_NAME
-        """True if an event requested the match, False if the match comes from the pool or a challenge."""
+        """True for a match of an event (a tournament), False for one from the matchmaker or a challenge."""
         self.referee = Referee(terms)
         self.public_view = PublicMatchView(terms, self.referee, lobby.settings.analysis_visibility)
         self.followers = FollowerCountsByEdge()
@@ -85,7 +85,7 @@ class MatchRoom:
         self._lobby = lobby
         self._trimmer = AnalysisTrimmer(terms.game)
         self._last_event_number = 0
-        """Number of this match's last event in the journal; 0 before the first."""
+        """Number of this match's last event (such as a move) in the journal; 0 before the first."""
         self._unsaved_turn_start: tuple[int, TurnStarted] | None = None
         """Start of the current turn, with its time (monotonic ns), until it is stored in the journal; otherwise None.
 
@@ -119,7 +119,7 @@ class MatchRoom:
         self.handle_event(MoveReceived(player, move.ply, move.move, thinking), arrival_time_ns)
 
     def handle_event(self, event: RefereeEvent, event_time_ns: int) -> None:
-        """Let the referee handle `event` at `event_time_ns`, and send the resulting messages.
+        """Let the referee handle `event`, such as a move, at `event_time_ns`, and send the resulting messages.
 
         An event that changes the match is stored in the journal. An exception raised by the game makes the match void.
         """
@@ -191,7 +191,7 @@ class MatchRoom:
                 self.handle_event(PlayerReconnected(player), now)
 
     def replay_stored_events(self, unfinished: UnfinishedMatch) -> None:
-        """Bring this new room to the state of an unfinished match, by its stored events. No messages are sent."""
+        """Bring this new room to the state of an unfinished match, by its stored moves and other events. Send no messages."""
         for event_time, event in unfinished.events:
             self.referee.handle_event(
                 self._trimmer.trim_move(event.player, event) if type(event) is MoveReceived else event,
@@ -205,7 +205,7 @@ class MatchRoom:
     def next_deadline_ns(self) -> int | None:
         """Time in ns, on the core's clock, at which `handle_passed_deadlines` must run; None once the match is over.
 
-        Any event of the match may change the time.
+        Any event of the match, such as a move, may change the time.
         """
         if self.turn_report_deadline_ns is not None:
             return self.turn_report_deadline_ns

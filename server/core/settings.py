@@ -13,7 +13,7 @@ from arena.protocol.values import Opening
 from arena.server.core.limits import HostLimits
 
 DEFAULT_EVENT_NAME = "serve"
-"""Name of the event to which all matches of the pool and of challenges belong."""
+"""Event name of all matches that belong to no event (tournament): those of the matchmaker and of challenges."""
 HOUSE_ENGINE_NAME_PREFIX = "house-"
 """Prefix of the names of house engines, the engines that the server itself runs.
 
@@ -95,7 +95,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     house_engines: tuple[HouseEngine, ...] = ()
     """Engines that the server itself runs."""
     external_event: str = ""
-    """Name of an event that runs here but is controlled from outside the core, such as an `arena ladder`; empty if none."""
+    """Name of an event (tournament) played here but run by other code, such as `arena ladder`; empty if there is none."""
     external_event_entrants: tuple[str, ...] | None = None
     """Names of the bots that play in the event `CoreSettings.external_event`; None before this event begins."""
     max_transit_ns: int = 0

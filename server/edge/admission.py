@@ -68,7 +68,7 @@ class ConnectionAdmission:
         self._misbehaviour_counter = AbuseCounter(abuse_refusal_seconds)
         self._read_buckets: dict[str, TokenBucket] = {}
         self._last_refusal_log_s = float("-inf")
-        """Time at which a refusal was last logged, in monotonic seconds; -inf before the first."""
+        """Time at which the refusal of a connection was last logged, in monotonic seconds; -inf before the first."""
         self._is_closed = False
         self._refused_transports: set[asyncio.Transport] = set()
         self.open_connection_counts: Counter[str] = Counter()
@@ -154,9 +154,9 @@ class ConnectionAdmission:
         return True
 
     def _log_refusal(self, message_format: str, connection_count: int, address: str) -> None:
-        """Log a refusal, at most once per second.
+        """Write the refusal of a connection to the server's log, at most once per second.
 
-        message_format    line to log, with a `%d` in place of the number of connections
+        message_format    line for the log, with a `%d` in place of the number of connections
         connection_count  number of connections for that place: those open now, or the maximum per address
         address           address of the refused client
         """

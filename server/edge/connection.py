@@ -58,14 +58,14 @@ SLOW_PEER_MAX_UNSENT_BYTES = 128 * 1024
 MAX_BYTES_READ_AFTER_CLOSE = 4096
 """Maximum number of bytes to read after the close frame was sent. An honest client has only a few in transit."""
 MAX_BYTES_DISCARDED_AFTER_CLOSE = 16 * 1024 * 1024
-"""Maximum number of bytes to read and discard after the server has ended its side of a connection."""
+"""Maximum number of bytes to read and discard after the server's end of the stream. After more, the connection is reset."""
 CONNECTION_COST_US = 150.0
 """Estimated CPU time to accept and close a connection, in µs, without the work of the fair queue (see MESSAGE_COST_US)."""
 HELLO_COST_US = 600.0
 """Estimated CPU time of a client's `hello` message, in µs, without the work of the fair queue (see MESSAGE_COST_US).
 
-The estimate covers the lookup of the name, the core's work and the store's commit, each for the client's arrival and for
-its departure.
+The estimate covers the lookup of the name, the work of the server's core and the store's commit, each for the client's
+arrival and for its departure.
 """
 MESSAGE_COST_US = 300.0
 """Estimated CPU time that a message other than a hello causes outside of the fair queue, in µs.

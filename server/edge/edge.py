@@ -140,7 +140,7 @@ class Edge:
         self.make_session: Callable[[Edge, Connection], Session] = Session
         """Function that makes the session of a websocket. A benchmark that needs only connections replaces it."""
         self.page_client = PageClient(self)
-        """Internal client by which the server's web page gets matches in progress and the listing from the core."""
+        """Internal client by which the server's web page gets matches in progress and the listing from the server's core."""
         self.read_buffer = memoryview(bytearray(MAX_READ_CHUNK_BYTES))
         """Buffer for the next chunk of input, shared by all connections."""
         self.discard_buffer = memoryview(bytearray(MAX_DISCARDED_CHUNK_BYTES))
@@ -160,7 +160,7 @@ class Edge:
         self.directives = HostDirectives()
         """Bans and the notice of the server's operator that are in force now."""
         self.is_cut_off_from_core = False
-        """True while the edge receives nothing from any core. Its clients must then connect through another edge."""
+        """True while the edge receives nothing from any server core. Its clients must then connect through another edge."""
         self.loop_lag = loop_lag
         """Meter of the event loop's delays (stalls). The time of a stall is not charged to the clocks of players."""
         self.loop_lag.add_measurement_condition(lambda: bool(self.connections))
@@ -253,7 +253,7 @@ class Edge:
     # from the core
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
-        """Deliver messages from the core to clients of this edge, in order. Drop messages for clients that have left.
+        """Deliver messages from the server's core to clients of this edge, in order. Drop messages for clients that have left.
 
         A `RequestResync` is for the edge itself, which answers with the list of its clients.
         """
@@ -282,7 +282,7 @@ class Edge:
             del self._topics[publish.topic]
 
     def resync_with_core(self) -> None:
-        """Send the core the list of connected clients and their topics, because the core is new or messages were lost."""
+        """Send the server's core the connected clients and their topics, because the core is new or messages were lost."""
         clients = list(self._clients.values())
         admissions = [
             admission for client in clients if (admission := client.make_resync_entry()) is not None

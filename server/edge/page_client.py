@@ -1,7 +1,7 @@
 """Internal client through which the server's own web page sees the arena.
 
-To the core, this client is a spectator without a socket. Like any spectator, it sees matches in progress and the listing
-(matches, bots, open challenges and events).
+To the core (the part of the server that runs matches), this client is a spectator without a socket. Like any spectator,
+it sees matches in progress and the listing (matches, bots, open challenges and events).
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from arena.server.edge.edge import Edge
 
 PAGE_CLIENT_HELLO = Hello("page", role="spectator", program="page")
-"""Hello message with which the web page's internal client asks the core for admission, as a spectator."""
+"""Hello message with which the web page's internal client asks the server's core for admission, as a spectator."""
 CORE_ANSWER_TIMEOUT_SECONDS = 2.0
-"""Longest time to wait for the core to answer a request of the web page, in seconds."""
+"""Longest time to wait for the server's core to answer a request of the web page, in seconds."""
 IDLE_SECONDS_BEFORE_DISCONNECT = 30.0
-"""Time without a request after which the web page's client disconnects from the core, in seconds."""
+"""Time without a request after which the web page's internal client disconnects from the server's core, in seconds."""
 PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS = 10.0
-"""Time, in seconds, for which the core is not asked for a listing again after it has left a request unanswered."""
+"""Time, in seconds, for which the server's core gets no further request for a listing after it has left one unanswered."""
 MAX_LOBBY_LISTING_AGE_SECONDS = 0.25
-"""Maximum age of the last received listing, in seconds, at which it is returned without a new request to the core."""
+"""Maximum age of the last received listing, in seconds, at which it is returned without a request to the server's core."""
 
 
 class ConnectedClient(Struct, frozen=True):
-    """Client that the core has admitted, as listed on the web page for the server's operator."""
+    """Client that the server's core has admitted, as listed on the web page for the server's operator."""
 
     name: str
     role: str
@@ -55,14 +55,14 @@ class ConnectedClient(Struct, frozen=True):
 
 
 class PageClient:
-    """Client of the core through which the web page gets live matches. It connects when needed, and disconnects when idle."""
+    """Client of the server's core through which the web page gets live matches. It disconnects when idle."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
         self._client_number = 0
-        """Number by which the core knows this client; 0 while it is not connected."""
+        """Number by which the server's core knows this client; 0 while the client is not connected."""
         self._admission: asyncio.Future[None] | None = None
-        """Future that is done once the core has admitted the client; None before the first request."""
+        """Future that is done once the server's core has admitted the client; None before the first request."""
         self._open_requests: dict[str, asyncio.Future[ServerMessage | None]] = {}
         """Future for the answer to each open request, by match id, or by an empty key for the listing.
 
@@ -108,7 +108,7 @@ class PageClient:
         return reply if isinstance(reply, Listing) else None
 
     def list_admitted_clients(self) -> list[ConnectedClient]:
-        """Return the clients of this process that the core has admitted, longest connected first."""
+        """Return the clients of this process that the server's core has admitted, longest connected first."""
         now = self._edge.now_ns()
         clients = [
             ConnectedClient(
@@ -164,7 +164,7 @@ class PageClient:
         )
 
     def disconnect_from_core(self) -> None:
-        """Disconnect from the core until the next request."""
+        """Disconnect from the server's core until the next request of the web page."""
         if self._idle_timer is not None:
             self._idle_timer.cancel()
         if self._client_number:
@@ -207,7 +207,7 @@ class PageClient:
         )
 
     def resubscribe_to_core(self) -> None:
-        """Send a new core all unanswered requests again. If no core has answered this client's hello, send the hello first."""
+        """Send all unanswered requests to a new server core, after the hello if no core has answered this client's hello."""
         if self._admission is None or not self._admission.done():
             self._edge.core.submit(AdmissionRequest(self._client_number, PAGE_CLIENT_HELLO, ""))
         for key in self._open_requests:

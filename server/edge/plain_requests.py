@@ -24,7 +24,7 @@ MAX_REQUESTS_PER_CONNECTION = 1000
 PLAIN_REQUEST_METHODS = ("GET", "HEAD", "POST")
 """Methods of plain requests. None of these requests may have a body."""
 HANDLER_FAILURE_LOG_LINE = "a request could not be answered"
-"""Line in the log before the traceback of an exception that a page handler raised."""
+"""Line in the server's log before the traceback of an exception that a page handler raised."""
 
 
 def make_page_response(page_handler: PageHandler, request: Request, address: str) -> Response | MakeResponse:

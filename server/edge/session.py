@@ -1,4 +1,4 @@
-"""Session of one websocket as a client of the core, from its hello to its end.
+"""Session of one websocket as a client of the server's core, from its hello (first message) to its end.
 
     frame -> message -> limits -> core.submit(MessageReceived)       SendToClient -> frame -> connection
 
@@ -84,7 +84,7 @@ The bot has reconnected, its name is taken, the server stops, or the event is ov
 MESSAGE_BURST_SECONDS = 4
 """Time without messages in which a client's allowance of messages grows from nothing to its maximum, in seconds."""
 ADMISSION_TIMEOUT_SECONDS = 60.0
-"""Longest time for the core to answer a hello, in seconds, for example while a new core takes over."""
+"""Longest time for the server's core to answer a hello, in seconds, for example while a standby core takes over."""
 CONTROL_FRAMES_PER_SECOND = 10.0
 """Average number of control frames (pings, pongs) per second that a client may send. The server answers each ping."""
 CONTROL_FRAME_BURST = 100
@@ -115,21 +115,21 @@ class PlayedMatchState:
     clock_ran_ns: int = 0
     """Time that the turn's clock had already run when the turn was written, in ns; 0 unless the turn was sent again."""
     stalled_ns_at_turn: int = 0
-    """Total time of all stalls of the event loop since its start, in ns, as it was when the turn was written.
+    """Total time of all stalls of the event loop since its start, in ns, at the moment when the turn was written.
 
     A stall is a long delay of the event loop. Only later stalls are left out of the client's thinking time.
     """
     has_match_ended: bool = False
     """True if the match ended while the client had a turn to answer. The answer may still arrive, and is then dropped."""
     answer: MessageReceived | None = None
-    """Client's answer to the turn, until the core accepts or rejects the answer; otherwise None.
+    """Client's answer to the turn, until the server's core accepts or rejects the answer; otherwise None.
 
     If the core is replaced in between, the new core gets the answer too.
     """
 
 
 class Session:
-    """State of one open websocket: it decodes the client's messages, enforces limits, and passes messages to the core."""
+    """Session of one open websocket: decodes messages of the client, enforces limits, and calls the server's core."""
 
     __slots__ = (
         "_connection",
@@ -157,7 +157,7 @@ class Session:
         self._connection = connection
         limits, now = edge.limits, edge.now_ns()
         self.client_number = 0
-        """Number by which the core knows the client; 0 until the client has sent its hello."""
+        """Number by which the server's core knows the client; 0 until the client has sent its hello."""
         self.hello: Hello | None = None
         """Hello of the client; None before it arrives.
 
@@ -168,7 +168,7 @@ class Session:
         self.connected_since_ns = now
         """Time at which the session was opened, in monotonic ns."""
         self.submitted_message_count = 0
-        """Number of messages passed to the core so far. The connection counts a cost in CPU time for each of them."""
+        """Number of messages passed to the server's core so far. Each costs the client's address some CPU time."""
         self.played_matches: dict[str, PlayedMatchState] = {}
         """State of the client in each of its matches in progress, by match id."""
         self._topics: dict[str, Topic | None] = {}
@@ -190,9 +190,9 @@ class Session:
         self.waiting_messages: list[tuple[ClientMessage, int, int]] = []
         """Messages that wait in the fair queue, each with its arrival time (monotonic ns) and its cost in µs."""
         self._early_frames: list[tuple[Frame, int]] = []
-        """Frames that arrived after the hello and before the core's answer to it, each with its arrival time (monotonic ns)."""
+        """Frames that arrived before the server's core answered the hello, each with its arrival time (monotonic ns)."""
         self._has_sent_welcome = False
-        """True once the core's `welcome` and the messages that belong to it are written.
+        """True once the `welcome` message of the server's core, and the messages that belong to it, are written.
 
         A `start` message before that time repeats a match that is already in progress. A later one begins a new match.
         """
@@ -295,7 +295,7 @@ class Session:
         return data.decode(errors="replace") if self._message_opcode is TEXT_OPCODE else data
 
     def _handle_message_outside_turn(self, message: ClientMessage, arrived_ns: int) -> None:
-        """Check a message that does not answer a turn against the client's limits.
+        """Check a message that does not answer a `turn` message against the client's rate limits.
 
         Pass it to the core, put it into the fair queue, or refuse it.
         """
@@ -377,7 +377,7 @@ class Session:
         self.send_hello_to_core()
 
     def send_hello_to_core(self) -> None:
-        """Send the client's hello to the core, for the first time or again."""
+        """Send the client's hello to the server's core, for the first time or, if another core takes over, again."""
         if self.hello is not None:
             self._edge.core.submit(AdmissionRequest(self.client_number, self.hello, self._connection.address))
 
@@ -513,7 +513,7 @@ class Session:
         self._connection.write_or_disconnect_slow_client(encoded_frames)
 
     def send(self, effect: SendToClient) -> None:
-        """Send the client a message from the core."""
+        """Send the client a message from the server's core, and update the session by it."""
         message = effect.message
         message_type = type(message)
         if message_type is Turn:
@@ -664,7 +664,7 @@ class Session:
         self._topics.pop(topic_name, None)
 
     def request_whole_match_again(self, match_id: str) -> None:
-        """Ask the core for the match so far (`view` message), because the client has missed messages about it."""
+        """Ask the server's core for a match so far (`view` message), because the client has missed messages about it."""
         self._edge.core.submit(MessageReceived(self.client_number, Watch(match_id), self._edge.now_ns()))
 
     # resync
@@ -679,7 +679,7 @@ class Session:
         )
 
     def resubscribe_to_core(self) -> None:
-        """Send a new core the client's requests to follow topics (matches, or the listing).
+        """Send the client's requests to follow topics (matches, or the listing) to a new server core.
 
         If no core has answered the client's hello yet, send only the hello.
         """

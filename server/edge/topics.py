@@ -37,7 +37,7 @@ FOLLOWERS_PER_BATCH = 4
 CURSOR_AFTER_MISSED_MESSAGE = -1
 """Value in `Topic._cursors_by_follower` for a follower that has missed a message, and must get the whole match again."""
 CURSOR_AWAITING_VIEW = -2
-"""Value in `Topic._cursors_by_follower` for a follower that has missed a message, while the core is asked for the whole match.
+"""Value in `Topic._cursors_by_follower` for a follower that has missed a message, while the core sends the whole match.
 
 The core answers with a `view` message.
 """

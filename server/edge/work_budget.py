@@ -21,7 +21,7 @@ class WorkBudget:
     """
 
     def __init__(self, limits: HostLimits) -> None:
-        """Start with full budgets. `limits` may change later: `work_ms_per_second` is read at each use."""
+        """Start with full budgets. `limits.work_ms_per_second` is read at each use, so a later change takes effect."""
         self._limits = limits
         self._rate_limit = RateLimit(BUDGET_REFILL_SECONDS)
 

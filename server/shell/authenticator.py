@@ -93,7 +93,7 @@ class Authenticator:
         self._already_admitted: set[int] = set()
         """Numbers of the clients in `_queued_requests` that were already admitted, because they sent the secret of their session."""
         self._bot_names_to_look_up: dict[str, None] = {}
-        """Names of bots whose ratings and owners must still be read from the store for a new core, in order of arrival."""
+        """Names of bots, by arrival, whose ratings and owners must still be read from the store for a new server core."""
         self._request_arrived = asyncio.Event()
 
     def issue_token(self, bot_name: str) -> str:

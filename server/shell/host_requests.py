@@ -37,9 +37,9 @@ class HostRequestHandler:
         self._pending_answers: dict[int, asyncio.Future[RequestAnswer]] = {}
         """Future for each answer that a web page waits for, by number of the request."""
         self._last_core = shell.core
-        """Core to which the requests in `_should_log_refusal` were passed. A new core gets the unanswered ones again."""
+        """Server core that got the requests in `_should_log_refusal`. Its successor gets the unanswered ones again."""
         self._should_log_refusal: dict[int, bool] = {}
-        """Requests from the store that the core has got, by number: True if the log gets a line when the core refuses one.
+        """Requests from the store that the core has got, by number: True if a refusal by the core is written to the log.
 
         A refusal of `FindConnectedClient` is not logged, because this request is only a question.
         """

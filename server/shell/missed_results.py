@@ -43,7 +43,7 @@ class MissedResultSender:
             MAX_QUEUED_RESULT_REQUESTS
         )
         self._unanswered_requests: set[SendMissedResult] = set()
-        """Unanswered requests. If the core repeats one, for example after an edge has lost messages, the repetition is dropped.
+        """Requests not answered yet. If the core repeats one, for example after an edge has lost messages, drop the repetition.
         """
         shell.add_effect_handler(SendMissedResult, self._enqueue_request)
 
@@ -58,7 +58,7 @@ class MissedResultSender:
             self._unanswered_requests.add(request)
 
     async def send_requested_results(self) -> None:
-        """Answer the core's requests (`SendMissedResult`) until cancelled."""
+        """Answer the requests of the server's core (`SendMissedResult`) until cancelled."""
         with self._send_stream, self._receive_stream:
             async for request in self._receive_stream:
                 while (message := await self._find_result_message(request)) is None:

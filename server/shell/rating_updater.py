@@ -28,7 +28,7 @@ class RatingUpdater:
         self._has_uncounted_matches = True
         self._has_loaded_seasons = False
         self._season_numbers: dict[str, int] = {}
-        """Number of the season of each game, from 1, as last reported to the core. A game in its first season has no entry."""
+        """Number of each game's season, as last reported to the server's core. A game in its first season, 1, has no entry."""
         shell.add_effect_handler(SaveFinishedMatch, self.record_finished_match)
 
     def record_finished_match(self, _finished: SaveFinishedMatch) -> None:

@@ -114,7 +114,7 @@ class Shell:
     ) -> None:
         """Set up the shell of a server.
 
-        journal             journal that stores the effects
+        journal             log of matches in the store, to which the effects are committed
         find_record_line    function that returns a stored record, by the id of its match
         authenticator       check of clients' names and tokens
         loop_lag            meter of the event loop's lag, shared with the edge
@@ -359,7 +359,7 @@ class Shell:
         self._batch_due.set()
 
     async def _build_core_from_store(self) -> list[Effect]:
-        """Build a core from the store, and return its first effects."""
+        """Build the server's core from the store, and return its first effects."""
         restore = await self._journal.load_restart_state(self._event_name)
         now = self._now_ns()
         self._core = Core(self.settings, self._make_seed(), now)
