@@ -4,18 +4,21 @@ Some positions of each match are samples: their features, and as the target Maxi
 weighted mean of two chances. SEARCH_WEIGHT_IN_TARGET is the weight of the chance that a search finds. This search is
 deeper than those that chose the moves. The rest is the weight of the match's result: 1 if Maxie won and 0 if she lost; a
 draw counts as one half in tic-tac-toe, and as her share of the armies in Riskless. The further away the end of the
-match, the closer the result is moved to one half. Other samples are positions that a few random plies after a position
-of the match lead to, because a search also estimates positions that no good player reaches. Their targets come from the
-search alone.
+match, the closer the result is moved to one half.
+
+Other samples are positions that lie a few random plies after a position of a match, because a search also estimates
+positions that no good player reaches. The targets of these samples come from the search alone.
 
 The fit finds the weights that predict the targets best. Each map has its own slope, because an army is worth more on a
 small map than on a large one, and its own tempo: the value of having the move. There is no other constant, since
 mirrored positions have opposite features.
 
 The fit starts from the weights with which the matches were played, and a penalty (RIDGE_PENALTY_STRENGTH) keeps it close
-to them if the samples show little. Each generation plays and searches with the weights of the previous generation. In
-the first generation, all weights may be 0. Then a search sees only wins within its depth. Chance decides who wins these
-matches, but their results are enough to learn from.
+to them if the samples show little.
+
+Each generation plays and searches with the weights of the previous generation. In the first generation, all weights may
+be 0. Then a search sees only wins within its depth. Chance decides who wins these matches, but their results are enough
+to learn from.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class Referee:
         self.turn_sent_ns: int | None = None
         """Time (monotonic ns) at which `turn`, the request for the next move, was sent; None while no clock runs."""
         self._turn_lag_ns = 0
-        """Smallest recent ping time of the mover's connection at the start of the turn, in ns; 0 if unknown."""
+        """Smallest recent ping time of the mover's connection when `turn` was sent, in ns; 0 if unknown."""
         self._flag_time_ns = 0
         """Time (monotonic ns) at which the mover loses on time: after the time left, margin and lag credit."""
         self._apply_opening_moves()
@@ -212,7 +212,7 @@ class Referee:
         If the message was sent before (`turn.clock_ran_ns` is not 0), the clock starts with that much time used. The time
         between the two messages costs the mover nothing.
 
-        Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
+        Return None, and start no clock, if `turn` is not for the next ply, or its player has not reconnected.
         """
         # If the mover is not connected, the turn begins when the mover returns.
         is_connected = self.mover not in self.readiness.players_to_reconnect
@@ -364,7 +364,7 @@ class Referee:
         return self._handle_reconnection(player, now_ns)
 
     def _handle_recovery(self, now_ns: int) -> list[RefereeEffect]:
-        """Mark both players as disconnected. The interrupted turn restarts when its mover has reconnected."""
+        """Mark both players as disconnected after an outage. The mover gets `turn` (request for a move) again on its return."""
         self.readiness.expect_reconnections(now_ns)
         self.turn_sent_ns = None
         self._disconnection_times_ns = dict.fromkeys(Player, now_ns)

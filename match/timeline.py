@@ -39,7 +39,7 @@ MAX_MOVE_EXCERPT_LENGTH = 60
 
 
 class TimelineEntry(Struct, frozen=True):
-    """One event of a match. Times are in ms; a field is None if it does not apply to the event."""
+    """One event of a match, such as a move. Times are in ms; a field is None if it does not apply to the event."""
 
     at: float
     """Time since the match was opened, in ms, without the time during which the server was down."""
@@ -49,9 +49,9 @@ class TimelineEntry(Struct, frozen=True):
     """Description of the event: the move as text, or a few words."""
     ply: int | None = None
     had: int | None = None
-    """Time on the mover's clock when the turn was sent, in ms, without the margin."""
+    """Time on the mover's clock when `turn`, the request for the move, was sent, in ms, without the margin for the network."""
     took: float | None = None
-    """Time from sending the turn to the arrival of the move, in ms."""
+    """Time from sending `turn`, the request for the move, to the move's arrival, in ms."""
     credited: float | None = None
     """Time credited for the network (lag credit), in ms."""
     left: int | None = None

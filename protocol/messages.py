@@ -70,7 +70,7 @@ class Hello(Struct, frozen=True, tag="hello"):
     engine: EngineInfo | UnsetType = UNSET
     """Engine that chooses the moves. `engine.threads` is its number of search threads, unless a `start` allows fewer."""
     rules: Annotated[dict[Name, Name], Meta(max_length=32)] | UnsetType = UNSET
-    """Digest of the rules of each custom game that the bot knows, by the game's name; UNSET if the bot does not check rules."""
+    """Digest (hash) of each custom game's rules that the bot knows, by the game's name; UNSET if the bot checks no rules."""
 
 
 class Ready(Struct, frozen=True, tag="ready"):
@@ -414,7 +414,7 @@ class ListedBot(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True, tag="listing"):
-    """Current matches, bots, open challenges and events of a server, for a client that sent `browse`."""
+    """Current matches, bots, open challenges and events (tournaments) of a server, for a client that sent `browse`."""
 
     matches: list[LiveMatch]
     bots: list[ListedBot]
@@ -445,7 +445,7 @@ class View(Struct, frozen=True, tag="view"):
     moves: list[Played]
     clocks: Clocks
     mover: Seat | None
-    """Player whose clock runs; None before the first turn."""
+    """Player whose clock runs; None before the first move is requested."""
     engines: EnginesBySeat = EnginesBySeat()
     """Description of each player's engine; None for a player whose bot sent none."""
     time_odds: TimeOdds | UnsetType = UNSET

@@ -73,7 +73,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     engines: EnginesBySeat | None = None
     """Engines of both players; None if neither sent a description, or in records older than this field."""
     rules: str = ""
-    """Hash of the rules of a custom game (docs/games.md); empty for a game that the project ships."""
+    """Digest (hash) of the rules of a custom game (docs/games.md); empty for a game that the project ships."""
 
 
 def format_record_line(record: Record) -> str:

@@ -185,7 +185,9 @@ class Client:
             self._clock.call_later(RESIGN_TIMEOUT_SECONDS, self.stop)
 
     async def run(self) -> ResultCounts:
-        """Play until `stop` is called, the quota of matches is used up, or the entered event is over. Return the result counts.
+        """Play until `stop` is called, the quota of matches is used up, or the entered event is over.
+
+        Return the numbers of matches won, drawn, lost and void.
 
         Raises ClientError if the client cannot continue. To end `run` early, call `stop`: a cancellation does not end the
         bots' threads.
@@ -227,7 +229,7 @@ class Client:
     async def _stay_connected(self) -> None:
         """Keep a connection open, by reconnecting after each loss. Never returns normally.
 
-        Raises ClientError if the client cannot continue, and _EnteredEventOver if its event is over.
+        Raises ClientError if the client cannot continue, and _EnteredEventOver if the event that the bot has entered is over.
         """
         give_up_time = self._clock.now() + self._settings.connect_wait_seconds
         attempts, pause_seconds, is_server_stopping = 0, 0.0, False

@@ -126,7 +126,7 @@ async def open_connection(url: str) -> ClientConnection:
 
 
 def _is_local(url: str) -> bool:
-    """Return True if the URL's host is this machine, which a client must reach directly, without a proxy."""
+    """Return True if the URL names this machine, which a client must reach directly, without a proxy."""
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback

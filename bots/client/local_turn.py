@@ -1,4 +1,4 @@
-"""One turn of a bot in a match without a server."""
+"""Choice of one move by a bot in a match without a server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arena.match.referee_events import MoveReceived, TurnStarted
 
 
 def choose_move(bot: Bot, match: Match, referee: Referee) -> MoveReceived:
-    """Start the turn and the clock of `bot`, and return its move as an event, which the caller passes to the referee.
+    """Let `bot` choose a move while its clock runs. Return the move as a referee's event, which the caller passes to `referee`.
 
     match  match that was assigned to the bot; not read from `bot.match`, which the bot's code may have changed
 

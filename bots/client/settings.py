@@ -24,7 +24,7 @@ class ClientSettings:
     games: tuple[str, ...] = ()
     """Games to play; empty for all."""
     rules: Mapping[str, str] = field(default_factory=dict)
-    """Digest of the rules of each user-defined game, by game. The server compares each with the digest of its own rules."""
+    """Digest (hash) of the rules of each user-defined game, by game. The server compares it with that of its own rules."""
     maps: tuple[str, ...] = ()
     """Riskless maps to play on; empty for all."""
     time_controls: tuple[str, ...] = ()

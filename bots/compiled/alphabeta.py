@@ -1,4 +1,4 @@
-"""Main search: alpha-beta with all optimizations, written as one loop over an explicit stack.
+"""Main search: alpha-beta with a transposition table, pruning and threads, written as one loop over an explicit stack.
 
 The search promises, as a fail-soft negamax:
 - The fields DEPTH, ALPHA and BETA of a node's stack frame are the depth and the window of its search. The value of a node
@@ -92,7 +92,7 @@ The masked bits are 0 at every 32nd node.
 
 @cache
 def make_search_kernel(kernel: Kernel) -> Any:
-    """Return the kernel search(mem, shared, rules, table, is_helper) for one game.
+    """Return the compiled function search(mem, shared, rules, table, is_helper) for one game.
 
     mem        this thread's memory (`bots.compiled.memory_layout`)
     shared     memory of all threads

@@ -65,7 +65,7 @@ def compute_sources_digest(folder: Path) -> str:
 
 # Computed at import: a process that runs during an upgrade must not store old code under the new digest.
 SOURCES_DIGEST = compute_sources_digest(Path(__file__).parent)
-"""Digest of this package's sources, as this process loaded them."""
+"""Digest of this package's sources as this process loaded them, used in the name of the folder with their kernels."""
 
 
 def get_kernel_folder(cache_folder: Path) -> Path:
@@ -131,7 +131,7 @@ def hold_compile_lock() -> Iterator[None]:
 
 
 def compile_kernel(function: Function, name: str) -> Function:
-    """Return `function` as a kernel. Its first call compiles it, or loads it from the cache, where it is called `name`.
+    """Return `function` as a kernel. The kernel's first call compiles it, or loads it from the cache by its `name`.
 
     A kernel runs without the GIL and without checks: indices must be valid, and a division by zero is not detected.
     """
@@ -191,5 +191,5 @@ class _CacheLocator:
         """Do nothing, because `choose_cache_folder` has created the folder."""
 
     def get_source_stamp(self) -> str:
-        """Return the name of the cache folder, in which numba sees if the sources have changed: the name is their digest."""
+        """Return the name of the cache folder, by which numba sees changed sources, because it contains their digest."""
         return self._cache_folder.name

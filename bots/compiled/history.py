@@ -32,7 +32,7 @@ HISTORY_SCORE_LIMIT = 200
 
 @inlined
 def find_histories(mem: Any, node: Any) -> Any:
-    """Return the index, in a thread's memory, of the histories of the moves of the node's player.
+    """Return the index, in a thread's memory, of the histories of the moves of the player to move at the node.
 
     The history of the move with the number n is n words after this index.
     """

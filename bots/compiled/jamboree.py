@@ -108,8 +108,8 @@ def compute_threshold(
 ) -> Any:
     """Return the value that `move` must exceed to become the best move.
 
-    This is the best value so far. But at the root of an exact search, a move before `best_move` in move order needs only
-    an equal value, so that the first of equal moves is the best.
+    The threshold is the best value so far. But at the root of an exact search, a move before `best_move` in move order needs
+    only an equal value, so that the first of equal moves is the best.
     """
     return (
         best_value - 1
@@ -134,7 +134,7 @@ class SplitPoints:
         def open_split(mem: Any, shared: Any, frame: Any) -> Any:
             """Open a split point, so that other threads can help with the moves of the node in `frame` that are not yet begun.
 
-            Return False if all split points of this thread are in use.
+            Return False, and open none, if all SPLITS_PER_THREAD split points of this thread are in use.
             """
             node = frame + words
             split_words = get(shared, SearchOption.SPLIT_WORDS)

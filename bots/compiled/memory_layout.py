@@ -75,11 +75,11 @@ class Frame(IntEnum):
     SPLIT_INDEX = 10  # index of that move at the split point
     WINDOW = 11  # a SearchWindow
     THRESHOLD = 12  # value that the move must exceed to be the best one
-    KEY = 13
+    KEY = 13  # hash key of the position
     SPLIT = 14  # split point at this node; valid only if ROLE is not NONE
     ROLE = 15  # a SplitPointRole
     OUTER_SPLIT = 16  # previous value of register INNERMOST_SPLIT
-    HINT = 17  # the table's move
+    HINT = 17  # move that the transposition table has for the position
     MOVE_LIST_STATE = 18  # a MoveListState
     MOVE_LIST = 19  # start of the move list
     FIXED_ALPHA = 20  # alpha for all later moves in the course's form of Jamboree
@@ -129,21 +129,21 @@ class SearchOption(IntEnum):
     """Index of each option of the search in the memory that all threads share. The caller sets the options."""
 
     THREAD_COUNT = 32
-    NODE_LIMIT = 33
+    NODE_LIMIT = 33  # number of nodes of all threads at which the search stops
     PLIES_LEFT = 34  # plies from the root until the match is a draw
     USE_TABLE_VALUES = 35  # 1 to use the transposition table's values
-    USE_HINTS = 36  # 1 to use the table's moves
-    ORDER_BY_SCORE = 37
-    IS_EXACT = 40
+    USE_HINTS = 36  # 1 to search the transposition table's move first
+    ORDER_BY_SCORE = 37  # 1 to search moves in the order of their scores
+    IS_EXACT = 40  # 1 to find plain minimax's value, and the first of its best moves
     TEMPO = 42  # value of being the player to move
     SPREAD = 43  # standard deviation of the change in value from one depth to the depth two plies deeper
-    SPLIT_DEPTH = 44
+    SPLIT_DEPTH = 44  # minimum depth of a node whose moves are shared among threads
     IS_COURSE_FORM = 45  # 1 for the course's form of Jamboree
     PRUNE_PERMILLE = 46  # fraction of moves that the course's form searches in sequence, in thousandths
-    GENERATION = 47
+    GENERATION = 47  # number of the root search, modulo AGE_COUNT
     USE_NULL_WINDOWS = 48  # 1 to test moves with a null window first, also without Jamboree
-    TABLE_MASK = 49
-    SPLIT_WORDS = 51
+    TABLE_MASK = 49  # bit mask that selects a bucket of the transposition table by a hash key
+    SPLIT_WORDS = 51  # size of a split point, in words
     IS_SELECTIVE = 52  # 1 to prune by estimates and shallower searches, and to use deeper table entries
     EXAMINED_MOVES_AT_DEPTH_1 = 53  # 0: examine all moves, and reduce none at any depth
     USE_FORESEE = 54  # 1 to value leaves from the node above them

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SolvedMap:
-    """Solved map: the table of its values, the duration of solving, and the result of the verification."""
+    """Solved map: the table with the value of each position, the duration of solving, and the result of the verification."""
 
     map: RisklessMap
     table: SolvedTable

@@ -53,7 +53,7 @@ class Verification:
     code_mismatch: CodeMismatch | None
     """First board with a wrong value; None if all values are correct."""
     header_errors: Sequence[str]
-    """Errors in the header of the file, one sentence each."""
+    """Errors in the header of the table's file, one sentence each."""
 
     @property
     def errors(self) -> list[str]:

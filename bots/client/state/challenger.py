@@ -41,7 +41,7 @@ class Challenger:
         self._open_challenge_ids.add(challenged.challenge)
 
     def handle_refusal(self) -> bool:
-        """Handle an error that may refuse a challenge. Return True if this client had an unanswered challenge."""
+        """Handle an error that may refuse a challenge. Return True if a challenge was unanswered, which counts as refused."""
         was_sent = self._unanswered_count > 0
         self._unanswered_count = max(0, self._unanswered_count - 1)
         return was_sent
