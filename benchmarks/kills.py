@@ -140,7 +140,10 @@ def main() -> int:
         help="number of parallel matches, only for `server`; default: %(default)s",
     )
     parser.add_argument(
-        "--seed", type=int, default=1, help="seed of the random times of the kills; default: 1"
+        "--seed",
+        type=int,
+        default=1,
+        help="seed of the random times at which the program is killed; default: %(default)s",
     )
     arguments = parser.parse_args()
     kill = list_faults_after_ladder_kills if arguments.part == "ladder" else list_faults_after_server_kills

@@ -60,7 +60,7 @@ class CheckContext:
 
     server: ScriptedServer
     tiny_time_control: TimeControl
-    margin_ms: int
+    network_margin_ms: int
     """Time in ms by which the bot may exceed `tiny_time_control`, as an allowance for network delay."""
 
     @property
@@ -275,7 +275,7 @@ async def _resume_match(context: CheckContext, match: ScriptedMatch) -> None:
 
 async def check_tiny_clock(context: CheckContext) -> None:
     """The bot must make every move within a very short time limit plus the network margin."""
-    match = await _begin_timed_match(context, context.tiny_time_control, context.margin_ms)
+    match = await _begin_timed_match(context, context.tiny_time_control, context.network_margin_ms)
     await match.play_moves_and_end(MAX_MOVES_PER_MATCH)
 
 
@@ -301,11 +301,11 @@ async def check_pings_while_thinking(context: CheckContext) -> None:
 
 
 async def _begin_timed_match(
-    context: CheckContext, time_control: TimeControl, margin_ms: int
+    context: CheckContext, time_control: TimeControl, network_margin_ms: int
 ) -> ScriptedMatch:
     """Begin a match of Riskless on the map m1, on which bots need time to think.
 
-    If the bot does not play Riskless, begin a match of the first game that the bot supports. `margin_ms` is the time by
+    If the bot does not play Riskless, begin a match of the first game that the bot supports. `network_margin_ms` is the time by
     which the bot may exceed its clock.
     """
     bot_connection = await context.server.connect_bot()
@@ -314,7 +314,7 @@ async def _begin_timed_match(
         if "riskless" in context.supported_game_names
         else context.make_game()
     )
-    match = ScriptedMatch(bot_connection, game, Player.MAXIE, time_control, margin_ms)
+    match = ScriptedMatch(bot_connection, game, Player.MAXIE, time_control, network_margin_ms)
     await match.begin_match()
     return match
 

@@ -54,7 +54,7 @@ async def check_bot(
     command: Sequence[str] | None,
     *,
     tiny_time_control: TimeControl,
-    margin_ms: int,
+    network_margin_ms: int,
     patience_seconds: float,
     check_names: Collection[str] = (),
     host: str = "127.0.0.1",
@@ -66,7 +66,7 @@ async def check_bot(
 
     command: command that starts the bot; None if the bot is started elsewhere. The bot connects to the URL in the
         environment variable ARENA_URL.
-    tiny_time_control, margin_ms: time limit per move, and allowance for network delay, in the check "tiny clock"
+    tiny_time_control, network_margin_ms: time limit per move, and allowance for network delay, in the check "tiny clock"
     patience_seconds: time limit in seconds for each action of the bot that no chess clock limits, such as connecting
     check_names: names of the checks to run, besides the handshake; empty for all
     host, port: address on which the scripted server listens; port 0 for any free port
@@ -80,7 +80,7 @@ async def check_bot(
     results: list[CheckResult] = []
     async with open_scripted_server(command, patience_seconds, host, port) as server:
         on_listening(server.url)
-        context = CheckContext(server, tiny_time_control, margin_ms)
+        context = CheckContext(server, tiny_time_control, network_margin_ms)
         is_reachable = True
         for name, requirement, check in list_checks(context):
             if check_names and name not in check_names and name != "handshake":

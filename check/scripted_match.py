@@ -33,14 +33,14 @@ class ScriptedMatch:
         game: AnyGame,
         seat: Player,
         time_control: TimeControl,
-        margin_ms: int,
+        network_margin_ms: int,
     ) -> None:
         self.bot_connection = bot_connection
         self.game = game
         self.bot_seat = seat
         """Player (Maxie or Minnie) whose moves the bot makes."""
         self.time_control = time_control
-        self.margin_ms = margin_ms
+        self.network_margin_ms = network_margin_ms
         self.match_id = uuid.uuid4().hex
         self.moves: list[PlainData] = []
         """Moves of both players so far, as plain data in the form of the protocol."""
@@ -76,7 +76,7 @@ class ScriptedMatch:
             SEAT_BY_PLAYER[self.bot_seat],
             players,
             self.time_control,
-            self.margin_ms,
+            self.network_margin_ms,
             ready_ms,
         )
 
@@ -121,7 +121,7 @@ class ScriptedMatch:
 
         Raises ProtocolFault if the move is late or illegal, or if the bot sends another message instead.
         """
-        allowed_seconds = (self.time_control.base_ms + self.margin_ms) / 1000
+        allowed_seconds = (self.time_control.base_ms + self.network_margin_ms) / 1000
         while True:
             if self._early_message is not None:
                 (message, received_at), self._early_message = self._early_message, None
@@ -148,7 +148,7 @@ class ScriptedMatch:
         if seconds_used > allowed_seconds:
             raise ProtocolFault(
                 f"the move at ply {message.ply} took {1000 * seconds_used:.0f} ms; the limit was {1000 * allowed_seconds:.0f} ms"
-                f" ({self.time_control.base_ms} ms plus a margin of {self.margin_ms} ms)"
+                f" ({self.time_control.base_ms} ms plus a margin of {self.network_margin_ms} ms)"
             )
         self.apply_move(message.move)
         accepted = Accepted(

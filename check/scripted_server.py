@@ -17,7 +17,7 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from arena.check.bot_connection import BotConnection, FrameLog, ProtocolFault
-from arena.processes.child import BotProgram, ChildProcess
+from arena.processes.child import BotLaunchSettings, ChildProcess
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.messages import MAX_CLIENT_FRAME_BYTES, SUBPROTOCOL, Hello
 
@@ -124,7 +124,7 @@ class ScriptedServer:
         max_seconds = self.patience_seconds
         if self.bot_process is None and self._command is not None:
             max_seconds = max(max_seconds, BOT_START_TIMEOUT_SECONDS)
-            program = BotProgram("checked", self._command, self.url)
+            program = BotLaunchSettings("checked", self._command, self.url)
             self.bot_process = await ChildProcess.start(program, "check-token")
             self._tasks.start_soon(self.bot_process.read_output_until_closed)
         connection = await self._wait_for_bot_connection(max_seconds)

@@ -20,7 +20,7 @@ from arena.processes.bot_process import (
     RestartPolicy,
     make_engine_command,
 )
-from arena.processes.child import BotProgram
+from arena.processes.child import BotLaunchSettings
 from arena.processes.tasks import open_background_tasks
 from arena.server.host import Host
 
@@ -144,7 +144,9 @@ async def open_bot_processes(
         names = [bot.name, *(f"{bot.name}#{number}" for number in range(2, count_processes(bot) + 1))]
         processes[bot.name] = [
             BotProcess(
-                BotProgram(name, make_start_command(bot, host.url, name, game_specs), host.url, folder),
+                BotLaunchSettings(
+                    name, make_start_command(bot, host.url, name, game_specs), host.url, folder
+                ),
                 host,
                 restart_policy,
                 on_notice,

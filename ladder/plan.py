@@ -216,7 +216,7 @@ def parse_openings(openings_text: str, folder: Path | None = None) -> int | Path
     if not openings_text.isdecimal():
         return (folder or Path()) / openings_text
     if int(openings_text) > MAX_OPENING_PLIES:
-        raise ValueError(f"must be at most {MAX_OPENING_PLIES} plies, not {openings_text}")
+        raise ValueError(f"an opening must have at most {MAX_OPENING_PLIES} plies, not {openings_text}")
     return int(openings_text)
 
 

@@ -28,12 +28,12 @@ class MatchClock(Struct, frozen=True, gc=False):
 
     maxie_time_control: TimeControl
     minnie_time_control: TimeControl
-    margin_ns: int
+    network_margin_ns: int
     """Extra time allowed on each move for network delay, in ns."""
     maxie_left_ns: int
-    """Time left to Maxie at the start of a turn, in ns, without `margin_ns`."""
+    """Time left to Maxie at the start of a turn, in ns, without `network_margin_ns`."""
     minnie_left_ns: int
-    """Time left to Minnie at the start of a turn, in ns, without `margin_ns`."""
+    """Time left to Minnie at the start of a turn, in ns, without `network_margin_ns`."""
     max_total_ns: int = 0
     """Limit of each player's thinking time in the whole match, in ns; 0 for no limit."""
     maxie_spent_ns: int = 0
@@ -64,12 +64,12 @@ class MatchClock(Struct, frozen=True, gc=False):
         return cls(time_control, minnie_time_control, margin_ms * NS_PER_MS, maxie_ns, minnie_ns, total_ns)
 
     def get_time_left_ns(self, player: Player) -> int:
-        """Return the time left to a player at the start of a turn, in ns, without `margin_ns`."""
+        """Return the time left to a player at the start of a turn, in ns, without `network_margin_ns`."""
         return self.maxie_left_ns if player is MAXIE else self.minnie_left_ns
 
     def get_max_move_ns(self, player: Player) -> int:
-        """Return the longest time that the next move of a player may take, in ns: the time left plus `margin_ns`."""
-        return (self.maxie_left_ns if player is MAXIE else self.minnie_left_ns) + self.margin_ns
+        """Return the longest time that the next move of a player may take, in ns: the time left plus `network_margin_ns`."""
+        return (self.maxie_left_ns if player is MAXIE else self.minnie_left_ns) + self.network_margin_ns
 
     def deduct_move_time(self, player: Player, elapsed_ns: int) -> MatchClock:
         """Return the clock after a move of a player that took `elapsed_ns`.
@@ -77,9 +77,9 @@ class MatchClock(Struct, frozen=True, gc=False):
         Raises ValueError if `elapsed_ns` is negative or more than `get_max_move_ns`.
         """
         time_left_ns = self.maxie_left_ns if player is MAXIE else self.minnie_left_ns
-        if not 0 <= elapsed_ns <= time_left_ns + self.margin_ns:
+        if not 0 <= elapsed_ns <= time_left_ns + self.network_margin_ns:
             raise ValueError(
-                f"the time spent on a move must be 0 to {time_left_ns + self.margin_ns} ns, not {elapsed_ns} ns"
+                f"the time spent on a move must be 0 to {time_left_ns + self.network_margin_ns} ns, not {elapsed_ns} ns"
             )
         is_maxie = player is MAXIE
         control = self.maxie_time_control if is_maxie else self.minnie_time_control
@@ -97,7 +97,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         return MatchClock(
             self.maxie_time_control,
             self.minnie_time_control,
-            self.margin_ns,
+            self.network_margin_ns,
             remaining_ns if is_maxie else self.maxie_left_ns,
             self.minnie_left_ns if is_maxie else remaining_ns,
             self.max_total_ns,

@@ -417,7 +417,7 @@ class Referee:
             away_ms = (now_ns - self._disconnection_times_ns[player]) / NS_PER_MS
             detail = f"{self._describe_player(player)} lost its connection and was away for {away_ms:.0f} ms"
             return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now_ns)
-        if stalled_ns > max(MAX_IGNORED_STALL_NS, self._clock.margin_ns):
+        if stalled_ns > max(MAX_IGNORED_STALL_NS, self._clock.network_margin_ns):
             detail = f"a player's time ran out, but the server stalled for {stalled_ns / NS_PER_MS:.0f} ms during the turn"
             return self._finish_match(None, EndReason.SERVER_FAULT, detail, now_ns)
         return self._end_by_timeout(player, "no move came", now_ns)

@@ -17,7 +17,7 @@ import anyio
 
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.processes import supervisor
-from arena.processes.child import STOP_TIMEOUT_SECONDS, BotProgram, ChildProcess
+from arena.processes.child import STOP_TIMEOUT_SECONDS, BotLaunchSettings, ChildProcess
 
 MAX_REPORTED_RESIGNATIONS = 3
 """Maximum number of a bot's resignations and crashes that are reported with its output. Later ones are reported without it."""
@@ -86,7 +86,7 @@ class BotProcess:
 
     def __init__(
         self,
-        program: BotProgram,
+        program: BotLaunchSettings,
         server: BotServer,
         policy: RestartPolicy,
         on_failure: Callable[[str], None],

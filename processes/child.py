@@ -31,7 +31,7 @@ There may be no end of the output, if another process has inherited the pipe and
 
 
 @dataclass(frozen=True)
-class BotProgram:
+class BotLaunchSettings:
     """Program that plays as a bot: its name on the server, its command line, and the server that it connects to."""
 
     name: str
@@ -56,7 +56,7 @@ class ChildProcess:
         """`anyio.Event` that is set once the output has been read to its end."""
 
     @classmethod
-    async def start(cls, program: BotProgram, token: str) -> Self:
+    async def start(cls, program: BotLaunchSettings, token: str) -> Self:
         """Start a bot's command, with the server's URL and the bot's name and token in its environment."""
         # With this PATH, `arena` and `python` are those of this installation, even if its folder was not in PATH.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])

@@ -115,7 +115,7 @@ def make_core_settings(
     return CoreSettings(
         program=PROGRAM_NAME_AND_VERSION,
         epoch_ns=epoch_ns,
-        grace_ms=round(1000 * matches.grace_seconds),
+        reconnect_grace_ms=round(1000 * matches.grace_seconds),
         # A copy, because a reload changes the host's settings in place, but not those of a core.
         limits=msgspec.structs.replace(settings.limits),
         pool=pool,

@@ -84,7 +84,7 @@ class ServerProcess:
     def _get_forwarder(self, index: int) -> ForwarderProcess:
         if self._forwarders is None:
             raise ValueError(
-                f"{self.name} was made without forwarders, so its connections cannot be disturbed"
+                f"{self.name} reaches NATS and PostgreSQL directly, so its connections cannot be disturbed: pass `forwarders`"
             )
         return self._forwarders[index]
 

@@ -169,15 +169,15 @@ class Client:
         """Return the number of this client's matches in play."""
         return self._machine.match_count
 
-    def stop_after_matches(self) -> None:
+    def stop_after_current_matches(self) -> None:
         """Accept no more matches, and end `run` when the matches in play are over."""
-        self._perform_actions(self._machine.stop_after_matches())
+        self._perform_actions(self._machine.stop_after_current_matches())
         if self._outbox is None and not self._machine.match_count:
             self.stop()  # without a connection no new match can have been assigned
 
     def resign_all(self) -> None:
         """Resign all matches in play and end `run`, immediately if there is no connection."""
-        self.stop_after_matches()
+        self.stop_after_current_matches()
         self._perform_actions(self._machine.resign_all())
         if self._outbox is None:
             self.stop()

@@ -134,7 +134,7 @@ def bot(
         str,
         typer.Option("--enter", metavar="EVENT", help="Event of the server to enter, e.g. weekly."),
     ] = "",
-    reconnect: Annotated[
+    max_reconnect_attempts: Annotated[
         int | None,
         typer.Option(
             "--reconnect",
@@ -216,7 +216,7 @@ def bot(
         time_controls=split_comma_list(time_controls),
         challenge=challenge,
         casual=casual,
-        reconnect=reconnect,
+        max_reconnect_attempts=max_reconnect_attempts,
         wait=wait,
         unique=unique,
         challenges_only=challenges_only,

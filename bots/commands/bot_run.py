@@ -129,7 +129,7 @@ async def _play_matches(
         challenge=settings.make_challenge(),
         event_name=settings.enter,
         joins_pool=not (settings.challenges_only or settings.challenge),
-        max_reconnect_attempts=settings.reconnect,
+        max_reconnect_attempts=settings.max_reconnect_attempts,
         connect_wait_seconds=settings.wait,
         quota=settings.max_matches,
         session_file=session_file,
@@ -173,7 +173,7 @@ async def _stop_on_signals(
     task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
     signal_actions: list[Callable[[], None]] = [
-        lambda: _stop_after_matches(client, print_note),
+        lambda: _stop_after_current_matches(client, print_note),
         lambda: _resign_matches(client, print_note),
     ]
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -185,12 +185,12 @@ async def _stop_on_signals(
                 signal_actions.pop(0)()
 
 
-def _stop_after_matches(client: Client, print_note: PrintNote) -> None:
+def _stop_after_current_matches(client: Client, print_note: PrintNote) -> None:
     if client.match_count:
         print_note(
             f"accepting no more matches, and finishing {client.match_count}; press Ctrl-C again to resign them"
         )
-    client.stop_after_matches()
+    client.stop_after_current_matches()
 
 
 def _resign_matches(client: Client, print_note: PrintNote) -> None:
@@ -203,7 +203,7 @@ async def _stop_client_after(seconds: float, client: Client, print_note: PrintNo
     await MONOTONIC_CLOCK.sleep(seconds)
     if client.match_count:
         print_note(f"the time is over: accepting no more matches, and finishing {client.match_count}")
-    client.stop_after_matches()
+    client.stop_after_current_matches()
 
 
 def _count_cores_per_match(settings: BotSettings) -> int:

@@ -62,7 +62,7 @@ class BotFileSettings(Struct, frozen=True, rename="kebab"):
     """Name of the bot to challenge repeatedly; empty to challenge nobody."""
     casual: bool = False
     """True if the bot's challenges are unrated."""
-    reconnect: Annotated[int, Meta(ge=0)] | None = None
+    max_reconnect_attempts: Annotated[int, Meta(ge=0)] | None = field(name="reconnect", default=None)
     """Number of failed attempts to reconnect in a row after which the program exits; None for no limit."""
     wait: Annotated[float, Meta(ge=0)] = 0.0
     """Time during which the first connection is retried, in seconds; 0 to try once."""

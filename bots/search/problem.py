@@ -18,7 +18,7 @@ Evaluator = Callable[[P], int]
 """Function that estimates an unfinished position: high if good for Maxie, in hundredths of an army, within ±ESTIMATE_LIMIT."""
 
 
-class Expansion(NamedTuple, Generic[M]):
+class ExpandedNode(NamedTuple, Generic[M]):
     """Result of expanding a node: the moves of an inner node, in move order, or the value of a leaf, which has no moves.
 
     `value` is for Maxie, and 0 for an inner node. `is_at_horizon` is True for a leaf that is only estimated, because the
@@ -37,7 +37,7 @@ class Problem(Generic[P, M]):
     game: Game[P, M]
     evaluator: Evaluator[P]
 
-    def expand(self, position: P, depth: int, plies_from_root: int) -> Expansion[M]:
+    def expand(self, position: P, depth: int, plies_from_root: int) -> ExpandedNode[M]:
         """Return the moves of a node that is searched `depth` plies deep, or the node's value if it is a leaf.
 
         `plies_from_root` is the number of plies from the root to the node.
@@ -45,14 +45,14 @@ class Problem(Generic[P, M]):
         if depth > 0:
             moves = self.game.moves(position)
             if moves:
-                return Expansion(moves, 0, is_at_horizon=False)
+                return ExpandedNode(moves, 0, is_at_horizon=False)
         outcome = self.game.outcome(position)
         if outcome is None:
-            return Expansion((), self.evaluator(position), is_at_horizon=True)
+            return ExpandedNode((), self.evaluator(position), is_at_horizon=True)
         if outcome.reason is RuleEndReason.LEAF:
             # a leaf of an explicit tree has its own value, independent of its nominal winner
-            return Expansion((), self.evaluator(position), is_at_horizon=False)
-        return Expansion((), compute_outcome_value(outcome, plies_from_root), is_at_horizon=False)
+            return ExpandedNode((), self.evaluator(position), is_at_horizon=False)
+        return ExpandedNode((), compute_outcome_value(outcome, plies_from_root), is_at_horizon=False)
 
 
 Line = tuple[M, ...]

@@ -134,7 +134,7 @@ def check(
         return await check_bot(
             command_line,
             tiny_time_control=tiny_time_control,
-            margin_ms=margin,
+            network_margin_ms=margin,
             patience_seconds=patience,
             check_names=only or (),
             host=host,

@@ -12,7 +12,7 @@ from arena import MAXIE, MINNIE, Outcome, Player, Riskless, load_map
 
 GARRISON_ARMIES = 2
 """Armies that a capital gains after every move of either player, besides the one that each occupied territory gains."""
-CATCH_UP_ARMIES = 4
+CATCH_UP_ARMIES_PER_TERRITORY = 4
 """Extra armies that a capital gains after its owner's move, for each territory by which its owner is behind the opponent."""
 HEAD_START_ARMIES = 4
 """Number of armies that Maxie's capital has at the start besides those on the map. The map's territory cap may reduce it."""
@@ -53,7 +53,9 @@ class Capitals(Riskless):
             own = armies[capital] * player.sign
             if own > 0:
                 behind = max(0, -lead * player.sign) if player is position.player else 0
-                armies[capital] = player.sign * min(own + GARRISON_ARMIES + CATCH_UP_ARMIES * behind, cap)
+                armies[capital] = player.sign * min(
+                    own + GARRISON_ARMIES + CATCH_UP_ARMIES_PER_TERRITORY * behind, cap
+                )
         return after._replace(armies=tuple(armies))
 
     def outcome(self, position):

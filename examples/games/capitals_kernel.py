@@ -55,7 +55,7 @@ def _compile(game: capitals.Capitals) -> CompiledGame:
         map.armies_to_win,
         -(-map.territory_count // 4),
         capitals.GARRISON_ARMIES,
-        capitals.CATCH_UP_ARMIES,
+        capitals.CATCH_UP_ARMIES_PER_TERRITORY,
         capitals.TERRITORY_VALUE_ARMIES,
     )
     rules[ROAD_OFFSETS_START:NEIGHBOUR_SETS_START] = len(roads)

@@ -87,7 +87,7 @@ def measure_command(
         typer.Option(
             "--openings",
             metavar="shipped|FILE",
-            help="Openings shipped with the map, or a file (only with a single map); default: random.",
+            help="`shipped` for the map's own openings, or a file (for a single map); default: random.",
         ),
     ] = None,
     seed: SeedOption = 1,

@@ -76,7 +76,7 @@ def make_command(
             metavar="N",
             min=100,
             max=MAX_NODES_PER_MOVE,
-            help="Nodes of the search that tests an opening; each move after the opening gets a quarter.",
+            help="Nodes to search each opening; a search of each next move gets a quarter of them.",
         ),
     ] = 8_000,
     window: Annotated[

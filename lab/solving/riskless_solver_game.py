@@ -159,10 +159,10 @@ def make_classification_kernel() -> Any:
 
 
 @cache
-def make_unfinished_representatives_kernel() -> Any:
-    """Return the compiled function `list_unfinished_representatives`, which lists boards by their bits."""
+def make_undecided_board_listing_kernel() -> Any:
+    """Return the compiled function `list_undecided_boards`, which lists the boards whose value is still to be computed."""
 
-    def list_unfinished_representatives(
+    def list_undecided_boards(
         representative_bits: Any, undecided_numbers: Any, first: Any, last: Any, undecided_index: Any
     ) -> Any:
         """Write the numbers of the boards in range(first, last) whose bit in `representative_bits` is 1 to `undecided_numbers`.
@@ -175,7 +175,7 @@ def make_unfinished_representatives_kernel() -> Any:
                 undecided_index += 1
         return undecided_index
 
-    return compile_solver_kernel(list_unfinished_representatives, "gather")
+    return compile_solver_kernel(list_undecided_boards, "gather")
 
 
 @cache

@@ -24,7 +24,7 @@ from arena.lab.solving.riskless_solver_game import (
     RISKLESS_SOLVER_GAME,
     make_checkpoint_restore_kernel,
     make_classification_kernel,
-    make_unfinished_representatives_kernel,
+    make_undecided_board_listing_kernel,
 )
 from arena.lab.solving.rules_array import count_scratch_words, make_rules_array
 from arena.solved.board_numbers import BoardNumbering
@@ -135,7 +135,7 @@ class Solver:
 
     def _list_undecided_boards(self) -> None:
         """List the numbers of all unfinished representative boards, in ascending order, as undecided in the analysis."""
-        gather = make_unfinished_representatives_kernel()
+        gather = make_undecided_board_listing_kernel()
         undecided_starts = [0, *map(int, self._representative_ends[:-1])]
         for (first, last), undecided_start in zip(self._board_ranges, undecided_starts, strict=True):
             gather(self._representative_bits, self._analysis.undecided_numbers, first, last, undecided_start)
@@ -190,7 +190,7 @@ class Solver:
         """
         undecided_start = int(self._representative_ends[range_index - 1]) if range_index else 0
         numbers = np.zeros(int(self._representative_ends[range_index]) - undecided_start, np.int64)
-        make_unfinished_representatives_kernel()(
+        make_undecided_board_listing_kernel()(
             self._representative_bits, numbers, *self._board_ranges[range_index], 0
         )
         return numbers

@@ -13,7 +13,7 @@ from arena.server.commands.store_access import DEFAULT_DATABASE_URL, run_on_stor
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import Engine
 from arena.server.store.pruning import BadRetention, Retention, prune_matches
-from arena.server.store.stats import load_store_stats, vacuum_store
+from arena.server.store.stats import load_store_stats, vacuum_store_and_get_freed_bytes
 
 
 def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
@@ -97,7 +97,7 @@ def vacuum_command(db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
 
     Example: arena store vacuum --db sqlite:///arena.db
     """
-    freed_bytes = run_on_store(db, vacuum_store)
+    freed_bytes = run_on_store(db, vacuum_store_and_get_freed_bytes)
     err.print(
         f"the store is {freed_bytes:,} bytes smaller"
         if freed_bytes >= 0

@@ -191,7 +191,7 @@ class LobbyBot:
         self.session_hash, self.disconnect_time_ns = session_hash, now_ns
 
     def keep_session_after_disconnect(self) -> None:
-        """From now on, keep the session for `CoreSettings.grace_ms` after a disconnect, instead of ending it at once."""
+        """From now on, keep the session after a disconnect, for `CoreSettings.reconnect_grace_ms`."""
         self.keeps_session = True
 
     def mark_disconnected(self, now_ns: int) -> None:

@@ -259,7 +259,7 @@ class Core:
                 and not resumes_session
                 and not self._lobby.settings.external_event
             ):
-                require_known_hello_names(admission.hello, self._list_games_of_pool_and_events)
+                require_known_hello_names(admission.hello, self._list_offered_games)
         except RequestRefused as refused:
             self._lobby.effects.append(CloseClient(admission.client, refused.code, refused.detail))
             return
@@ -282,11 +282,11 @@ class Core:
         pool = self._lobby.settings.pool
         wants_pool = pool is not None and bot.preferences.accepts_pool
         if bot.ratings or (
-            wants_pool and not any(map(bot.preferences.accepts_game, self._list_games_of_pool_and_events()))
+            wants_pool and not any(map(bot.preferences.accepts_game, self._list_offered_games()))
         ):
             self._send_matchmaking_status(bot)
 
-    def _list_games_of_pool_and_events(self) -> list[OfferedGame]:
+    def _list_offered_games(self) -> list[OfferedGame]:
         pool = self._lobby.settings.pool
         return [
             *(pool.games if pool else ()),

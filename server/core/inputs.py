@@ -76,7 +76,7 @@ class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=T
 
 
 class ClientDisconnected(Struct, frozen=True, tag="gone", omit_defaults=True):
-    """Report that a client's connection has ended. A bot may return within `CoreSettings.grace_ms`."""
+    """Report that a client's connection has ended. A bot may return within `CoreSettings.reconnect_grace_ms`."""
 
     client: int
     fault: str | None = None

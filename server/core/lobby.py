@@ -254,7 +254,7 @@ class Lobby:
     def send_welcome(self, client: LobbyClient, session_secret: str) -> None:
         """Send a client the `welcome` message. `session_secret`: secret of its session; empty for a spectator."""
         matches = 0 if client.bot is None else client.bot.capacity
-        limits = ClientLimits(self.settings.limits.message_bytes, matches, self.settings.grace_ms)
+        limits = ClientLimits(self.settings.limits.message_bytes, matches, self.settings.reconnect_grace_ms)
         self.effects.append(
             SendToClient(client.id, Welcome(self.settings.program, client.name, session_secret, limits))
         )
@@ -270,7 +270,7 @@ class Lobby:
         return client_entry
 
     def handle_bot_disconnection(self, bot: LobbyBot) -> None:
-        """Record that a bot has disconnected. The bot may return within `CoreSettings.grace_ms`."""
+        """Record that a bot has disconnected. The bot may return within `CoreSettings.reconnect_grace_ms`."""
         bot.mark_disconnected(self.now_ns)
         self.record_change(bot)
         self.forget_bot_if_session_expired(bot)
@@ -278,12 +278,12 @@ class Lobby:
     def forget_bot_if_session_expired(self, bot: LobbyBot) -> None:
         """Forget a disconnected bot without matches if the bot may no longer return; otherwise schedule the next check.
 
-        A bot may return within `CoreSettings.grace_ms`, if it keeps its session (`LobbyBot.keeps_session`).
+        A bot may return within `CoreSettings.reconnect_grace_ms`, if it keeps its session (`LobbyBot.keeps_session`).
         """
         if bot.client_number is not None or bot.matches or self.bots.get(bot.name) is not bot:
             return
         expiry_time = (
-            bot.disconnect_time_ns + self.settings.grace_ms * NS_PER_MS
+            bot.disconnect_time_ns + self.settings.reconnect_grace_ms * NS_PER_MS
             if bot.session_hash and bot.keeps_session
             else self.now_ns
         )

@@ -99,7 +99,7 @@ class CurrentMatches:
         """
         lobby = self._lobby
         bots = self._find_bots_of_match(terms)
-        terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
+        terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.reconnect_grace_ms)
         terms = terms.with_engines(*(bot.engine for bot in bots.values()))
         start_time_utc = lobby.format_current_utc()
         lobby.effects.append(SaveNewMatch(terms, start_time_utc))
@@ -155,7 +155,7 @@ class CurrentMatches:
 
     def record_match_played_elsewhere(self, terms: MatchTerms, record: Record) -> None:
         """Record a match that was played or decided outside the server's core, so without a `MatchRoom`."""
-        terms = msgspec.structs.replace(terms, grace_ms=self._lobby.settings.grace_ms)
+        terms = msgspec.structs.replace(terms, grace_ms=self._lobby.settings.reconnect_grace_ms)
         self._lobby.effects.extend(
             (SaveNewMatch(terms, record.started), SaveFinishedMatch(record, terms.rated))
         )

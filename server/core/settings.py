@@ -75,7 +75,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     """Name and version of the server, as sent in `welcome`."""
     epoch_ns: int = 0
     """Unix time at which the core's clock shows 0, in ns."""
-    grace_ms: int = 5_000
+    reconnect_grace_ms: int = 5_000
     """Time for a disconnected bot to return to its matches, in ms."""
     limits: HostLimits = field(default_factory=HostLimits)
     """Limits on the clients, such as the number of connections, matches and messages."""

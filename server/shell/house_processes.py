@@ -25,7 +25,7 @@ from arena.processes.bot_process import (
     RestartPolicy,
     make_engine_command,
 )
-from arena.processes.child import BotProgram
+from arena.processes.child import BotLaunchSettings
 from arena.processes.tasks import open_background_tasks
 from arena.server.core.effects import SaveFinishedMatch, StartHouseEngine
 from arena.server.core.inputs import HouseEngineFailed
@@ -134,7 +134,7 @@ class HouseEngineProcesses:
         self._state_changed = anyio.Event()
         self._processes = {
             engine.name: BotProcess(
-                BotProgram(engine.name, _make_house_engine_command(engine, url, plan.games), url),
+                BotLaunchSettings(engine.name, _make_house_engine_command(engine, url, plan.games), url),
                 bot_server,
                 plan.restart_policy,
                 plan.report_failure,

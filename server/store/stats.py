@@ -65,7 +65,7 @@ async def load_store_stats(engine: Engine) -> StoreStats:
     )
 
 
-async def vacuum_store(engine: Engine) -> int:
+async def vacuum_store_and_get_freed_bytes(engine: Engine) -> int:
     """Pack every finished match, and give the store's free space back to the file system.
 
     Return the number of bytes freed. Raises LeaseHeld if a server runs on the store, because the vacuum would block the server.

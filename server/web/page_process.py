@@ -41,7 +41,7 @@ log = logging.getLogger("arena.pages")
 PAGE_PROCESS_COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
 MAX_PARALLEL_RESPONSES = 6
 """Maximum number of quick responses made in parallel. At most one response on a slow route (`Route.is_slow`) is added."""
-START_TIMEOUT_SECONDS = 120.0
+PAGE_PROCESS_START_TIMEOUT_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
 MAX_START_WAIT_SECONDS = 45.0
 """Maximum seconds that a request waits for the process to start. The wait does not count towards the request's time limit."""
@@ -148,7 +148,7 @@ class PageProcess:
             child.reading_task = asyncio.create_task(self._read_messages(child, reader))
             if self._is_unavailable():  # closed meanwhile
                 child.kill()
-            with anyio.move_on_after(START_TIMEOUT_SECONDS) as timeout:
+            with anyio.move_on_after(PAGE_PROCESS_START_TIMEOUT_SECONDS) as timeout:
                 await child.ready.wait()
             if timeout.cancelled_caught:
                 child.kill()

@@ -196,7 +196,7 @@ class RealClientBot(SimulatedBot):
 
     def leave_arena(self) -> None:
         super().leave_arena()
-        self.process.schedule(self.client.stop_after_matches)
+        self.process.schedule(self.client.stop_after_current_matches)
 
 
 class ScriptedBot(SimulatedBot):

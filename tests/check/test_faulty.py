@@ -67,10 +67,14 @@ def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def checked(
-    command: Sequence[str], *only: str, patience: float = 150, margin_ms: int = 60_000
+    command: Sequence[str], *only: str, patience: float = 150, network_margin_ms: int = 60_000
 ) -> list[CheckResult]:
     return await check_bot(
-        command, tiny_time_control=TINY, margin_ms=margin_ms, patience_seconds=patience, check_names=only
+        command,
+        tiny_time_control=TINY,
+        network_margin_ms=network_margin_ms,
+        patience_seconds=patience,
+        check_names=only,
     )
 
 
@@ -108,7 +112,7 @@ async def is_caught(case: tuple[str, str, str]) -> None:
     patience = 15 if keeps_silent(case) else 150
     margin = 50 if check == "tiny clock" else 60_000
     command = [sys.executable, "-m", MODULES[name]]
-    findings = await checked(command, check, patience=patience, margin_ms=margin)
+    findings = await checked(command, check, patience=patience, network_margin_ms=margin)
     failed = [finding for finding in findings if finding.verdict == "failed"]
     assert [finding.check for finding in failed] == [check], findings
     assert any(each in failed[0].why for each in why.split("|")), failed

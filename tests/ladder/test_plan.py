@@ -139,7 +139,7 @@ def test_an_error_begins_with_its_place() -> None:
 def test_openings_are_plies_or_a_file(tmp_path: Path) -> None:
     assert parse_openings("4") == 4
     assert parse_openings("4.txt", tmp_path) == tmp_path / "4.txt"
-    with pytest.raises(ValueError, match=r"^must be at most 100 plies, not 101$"):
+    with pytest.raises(ValueError, match=r"^an opening must have at most 100 plies, not 101$"):
         parse_openings("101")
 
 

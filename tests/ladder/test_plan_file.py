@@ -101,7 +101,7 @@ def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
         ('for = "soon"', "for: the time must be a duration such as 30s, 10m, 2h, or ever, not 'soon'"),
         ('for = "0s"', "for: the time must be above 0"),
         ('for = ""', "for: the time must be a duration such as 30s, 10m, 2h, or ever, not ''"),
-        ("openings = 1000", "openings: must be at most 100 plies, not 1000"),
+        ("openings = 1000", "openings: an opening must have at most 100 plies, not 1000"),
         ("openings = true", "openings: expected a whole number or a string, got true or false"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 
 from arena.processes import bot_process
 from arena.processes.bot_process import BotProcess, BotState, RestartPolicy
-from arena.processes.child import BotProgram
+from arena.processes.child import BotLaunchSettings
 from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.virtual import virtual
 
@@ -86,7 +86,7 @@ def _fake_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def make_process(told: list[str], connects_after: float, lasts: float) -> BotProcess:
     FakeProcess.lasts = lasts
-    launch = BotProgram("a", ("program",), "ws://here")
+    launch = BotLaunchSettings("a", ("program",), "ws://here")
     return BotProcess(launch, FakeServer(connects_after), PATIENCE, told.append, lambda: None, VIRTUAL_CLOCK)
 
 

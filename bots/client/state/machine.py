@@ -117,7 +117,7 @@ class ClientStateMachine:
         """Return True if the client accepts no more matches and has none in play."""
         return self._quota == 0 and self._is_quota_confirmed and not self._matches
 
-    def stop_after_matches(self) -> list[Action]:
+    def stop_after_current_matches(self) -> list[Action]:
         """Accept no more matches, and return the action that tells the server so. Matches in play are played to their ends."""
         if self._quota == 0:
             return []
@@ -477,7 +477,7 @@ class ClientStateMachine:
                 return [Disconnect(error.code, error.detail)]
             return [
                 WarnOwner(f"the challenge is refused, and not repeated: {error.detail}"),
-                *self.stop_after_matches(),
+                *self.stop_after_current_matches(),
             ]
         match_text = f"match {error.match}: " if error.match else ""
         ply_text = f" at ply {error.ply}" if error.ply is not None else ""

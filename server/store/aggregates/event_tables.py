@@ -59,8 +59,8 @@ class EventMatchResult(NamedTuple):
     event: str
     maxie: str
     minnie: str
-    winner: str
-    """Seat of the winner, `maxie` or `minnie`; empty if nobody won."""
+    winner_seat: str
+    """`maxie` or `minnie`; empty if nobody won."""
     reason: str
     """End reason, a value of `protocol.codes.EndReason`."""
 

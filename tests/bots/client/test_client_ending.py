@@ -55,7 +55,7 @@ async def test_a_finishing_client_plays_its_started_matches_and_takes_no_more() 
         assert await peer.receive(Move) == Move("late", 0, 0)
         await peer.send(end([0], match="late", winner="maxie"))
 
-    observed = await end_during_script(Client.stop_after_matches, script, concurrency=2)
+    observed = await end_during_script(Client.stop_after_current_matches, script, concurrency=2)
     assert str(observed.client.result_counts) == "2 won, 0 drawn, 0 lost"
 
 
@@ -66,7 +66,7 @@ async def test_a_client_that_finishes_while_it_is_away_does_not_return() -> None
 
     async with serve_scripts(script) as server:
         observed = ObservedClient(First, server.url)
-        observed.on_new_problem = observed.client.stop_after_matches
+        observed.on_new_problem = observed.client.stop_after_current_matches
         with anyio.fail_after(500):
             await observed.client.run()
     assert observed.client.connection_count == 1
@@ -79,7 +79,7 @@ async def test_a_finished_client_leaves_a_server_without_the_status_message() ->
         await peer.receive(Status)
         await peer.send(Error(ErrorCode.UNKNOWN_TYPE, "there is no message 'status'"))
 
-    assert (await end_during_script(Client.stop_after_matches, script)).problems == []
+    assert (await end_during_script(Client.stop_after_current_matches, script)).problems == []
 
 
 async def test_a_client_that_gives_up_resigns_and_counts_the_results() -> None:

@@ -44,7 +44,7 @@ def test_a_file_and_the_options_give_equal_settings(tmp_path: Path) -> None:
         games=("riskless",),
         maps=("italy", "world"),
         time_controls=("10+0.1",),
-        reconnect=5,
+        max_reconnect_attempts=5,
         isolate=True,
         log=tmp_path / "mine.log",
         state=tmp_path,

@@ -87,7 +87,7 @@ class Script:
             pool=replace(POOL, ready_ms=2_000),
             concurrency=2,
             house_engines=(HouseEngine(HOUSE, "greedy"),),
-            grace_ms=1_000,
+            reconnect_grace_ms=1_000,
             max_transit_ns=20 * MS,
             limits=HostLimits(matches_per_bot=2, watched=2, open_challenges=2),
             **settings,
@@ -355,7 +355,7 @@ def test_no_bot_loses_on_time_if_its_edge_measured_an_answer_in_time(
 
 
 def test_a_restored_match_continues_where_its_journal_ends() -> None:
-    arena, anna, bert, match = arena_in_match("1+0", margin=50, grace_ms=2_000)
+    arena, anna, bert, match = arena_in_match("1+0", margin=50, reconnect_grace_ms=2_000)
     play_line(anna, bert, LINE[:2])
     arena.wait(700)
     after = arena.restore()

@@ -323,7 +323,7 @@ def test_a_match_against_a_house_engine_has_a_limit_on_total_thinking_time(is_gu
 
 
 def test_a_resumed_match_keeps_its_slot_and_starts_its_engine() -> None:
-    arena = arena_with_house(grace_ms=20_000)
+    arena = arena_with_house(reconnect_grace_ms=20_000)
     engine = connect_engine(arena)
     for number in range(3):
         connect_guest(arena, number, f"address {number}").send(VALID_GUEST_CHALLENGE)

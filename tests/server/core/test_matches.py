@@ -80,7 +80,7 @@ def test_a_move_in_transit_when_its_match_ends_is_no_error() -> None:
 
 
 def test_two_bots_play_a_match_to_its_end() -> None:
-    arena, anna, bert, match = arena_in_match(grace_ms=400, epoch_ns=1_764_000_000 * SECOND)
+    arena, anna, bert, match = arena_in_match(reconnect_grace_ms=400, epoch_ns=1_764_000_000 * SECOND)
     play_line(anna, bert)
     (record,) = arena.records
     assert len(verify_record(record).positions) == 6

@@ -45,7 +45,7 @@ from tests.server.core.arena import FAST, MS, POOL, Arena, answer_turn, arena_in
 
 
 def test_welcome_has_the_session_and_the_limits() -> None:
-    arena = Arena(limits=HostLimits(message_bytes=1000, matches_per_bot=3), grace_ms=700)
+    arena = Arena(limits=HostLimits(message_bytes=1000, matches_per_bot=3), reconnect_grace_ms=700)
     anna = arena.connect(Hello("anna", matches=500))
     welcome = anna.receive(Welcome)
     assert (welcome.server, welcome.name, welcome.session) == ("test 1", "anna", "secret 1")
@@ -163,7 +163,7 @@ def test_a_second_hello_is_refused_and_the_session_continues() -> None:
 
 
 def test_a_returning_bot_continues_its_match_and_its_clock_has_run() -> None:
-    arena, anna, bert, match = arena_in_match("2+0", grace_ms=1000)
+    arena, anna, bert, match = arena_in_match("2+0", reconnect_grace_ms=1000)
     anna.disconnect()
     arena.wait(400)
     again = anna.reconnect()
@@ -178,7 +178,7 @@ def test_a_returning_bot_continues_its_match_and_its_clock_has_run() -> None:
 
 
 def test_a_bot_that_does_not_return_loses_by_disconnect_after_the_grace_period() -> None:
-    arena, anna, bert, _ = arena_in_match(grace_ms=400)
+    arena, anna, bert, _ = arena_in_match(reconnect_grace_ms=400)
     anna.disconnect()
     arena.wait(399)
     assert not arena.records
@@ -187,7 +187,7 @@ def test_a_bot_that_does_not_return_loses_by_disconnect_after_the_grace_period()
 
 
 def test_a_turn_in_transit_to_a_lost_connection_counts_as_sent() -> None:
-    arena, anna, *_ = arena_in_match("1+0", margin=50, grace_ms=10_000, reports_turns=False)
+    arena, anna, *_ = arena_in_match("1+0", margin=50, reconnect_grace_ms=10_000, reports_turns=False)
     anna.disconnect()
     arena.wait(1050)
     assert arena.records[0].result.winner == "minnie"
@@ -214,7 +214,7 @@ def test_a_bot_with_a_new_session_still_plays_a_match_that_has_not_begun() -> No
 
 
 def test_a_session_is_forgotten_after_the_grace_period() -> None:
-    arena, anna, bert = arena_with_two_bots(grace_ms=400)
+    arena, anna, bert = arena_with_two_bots(reconnect_grace_ms=400)
     anna.send(Resign(arena.begin_match(anna, bert)))
     anna.disconnect()
     arena.wait(399)
@@ -238,7 +238,7 @@ def test_a_session_that_only_the_store_knows_is_resumed() -> None:
 
 @pytest.mark.parametrize("guest", [False, True])
 def test_a_bot_that_never_played_is_forgotten_when_it_disconnects(guest: bool) -> None:
-    arena = Arena(grace_ms=3_600_000)
+    arena = Arena(reconnect_grace_ms=3_600_000)
     for number in range(500):
         peer = arena.connect(f"guest-{number}", guest=guest)
         peer.reconnect().disconnect()
@@ -250,7 +250,7 @@ def test_a_bot_that_never_played_is_forgotten_when_it_disconnects(guest: bool) -
 
 
 def test_a_bot_that_was_never_ready_is_forgotten_when_its_match_ends() -> None:
-    arena, anna, bert = arena_with_two_bots(grace_ms=3_600_000)
+    arena, anna, bert = arena_with_two_bots(reconnect_grace_ms=3_600_000)
     arena.request_match(anna, bert, ready=5000)
     anna.disconnect()
     arena.wait(4999)
@@ -260,9 +260,9 @@ def test_a_bot_that_was_never_ready_is_forgotten_when_its_match_ends() -> None:
 
 
 def test_a_restored_core_keeps_all_sessions_for_the_grace_period() -> None:
-    arena = Arena(grace_ms=400)
+    arena = Arena(reconnect_grace_ms=400)
     anna = arena.connect("anna", edge=1)
-    after = Arena(grace_ms=400)
+    after = Arena(reconnect_grace_ms=400)
     after.handle(RestoredState([], {"anna": hash_secret(anna.session)}))
     after.wait(399)
     after.peers[anna.client] = type(anna)(after, anna.client, anna.hello)
@@ -279,7 +279,7 @@ def test_a_restored_core_keeps_all_sessions_for_the_grace_period() -> None:
 
 
 def test_no_clock_runs_for_bots_of_a_lost_edge() -> None:
-    arena = Arena(grace_ms=5_000)
+    arena = Arena(reconnect_grace_ms=5_000)
     anna, bert = arena.connect("anna", edge=1), arena.connect("bert", edge=2)
     match = arena.begin_match(anna, bert, "0.1/move")
     arena.handle(EdgeDisconnected(1))

@@ -115,7 +115,7 @@ def test_the_limit_of_watched_matches_does_not_count_finished_ones() -> None:
 
 
 def test_spectators_get_the_absent_players_and_the_remaining_grace_period() -> None:
-    arena = Arena(grace_ms=5_000)
+    arena = Arena(reconnect_grace_ms=5_000)
     anna, bert, eve, fay = (
         arena.connect("anna"),
         arena.connect("bert"),
@@ -211,7 +211,7 @@ def test_a_spectator_sees_no_analysis_before_the_reply_to_its_move(
 
 
 def test_a_browsing_client_gets_arrivals_matches_and_departures() -> None:
-    arena = Arena(grace_ms=100)
+    arena = Arena(reconnect_grace_ms=100)
     eve = spectator(arena)
     eve.send(Browse())
     assert eve.receive(Listing).bots == []

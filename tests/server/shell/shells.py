@@ -214,7 +214,7 @@ async def running(
     authenticator  authenticator of the clients; None to admit every client at once
     """
     admit_all = AdmitAll()
-    core = CoreSettings(**{"program": "test 1", "grace_ms": 30_000, **settings})
+    core = CoreSettings(**{"program": "test 1", "reconnect_grace_ms": 30_000, **settings})
     shell = admit_all.shell = Shell(
         core,
         store,  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.match_packing import pack_finished_matches
-from arena.server.store.stats import load_store_stats, vacuum_store
+from arena.server.store.stats import load_store_stats, vacuum_store_and_get_freed_bytes
 from tests.server.played import MAXIE_WINS, day, events, store_match
 
 
@@ -22,7 +22,7 @@ async def test_matches_are_counted_and_a_vacuum_packs_them(engine: AsyncEngine) 
         await store_match(engine, day(1 + number), events(MAXIE_WINS))
     before = await load_store_stats(engine)
     assert (before.matches, before.packed, before.oldest, before.newest) == (3, 0, day(1), day(3))
-    await vacuum_store(engine)
+    await vacuum_store_and_get_freed_bytes(engine)
     after = await load_store_stats(engine)
     assert (after.matches, after.packed, after.free) == (3, 3, 0)
     assert after.tables is not None
@@ -36,4 +36,4 @@ async def test_matches_are_counted_and_a_vacuum_packs_them(engine: AsyncEngine) 
 async def test_a_store_in_use_is_not_vacuumed(engine: AsyncEngine) -> None:
     async with open_journal(engine, "north"):
         with pytest.raises(StoreError, match="'north' is running on this store already"):
-            await vacuum_store(engine)
+            await vacuum_store_and_get_freed_bytes(engine)

@@ -10,7 +10,7 @@ from testkit.forked import ForkedPageProcess
 def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lengthen the time limits of servers and of the page process, so that tests pass on a busy machine."""
     monkeypatch.setattr(host_requests, "ANSWER_TIMEOUT_SECONDS", 300.0)
-    monkeypatch.setattr(page_process, "START_TIMEOUT_SECONDS", 300.0)
+    monkeypatch.setattr(page_process, "PAGE_PROCESS_START_TIMEOUT_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "MAX_START_WAIT_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "REQUEST_GRACE_SECONDS", 150.0)
     for path, route in ROUTES.items():

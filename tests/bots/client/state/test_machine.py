@@ -249,8 +249,8 @@ def test_a_new_connection_resumes_the_session_and_repeats_answers() -> None:
 
 def test_a_finishing_client_sends_its_quota_again_on_the_next_connection() -> None:
     machine = at_a_match()
-    machine.stop_after_matches()
-    assert machine.stop_after_matches() == []
+    machine.stop_after_current_matches()
+    assert machine.stop_after_current_matches() == []
     machine.handle_disconnected()
     assert machine.handle_connected() == [SendMessage(Hello("me", matches=2, quota=0, session="secret"))]
 
@@ -288,7 +288,7 @@ def test_a_client_repeats_its_quota_if_it_reconnects_before_the_answer() -> None
     machine = ClientStateMachine(HELLO)
     machine.handle_connected()
     machine.handle_message(welcome(), 0.0)
-    assert machine.stop_after_matches() == [SendMessage(Status(quota=0))]
+    assert machine.stop_after_current_matches() == [SendMessage(Status(quota=0))]
     machine.handle_disconnected()
     machine.handle_connected()
     assert machine.handle_message(welcome(), 1.0) == [SendMessage(Status(quota=0))]
