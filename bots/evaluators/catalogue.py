@@ -1,4 +1,4 @@
-"""Evaluators by name: `plain`, `features`, `outcomes`, or the path of a file of weights, outcomes or a network."""
+"""Evaluators by name: `plain`, `features`, `outcomes`, or the path of a file (weights, outcomes, or a neural network)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
 OUTCOMES_EVALUATOR = "outcomes"
-"""Name of the evaluator that uses the project's own outcomes file."""
+"""Name of the evaluator that uses the project's own outcomes file, with results of matches."""
 BUILT_IN_EVALUATORS = ("plain", "features", OUTCOMES_EVALUATOR)
 """Names of the evaluators that need no file from the user."""
 OUTCOMES_FILE_SUFFIX = "outcomes.toml"
@@ -32,7 +32,7 @@ NETWORK_FILE_SUFFIX = ".npz"
 """Suffix of a network file's name (`evaluators.network`)."""
 
 MAX_NEIGHBOURS_ON_RING_OR_PATH = 2
-"""Maximum number of neighbours of a territory that is not a junction. A map without junctions is a ring or a path."""
+"""Maximum number of neighbours of each territory on a map that is a ring or a path (`find_built_in_weights_file`)."""
 
 EXPLICIT_TREE_GAME_NAME = "explicit"
 """Name of the game of explicit trees (`games.explicit`), whose leaves contain their values."""
@@ -50,7 +50,7 @@ def get_feature_function_and_names(game: Game[Any, Any]) -> tuple[FeatureFunctio
 def require_evaluator_support(game: Game[Any, Any], evaluator_name: str) -> None:
     """Raise BadSpec if the game does not support the evaluator called `evaluator_name`.
 
-    The evaluator `features` is not supported by a game without features, although `evaluator_for` returns `plain` then.
+    A game without features does not support `features`, although `evaluator_for` then returns the evaluator `plain`.
     """
     if evaluator_name.endswith(NETWORK_FILE_SUFFIX):
         if not isinstance(game, Riskless):
@@ -71,7 +71,7 @@ def _get_game_name_for_weights(game: Game[Any, Any]) -> str:
 def make_dynamic_position_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
     """Return a predicate that is True for dynamic positions, in which the next move may change the estimate much.
 
-    The term is from source 000 in docs/search.md. Return None if the game has no such predicate.
+    The term dynamic is from source 000 in docs/search.md. Return None for a game other than Riskless.
     """
     return riskless.make_attack_predicate(game) if isinstance(game, Riskless) else None
 
@@ -79,7 +79,7 @@ def make_dynamic_position_predicate(game: Game[Any, Any]) -> Callable[[Any], boo
 def compute_weight_factors(game: Game[Any, Any]) -> Sequence[float]:
     """Return the factor by which `scale_weights` multiplies each weight, in the order of the feature names.
 
-    In Riskless the factors depend on the map, so that one set of weights serves all maps. In other games they are 1.
+    In Riskless the factors depend on the map, so that one set of weights serves all maps. In other games the factors are 1.
     """
     if isinstance(game, Riskless):
         return riskless.compute_weight_factors(game.map)
@@ -124,7 +124,7 @@ def load_scaled_weights(game: Game[Any, Any], evaluator_name: str, feature_names
 
 
 def make_game_estimate_evaluator(game: Game[P, M]) -> Evaluator[P]:
-    """Return the evaluator that multiplies the game's own estimate by 100.
+    """Return the evaluator `plain`, which multiplies the game's own estimate by 100, for hundredths of an army.
 
     For an explicit tree (`games.explicit`), the evaluator returns the value of the leaf unchanged.
     """

@@ -1,8 +1,8 @@
 """Weighted linear evaluation: w₁·f₁ + … + wₙ·fₙ (source 003 in docs/search.md).
 
 Each fᵢ is a feature of the position, a whole number, and wᵢ its weight. One function computes all features of a game,
-because they share work. Every feature is seen from Maxie's side: positive numbers are good for her. If the players
-exchange their pieces, each number changes its sign.
+because they share parts of the computation. Every feature is seen from Maxie's side: positive numbers are good for her. If
+the players exchange their pieces, each feature changes its sign.
 
 Weights are TOML files with one table `[weights]`, which has a whole number for each feature.
 """
@@ -45,7 +45,7 @@ def make_linear_evaluator(
 
 
 WEIGHTS_FOLDER = Path(__file__).parent / "weights"
-"""Folder of the weights and outcomes that come with the project, in files named after their games."""
+"""Folder of the weights and outcomes that come with the project, such as `riskless.toml` and `riskless-outcomes.toml`."""
 
 MAX_WEIGHT = 1_000_000
 """Largest absolute value of a weight in a weights file."""
@@ -53,7 +53,7 @@ Weight = Annotated[int, Meta(ge=-MAX_WEIGHT, le=MAX_WEIGHT)]
 
 
 class BadWeights(ValueError):
-    """Raised when a weights file cannot be used; the message contains the file, the key and the valid form."""
+    """Raised when a weights file cannot be used; the message names the file, the key and what is valid."""
 
 
 def load_weights(path: Path, feature_names: Sequence[str]) -> Weights:

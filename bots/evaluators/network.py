@@ -3,7 +3,7 @@
 The network's input is the position as seen by the player to move: INPUT_COUNT numbers (`encode_inputs`). Armies are
 measured in steps, of which there are ARMY_LEVEL_COUNT up to the map's cap (the most armies on a territory). So a territory
 has one of TERRITORY_KIND_COUNT kinds: empty, or a number of steps of one of the players. A player whose total armies reach
-the map's goal wins. The inputs are four groups, here with the index of the first of each:
+the map's goal wins. The inputs are four groups, here with the index of each group's first input:
 
     0                            share of the territories of each kind; a number between two steps counts partly for both
     TERRITORY_KIND_COUNT         share of the roads, in both directions, for each pair of kinds at their ends; a number
@@ -126,7 +126,7 @@ def encode_inputs(map: RisklessMap, signed_armies: npt.ArrayLike) -> npt.NDArray
 
 
 def _classify_territories(army_levels: FloatArray) -> IntArray:
-    """Return the kind of each territory: ARMY_LEVEL_COUNT if it is empty, more for the mover's, less for the opponent's.
+    """Return the kind of each territory: ARMY_LEVEL_COUNT if empty, more for the player to move, less for the opponent.
 
     army_levels  armies of each territory × ARMY_LEVEL_COUNT / cap, negative for the opponent
 
@@ -154,30 +154,30 @@ def _compute_row_histograms(values: FloatArray | IntArray, step_count: int) -> F
 
 @dataclass(frozen=True)
 class NetworkTables:
-    """Network converted to integers for one map.
+    """Network converted to integers for one map, so that compiled code and Python compute exactly the same values.
 
     The last axis of each array, except of `territory_kinds`, runs over the hidden units.
     """
 
     territory_contributions: IntArray
-    """Contribution of a territory to the hidden units, indexed by owner (0: mover, 1: opponent) and number of armies.
+    """Contribution of a territory to the hidden units, indexed by owner (0: player to move, 1: opponent) and armies.
 
-    Its shape is (2, cap + 1, HIDDEN_UNIT_COUNT).
+    The shape is (2, cap + 1, HIDDEN_UNIT_COUNT), where cap is the map's maximum number of armies on a territory.
     """
     territory_kinds: IntArray
-    """Kind of a territory as an index of `road_contributions`, by owner (0: mover, 1: opponent) and number of armies.
+    """Kind of a territory as an index of `road_contributions`, by owner (0: player to move, 1: opponent) and armies.
 
-    Its shape is (2, cap + 1).
+    The shape is (2, cap + 1), where cap is the map's maximum number of armies on a territory.
     """
     road_contributions: IntArray
     """Contribution of a road to the hidden units, indexed by the kinds of the territories at its ends, in either order.
 
-    Its shape is (TERRITORY_KIND_COUNT, TERRITORY_KIND_COUNT, HIDDEN_UNIT_COUNT).
+    The shape is (TERRITORY_KIND_COUNT, TERRITORY_KIND_COUNT, HIDDEN_UNIT_COUNT).
     """
     total_armies_contributions: IntArray
-    """Contribution of a player's total armies to the hidden units, indexed by player (0: mover, 1: opponent) and total.
+    """Contribution of a player's total armies to the hidden units, indexed by player (0: to move, 1: opponent) and total.
 
-    Its shape is (2, goal + 1, HIDDEN_UNIT_COUNT).
+    The shape is (2, goal + 1, HIDDEN_UNIT_COUNT), where goal is the number of armies that wins a match on the map.
     """
     output_weights: IntArray
     """Weight of each hidden unit, in hundredths of an army × 2 ** OUTPUT_FRACTION_BITS. Its shape is (HIDDEN_UNIT_COUNT,)."""
@@ -225,7 +225,7 @@ class NetworkTables:
 
 
 def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[RisklessPosition]:
-    """Return the evaluator that applies a network to positions on the game's map."""
+    """Return the evaluator that values positions on the game's map by `network`."""
     tables = NetworkTables.from_network(network, game.map)
     sources, targets = np.array(list_roads(game.map), np.int64).T
 

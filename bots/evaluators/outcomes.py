@@ -1,7 +1,7 @@
 """Evaluator that values a position by the results of matches with similar positions (source 003 in docs/search.md).
 
-Positions that look alike to the player to move form a category. The results of all matches with a position of the
-category give the category's expected outcome: the share of wins minus the share of losses. For example, 50 % wins, 10 %
+Positions that look alike to the player to move form a category (`make_category_function`). The results of all matches with
+a position of the category give the category's expected outcome: the share of wins minus the share of losses. For example, 50 % wins, 10 %
 losses and 40 % draws give 0.5 · 1 + 0.1 · -1 + 0.4 · 0 = 0.4.
 """
 
@@ -23,7 +23,7 @@ from arena.games.tictactoe import TicTacToe
 from arena.toml_file import BadTomlFile, TomlFile
 
 PositionCategory = tuple[int, ...]
-"""Category: the small numbers that similar positions have in common. `make_category_function` lists them for each game."""
+"""Category of similar positions: a few small numbers that they have in common, such as a lead in armies."""
 OutcomeCounts = tuple[int, int, int]
 """Numbers of matches that the player to move in a position of one category won, drew and lost, in this order."""
 CategoryFunction = Callable[[Any], PositionCategory]
@@ -33,19 +33,22 @@ CERTAIN_WIN_VALUE = 10_000
 RACE_LEAD_STEP_COUNT = 8
 """Number of steps from 0 to the goal (the armies that win a match). A category of Riskless has the lead in such steps."""
 MAX_TERRITORY_OR_LINE_COUNT = 2
-"""Maximum absolute value of a count of territories or lines in a `PositionCategory`. Larger counts are cut to it."""
+"""Maximum absolute value of a count of territories or lines in a `PositionCategory`. Larger counts are cut to this
+maximum, so that there are few categories, each with many matches."""
 
 
 def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
     """Return the function that maps a game's positions to categories. Raises BadSpec for a game without categories.
 
-    A category of Riskless has three numbers:
+    A category of Riskless has three numbers (the mover is the player to move):
     - the mover's lead in the race to the goal (feature `race`), in eighths of the goal
     - the number of territories that the mover can take from the opponent with the next move
     - the number of territories that the opponent could take if it were the opponent's turn
 
-    A category of tic-tac-toe has three, too: the mover's lines without a mark of the opponent, such lines with two marks
-    of the mover, and the mover's marks in the middle cell. From each, the opponent's number is subtracted.
+    A category of tic-tac-toe has three numbers, too. From each, the opponent's own number is subtracted:
+    - the number of lines (rows, columns and diagonals) without a mark of the opponent
+    - the number of such lines with two marks of the mover
+    - the number of the mover's marks in the middle cell, 0 or 1
 
     Counts are limited to MAX_TERRITORY_OR_LINE_COUNT.
     """
@@ -83,7 +86,9 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
 
 
 def compute_expected_outcome(counts: OutcomeCounts) -> float:
-    """Return the expected outcome for the player to move, from -1 to 1. At least one of the counts must not be 0."""
+    """Return the expected outcome for the player to move, from -1 (all matches lost) to 1 (all won).
+
+    At least one of the counts must not be 0."""
     won, drawn, lost = counts
     return (won - lost) / (won + drawn + lost)
 
@@ -108,7 +113,7 @@ def make_category_evaluator(
 
 
 class OutcomesFile(Struct, frozen=True):
-    """Keys of an outcomes file, which holds the results of matches by category of positions."""
+    """Content of an outcomes file: the results of matches by category of positions."""
 
     outcomes: dict[str, Any]
     """Counts of wins, draws and losses, such as `[5, 4, 1]`, for each category, such as `3 1 0`."""
@@ -117,7 +122,7 @@ class OutcomesFile(Struct, frozen=True):
 def load_outcomes(path: Path) -> Mapping[PositionCategory, OutcomeCounts]:
     """Return the outcomes in the file at `path`: the counts of each category. Raises BadWeights if the file is invalid.
 
-    The file's table [outcomes] maps a category's numbers, such as "3 1 0", to its counts of wins, draws and losses.
+    The file's table [outcomes] maps a category's numbers, such as "3 1 0", to the counts of wins, draws and losses.
     """
     try:
         file = TomlFile.read_file(path)
@@ -143,6 +148,6 @@ def _parse_category_and_counts(outcome: tuple[str, Any]) -> tuple[PositionCatego
 
 
 def format_outcomes(comments: list[str], outcomes: Mapping[PositionCategory, OutcomeCounts]) -> str:
-    """Return the text of an outcomes file, which `load_outcomes` reads, with `comments` at the top."""
+    """Return the text of an outcomes file, which `load_outcomes` reads, with the lines `comments` at the top."""
     rows = [f'"{" ".join(map(str, category))}" = {list(outcomes[category])}' for category in sorted(outcomes)]
     return "\n".join([*(f"# {line}" for line in comments), "[outcomes]", *rows, ""])

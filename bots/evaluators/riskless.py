@@ -64,7 +64,7 @@ def compute_weight_factors(map: RisklessMap) -> Sequence[float]:
 def make_feature_function(game: Riskless) -> FeatureFunction[RisklessPosition]:
     """Return the function that computes the features of a position of this game.
 
-    The function's time grows with the number of territories and roads.
+    The time of one call of the function grows with the number of territories and roads.
     """
     neighbours = game.map.neighbours
     cap = game.map.territory_cap
@@ -120,7 +120,7 @@ def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:
     """Return a predicate that is True for dynamic positions, in which the next move may change the estimate much.
 
     A position is dynamic if the player to move could take a territory with at least 1 / DYNAMIC_LOSS_DIVISOR of the
-    opponent's armies. The predicate's time grows with the number of territories and roads.
+    opponent's armies. The time of one call of the predicate grows with the number of territories and roads.
     """
     neighbours = game.map.neighbours
 
@@ -141,7 +141,7 @@ def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:
 def compute_race_feature(
     goal: int, own_armies: int, own_territories: int, other_armies: int, other_territories: int
 ) -> int:
-    """Return a player's lead in the race to win, the feature `race` in FEATURE_NAMES: from -goal to goal, rounded towards 0.
+    """Return a player's lead in the race to win, in armies from -goal to goal: the feature `race` in FEATURE_NAMES.
 
     goal  number of armies that win the match
     """

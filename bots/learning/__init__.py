@@ -1,1 +1,1 @@
-"""Tools for programs that learn: the rules as an environment, local matches, and records as a table."""
+"""Tools for programs that learn: the rules of a game as an environment, local matches, and match records as a table."""

@@ -24,15 +24,16 @@ COLUMNS: Mapping[str, Callable[[Record], Any]] = {
     "moves": lambda record: [move.move for move in record.moves],
     "ms": lambda record: [move.ms for move in record.moves],
 }
-"""Columns of the table: for each name, the function that returns the value for a match record."""
+"""Columns of the table: for each column's name, the function that returns the value for one match record."""
 
 
 def records(path: str | Path) -> dict[str, list[Any]]:
     """Return the matches in a file of records as columns, with one row for each match in the order of the file.
 
-    `moves` contains the moves of each match as plain data, `ms` the time of each move in ms. `map` is None for games
-    other than Riskless, and `winner` is None for a draw. Raises OSError if the file cannot be read, and BadRecord, with
-    the line number, for an invalid record.
+    The column `moves` contains the moves of each match as JSON-like data, and `ms` the time of each move in ms. `map` is
+    None for games other than Riskless, and `winner` is None for a draw and for a void match.
+
+    Raises OSError if the file cannot be read, and BadRecord, with the line number, for an invalid record.
     """
     table: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for record in read_records(Path(path)):

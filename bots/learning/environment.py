@@ -36,7 +36,7 @@ MAX_OPENING_TRIES = 100
 
 
 class Environment:
-    """Game with its setup, but without the state of a match: one environment serves any number of matches."""
+    """Game with its setup, such as the map, but without the state of a match: one environment serves any number of matches."""
 
     def __init__(self, game: Game[Any, Any], opening: int = 0) -> None:
         """Create the environment. `opening` is the number of random moves with which `reset` starts a match."""
@@ -48,13 +48,13 @@ class Environment:
 
     @property
     def actions(self) -> int:
-        """Return the number of actions; 0 for a user-defined game, in which moves have no numbers."""
+        """Return the number of actions (numbered moves); 0 for a user-defined game, in which moves have no numbers."""
         return len(self._moves)
 
     def reset(self, seed: int | None = None) -> Any:
         """Return the first position of a match, after its random opening.
 
-        seed  seed of the opening's moves; None for different moves each time
+        seed  seed of the opening's moves; None for other moves in each call
         """
         position = self.game.start()
         for move in self.opening_moves(self._opening, seed):
@@ -64,7 +64,7 @@ class Environment:
     def opening_moves(self, count: int, seed: int | None) -> tuple[Any, ...]:
         """Return `count` random moves from the start position that do not end the match, each as JSON-like data.
 
-        seed  seed of the random moves; None for different moves each time
+        seed  seed of the random moves; None for other moves in each call
 
         Raises ValueError if each of MAX_OPENING_TRIES random matches ends within `count` moves.
         """
@@ -91,7 +91,7 @@ class Environment:
         return self.game.play(position, move)
 
     def outcome(self, position: Any) -> Outcome | None:
-        """Return the outcome of the match, or None while it is in play."""
+        """Return the outcome of the match (winner and reason); None while the match is in play."""
         return self.game.outcome(position)
 
     def reward(self, position: Any) -> int:
@@ -104,7 +104,7 @@ class Environment:
         return self.game.player(position).sign
 
     def move(self, action: int) -> Any:
-        """Return the move with the number `action`. Raises IndexError if there is no such move."""
+        """Return the move with the number `action`, legal or not at present. Raises IndexError if there is no such move."""
         return self._moves[action]
 
     def action(self, move: Any) -> int:
@@ -154,16 +154,16 @@ class Environment:
         return make_position_picture(self.game, position)
 
     def show_match(self, record: Record) -> Picture:
-        """Return a chart of a match with the game's estimate of each position. `print` writes the moves instead.
+        """Return a chart of a match with the game's estimate of each position. `print` writes the list of moves instead.
 
         Raises BadRecord if the record breaks the rules of the game.
         """
         return make_match_picture(verify_record(record))
 
     def show_search(self, position: Any, algorithm: str = "alphabeta", depth: int = 2) -> Picture:
-        """Return a picture of the tree that an algorithm visits in a search. `print` writes the visits as text.
+        """Return a picture of the tree that an algorithm visits in a search. `print` writes a trace of the search.
 
-        algorithm  name of an algorithm in `bots.search.algorithms`, with options if any
+        algorithm  name of an algorithm in `bots.search.algorithms`, with options if any, such as `jamboree:prune=0.3`
         depth      depth of the search, in plies
 
         Raises BadSpec for an unknown algorithm, and SearchTooLarge if the search visits too many nodes for a trace.
@@ -195,8 +195,8 @@ class Environment:
 def make(game: str = Riskless.name, *, map: str = DEFAULT_MAP, opening: int = 0) -> Environment:
     """Return the environment of a game.
 
-    game      a name, or FILE.py:Class for one of your own
-    map       a Riskless map; ignored for other games
+    game      name of a game, or FILE.py:Class for a game of your own
+    map       name of a Riskless map; ignored for other games
     opening   number of random moves at the start of each match
 
     Raises GameError if the game is unknown or invalid, and MapError if the map is.

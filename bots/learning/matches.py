@@ -1,4 +1,4 @@
-"""Matches of two bots in this process, without sockets, under the same referee as on a server."""
+"""Matches of two bots in this process, without sockets, under the same referee (rules and clocks) as on a server."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def play_match(
 
     Time limits apply, and repetitions are draws, as on a server.
 
-    maxie, minnie  engines, such as "greedy" or "my_bot.py", or classes of bots
-    game           a name, FILE.py:Class, or an environment, with which many matches start faster
-    map            a Riskless map; ignored for other games and for an environment
-    time_control   such as "60+1": 60 seconds for each player, and 1 second more after each move
+    maxie, minnie  engines in the two seats, such as "greedy" or "my_bot.py", or classes of bots
+    game           name of a game, FILE.py:Class, or an environment, which makes the start of many matches faster
+    map            name of a Riskless map; ignored for other games and for an environment
+    time_control   time control, such as "60+1": 60 seconds for each player, and 1 second more after each move
     opening        number of random moves at the start of the match
     seed           seed of these random moves
 
@@ -81,7 +81,7 @@ def play_match(
 
 
 class _RefereedBot:
-    """Bot of one seat in a match, which loses the match if it fails."""
+    """Bot of one seat in a match. If a method of the bot raises an exception, the bot loses the match."""
 
     def __init__(self, bot: Bot, terms: MatchTerms, seat: Player, referee: Referee) -> None:
         players = terms.players
@@ -92,12 +92,12 @@ class _RefereedBot:
         assign_match(bot, self._match)
 
     def prepare(self) -> None:
-        """Let the bot prepare for the match, before the first turn, while no player's clock runs."""
+        """Let the bot prepare for the match, before the first move, while no player's clock runs."""
         self._call_bot("prepare", self._bot.prepare)
         self._referee.handle_event(PlayerReady(self._match.seat), MONOTONIC_CLOCK.now_ns())
 
     def play_turn(self) -> None:
-        """Let the bot move. If the bot fails, it loses the match."""
+        """Let the bot choose and play a move. If the bot raises an exception, it loses the match."""
         self._call_bot(
             "choose",
             lambda: self._referee.handle_event(
@@ -123,7 +123,7 @@ class _RefereedBot:
         self._referee.handle_event(event, MONOTONIC_CLOCK.now_ns())
 
     def close(self) -> None:
-        """Tell the bot the result, unless it has failed, and close it."""
+        """Tell the bot the result, unless the bot has raised an exception, and close the bot."""
         result = self._referee.result
         try:
             if result is not None and not self._has_failed:

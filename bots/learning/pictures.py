@@ -1,4 +1,4 @@
-"""Positions, matches and searched trees as pictures, which notebooks display automatically."""
+"""Positions, matches and searched trees as pictures, which Jupyter notebooks display automatically."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from arena.maps.svg import render_map_svg
 from arena.match.replay import Replay, summarize_record
 
 LINE_HEIGHT, LETTER_WIDTH, MARGIN = 18, 8.5, 10
-"""Height of a line, width of a letter, and margin of a picture that consists of text, in pixels."""
+"""Height of a line, width of a letter, and space around the text, in a picture that consists of text, in pixels."""
 WIDTH, HEIGHT = 760, 320
 """Size of the chart of a match, in pixels."""
 LEFT, RIGHT, TOP, BOTTOM = 60, 30, 48, 48
-"""Margins of the chart of a match, in pixels."""
+"""Widths of the margins around the chart of a match, in pixels."""
 LEAD_CURVE_COLOUR = "#1452b8"
 """Colour of the curve of estimates in the chart of a match."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Picture that a notebook shows as a drawing, and `print` as text."""
+    """Picture that a Jupyter notebook shows as a drawing, and `print` as text."""
 
     text: str
     render_svg: Callable[[], str]
@@ -59,7 +59,7 @@ def make_match_picture(replay: Replay) -> Picture:
 
 
 def make_search_picture(game: Game[Any, Any], position: Any, algorithm: str, depth: int) -> Picture:
-    """Return the tree that an algorithm of `bots.search` visits from a position, drawn as by `arena trace --svg`.
+    """Return a picture of the tree that an algorithm of `bots.search` visits from a position, as drawn by `arena trace --svg`.
 
     The text form of the picture is the output of `arena trace`. A large tree is drawn only to the depth that its title states.
 

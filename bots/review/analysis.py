@@ -1,7 +1,8 @@
 """Searches that explain a position, by an engine (`arena analyse`) or by a reference algorithm (`arena trace`).
 
-An engine searches as it does in a match, compiled if possible, to increasing depths within a budget. A reference algorithm
-is one of `bots.search.algorithms`: plain Python that searches once to one depth, in move order, and can be traced.
+An engine searches as it does in a match, compiled if possible, to increasing depths within limits of nodes, time or depth.
+A reference algorithm is one of `bots.search.algorithms`: plain Python that searches once to one depth, in move order, and
+can be traced.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ from arena.games.core import Game, Player
 DEFAULT_MAX_NODES = 200_000
 """Default node limit of a compiled search: enough for a few tenths of a second."""
 DEFAULT_MAX_PYTHON_NODES = 5_000
-"""Default node limit of a search in Python."""
+"""Default node limit of a search in Python, which is much slower than a compiled search."""
 NODE_LIMIT_FACTOR_FOR_FURTHER_MOVES = 4
 """Node limit of the search for the second best and each further move, as a multiple of the limit for the best move.
 
-The higher limit lets the search reach the same depth.
+The higher limit lets such a search reach the same depth as the search for the best move.
 """
 MAX_TRACED_NODES = 200_000
 """Maximum number of nodes of a traced search. A trace takes some 2 KB of memory per node."""
@@ -54,7 +55,7 @@ _EVALUATOR_OPTION = TextOption("plain")
 
 
 class SearchTooLarge(ValueError):
-    """Raised when a search visits more nodes than allowed; the message is one line."""
+    """Raised when a traced search visits more nodes than MAX_TRACED_NODES; the message is one line."""
 
 
 def _make_reference_options(algorithm_name: str) -> Options:
@@ -76,7 +77,7 @@ OPTIONS_BY_ALGORITHM: Mapping[str, Options] = {name: _make_reference_options(nam
 OPTIONS_BY_SEARCH_ENGINE: Mapping[str, Options] = {
     name: OPTIONS_BY_ENGINE[name] for name in ("minimax", "alphabeta", "jamboree")
 }
-"""Options of each engine that searches, by the engine's name."""
+"""Options of each built-in engine that searches (not `greedy`, for example), by the engine's name."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def run_reference_search(
 ) -> tuple[SearchResult[Any], SearchMonitor]:
     """Search once to `depth` plies with the algorithm of `bots.search` that `spec` names.
 
-    Return the result, and the monitor. The monitor has the numbers of nodes and leaves and, with `tracing`, the trace.
+    Return the result, and the monitor, which has the numbers of nodes and leaves and, with `tracing`, the trace.
 
     Raises SearchTooLarge if, with `tracing`, the search visits more than `MAX_TRACED_NODES` nodes. Raises BadSpec if the
     evaluator or an option in `spec` cannot be used with the game, and BadWeights if the evaluator's file is invalid.
@@ -158,7 +159,7 @@ def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool)
 
 
 class Analyst:
-    """Engine that analyses positions of one game, within `limits` for each search.
+    """Engine that analyses positions of one game. The limits (nodes, seconds and depth) are for each search.
 
     Use an Analyst in a `with` statement, which ends the engine's threads.
     """
@@ -174,7 +175,7 @@ class Analyst:
             spec, Match(game, Player.MAXIE, threads=count_engine_threads(spec, len(list_usable_cores())))
         )
         self._last_analysis: tuple[Any, list[SearchReport[Any]]] | None = None
-        """Last position that `analyse` searched, and its reports, for a second call with this position; None at first."""
+        """Last position that `analyse` searched, and its reports, which a second call returns again; None at first."""
 
     def __enter__(self) -> Self:
         return self
@@ -185,15 +186,16 @@ class Analyst:
         self._searcher.close()
 
     def analyse(self, position: Any) -> list[SearchReport[Any]]:
-        """Search a position, and return a report for each depth, the deepest last."""
+        """Search a position, and return a report for each depth, the deepest last. The last position's reports are kept."""
         if self._last_analysis is None or self._last_analysis[0] != position:
             self._last_analysis = position, self._search_position(position, self._max_depth, self._max_nodes)
         return self._last_analysis[1]
 
     def analyse_move(self, position: Any, move: Any) -> list[SearchReport[Any]]:
-        """Return a report for each depth of a search after `move`. Distances to a win are counted from `position`.
+        """Return a report for each depth of a search of the position after `move`, the deepest last.
 
-        The list is empty if the move ends the match.
+        Distances to a win in the reports' values are counted from `position`. The list is empty if the move ends
+        the match.
         """
         position_after = self._game.successor(position, move)
         if self._game.outcome(position_after) is not None:

@@ -1,4 +1,4 @@
-"""Conversion of an engine's value to a chance of winning."""
+"""Conversion of an engine's value of a position to a chance of winning."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from arena.solved.move_quality import MoveQuality, classify_move
 from arena.solved.solution import load_solution
 
 MARKS_BY_MIN_CHANCE_LOST = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
-"""Marks of a blunder, a mistake and an inaccuracy, each with its minimum loss in the chance of winning."""
+"""Marks of a blunder, a mistake and an inaccuracy, each as (minimum loss in the chance of winning from 0 to 1, mark)."""
 TABLEBASE_ENGINE = "perfect"
 """Name of the engine that reviews moves by the tablebase alone."""
 
@@ -42,7 +42,7 @@ class ReviewedMove(Struct, frozen=True):
     better: str
     """Move that the engine prefers; the same as `move`, the played move, if the engine found no better one."""
     value: int
-    """Value for Maxie if the better move is played, in hundredths of an army."""
+    """Value for Maxie after the move `better`, in hundredths of an army."""
     after: int
     """Value for Maxie after the played move, in hundredths of an army."""
     lost: int
@@ -54,13 +54,13 @@ class ReviewedMove(Struct, frozen=True):
     chance_lost: float
     """Decrease of the mover's chance of winning by this move, from 0 to 1."""
     mark: str
-    """Mark of a bad move, `??`, `?` or `?!`; empty if the move lost little."""
+    """Mark of a bad move: `??` (blunder), `?` (mistake) or `?!` (inaccuracy); empty if the move lost little."""
     line: list[str]
-    """The engine's main line, which begins with the better move; empty if the engine found none better."""
+    """The engine's main line, which begins with the move `better`; empty if the engine found no better move."""
 
 
 def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
-    """Yield the review of each move in turn. Raises BadSpec or BadWeights if the analyst's engine cannot be used."""
+    """Yield the review of each move, in order. Raises BadSpec or BadWeights if the analyst's engine cannot be used."""
     game, record = replay.game, replay.record
     for ply, recorded_move in enumerate(record.moves):
         position, position_after = replay.positions[ply : ply + 2]
@@ -109,7 +109,7 @@ def _compute_value_after_move(
     """Return the value of the position after a move: the mean of its values in the reports of `depth` and of one ply less.
 
     The player who has the last move of a search gains by it, so estimates alternate between even and odd depths. The mean
-    evens this out. If the value is a certain win or loss, or there is only one report, the value is returned unchanged.
+    evens out the difference. If the value is a certain win or loss, or there is only one report, it is returned unchanged.
 
     position  position after the move
     reports   reports of a search of `position`, the deepest last; not used if the match is over
@@ -131,7 +131,7 @@ class PlayerReview(Struct, frozen=True):
     moves: int
     """Number of moves that the player made."""
     marked: int
-    """Number of bad moves, which are marked `?!`, `?` or `??`."""
+    """Number of the player's bad moves, which are marked `?!`, `?` or `??`."""
     chance_lost: float
     """Mean loss of the player's chance of winning per move, from 0 to 1."""
     accuracy: float
@@ -139,7 +139,7 @@ class PlayerReview(Struct, frozen=True):
 
 
 def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:
-    """Return the review of each player who has moved, by the player's name, `maxie` or `minnie`.
+    """Return the summary for each player who has moved, by the player's name, `maxie` or `minnie`.
 
     A player's accuracy is computed as on lichess (lichess.org/page/accuracy). It is the average of two means of the
     moves' accuracies: the harmonic mean, and a mean weighted by how much the winning chances change around each move.

@@ -1,4 +1,4 @@
-"""Explicit trees to search: the trees of the project, by name, and trees in JSON files.
+"""Explicit trees (given node by node) to search: the project's examples, by name, and trees in JSON files.
 
 A file contains {"tree": node, "player": "maxie", "source": "…"}, or just a node. `games.explicit` describes a node.
 `player` is the player who moves at the root, and `source` tells where the tree comes from.
@@ -31,7 +31,7 @@ def list_tree_names() -> list[str]:
 
 
 def load_tree(tree_name: str) -> ExplicitGame:
-    """Return the tree called `tree_name`, ignoring case, or the tree in the file NAME.json.
+    """Return the project's tree called `tree_name`, ignoring case, or the tree in a file if the name ends in `.json`.
 
     Raises TreeError if there is no such tree, or the file is invalid.
     """

@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
 CURVE_COLOURS = {"engine": TEXT_COLOUR, "maxie": "#c2261d", "minnie": "#1452b8"}
 MIN_AXIS_VALUE = 200
-"""Minimum of the value at the upper end of the value axis, in hundredths of an army.
+"""Minimum of the greatest value on the value axis, in hundredths of an army.
 
 Without a minimum, the chart of an even match would show small changes of value as large ones.
 """
@@ -26,7 +26,7 @@ def render_values_chart(
     *,
     are_values_in_armies: bool = True,
 ) -> str:
-    """Return the chart as an SVG document. Values are for Maxie; a certain win is drawn at the end of the axis.
+    """Return the chart as an SVG document. Values are for Maxie; a certain win is drawn at the upper or lower edge.
 
     player_names          names of the bots in the seats of Maxie and Minnie
     engine_name           name of the engine that reviewed the match

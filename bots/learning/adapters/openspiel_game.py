@@ -18,7 +18,7 @@ _REGISTERED_GAMES: dict[str, tuple[Environment, Any]] = {}
 def register_game(env: Environment) -> Any:
     """Return the OpenSpiel game of an environment. The first call for the game's name registers it with OpenSpiel.
 
-    Raises ValueError if that name is already registered for a game on another map or with other rules.
+    Raises ValueError if the name is already registered for a game on another map or with other rules.
     """
     name = make_game_short_name(env)
     entry = _REGISTERED_GAMES.get(name)
@@ -96,7 +96,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
 
 
 class Observer:
-    """Observation of a position by one player: its own pieces are positive numbers, the opponent's are negative."""
+    """Observation of a position by one player, as numbers: the player's own pieces are positive, the opponent's negative."""
 
     def __init__(self, env: Environment) -> None:
         self._env = env

@@ -86,8 +86,8 @@ class MatchEnv(AECEnv):  # type: ignore[misc]
         self._accumulate_rewards()
 
     def render(self) -> str:
-        """Return the position as lines of text."""
+        """Return a drawing of the position in lines of text."""
         return self.env.game.picture(self.position)
 
     def close(self) -> None:
-        """Do nothing, because there are no resources to release."""
+        """Do nothing, because there is no window or file to close. PettingZoo requires the method."""
