@@ -92,7 +92,7 @@ def _get_allowed_cores() -> list[int]:
 def _find_cgroups(
     cgroup_file: Path, mountinfo_file: Path, controller: str
 ) -> Iterator[tuple[CgroupMount, str]]:
-    """Yield each control group of a process that has a given resource controller, as (mount point, path in the tree).
+    """Yield each control group of a process that has a given controller, such as `cpu`, as (mount point, path in the tree).
 
     cgroup_file     file that lists the control groups of the process
     mountinfo_file  file that lists the mounts; nothing is yielded if this file or `cgroup_file` is missing
@@ -113,7 +113,7 @@ def _find_cgroups(
 
 
 def _parse_cgroup_mounts(mountinfo: str, controller: str) -> Iterator[CgroupMount]:
-    """Yield the mount points of the control group trees that have a given resource controller.
+    """Yield the mount points of the control group trees that have a given controller, such as `cpu`.
 
     mountinfo   content of the file that lists the mounts
     controller  name of the controller in version 1 of control groups, such as `cpu`

@@ -1,4 +1,4 @@
-"""Terms (settings) shared by all matches of an event, and the time limit of a match."""
+"""Terms (settings) shared by all matches of a ladder, and the time limit of a match."""
 
 from __future__ import annotations
 

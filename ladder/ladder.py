@@ -171,7 +171,7 @@ class Ladder:
 
     @property
     def thread_allocation(self) -> ThreadAllocation:
-        """Allocation of the cores: number of search threads of each bot, and number of parallel matches."""
+        """Allocation of the CPU cores: number of search threads of each bot, and number of parallel matches."""
         return ThreadAllocation(
             self.plan.bots, len(self.bot_cores), self.plan.concurrency, self.total_matches
         )
@@ -183,7 +183,7 @@ class Ladder:
 
     @property
     def bot_cores(self) -> list[int]:
-        """Numbers of the cores on which the bots search: all usable cores, or all but one if the bots are pinned.
+        """Numbers of the CPU cores on which the bots search: all usable cores, or all but one if the bots are pinned.
 
         The remaining core is left to the server. If there are only one or two cores, pinned bots use all cores, too.
         """

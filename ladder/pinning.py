@@ -17,12 +17,12 @@ MAX_PINNING_PASSES = 8
 
 
 def choose_cores_for_bots(all_cores: list[int]) -> list[int]:
-    """Return the cores for pinned bots: all but the first, which is the server's. Of one or two cores, return all."""
+    """Return the CPU cores for pinned bots: all but the first, which is the server's. Of one or two cores, return all."""
     return all_cores[1:] if len(all_cores) > 2 else all_cores
 
 
 def can_pin_processes() -> bool:
-    """Return True if this system can pin processes to cores, and lists the threads and child processes of a process."""
+    """Return True if this system can pin processes to CPU cores, and lists the threads and child processes of a process."""
     return (
         hasattr(os, "sched_setaffinity")
         and Path("/proc/self/task").is_dir()
@@ -31,12 +31,12 @@ def can_pin_processes() -> bool:
 
 
 class CorePinning:
-    """Assignment of cores to the running matches of an event."""
+    """Assignment of CPU cores to the running matches of a ladder."""
 
     def __init__(
         self, cores: Sequence[int], max_running_threads: int, find_process_id: Callable[[str], int | None]
     ) -> None:
-        """Prepare to pin bots to `cores`, given by their numbers.
+        """Prepare to pin bots to CPU cores. `cores` are their numbers.
 
         max_running_threads  maximum total number of threads of the matches that run at the same time
         find_process_id      function that returns the id of the bot process connected under a name; None if there is none
@@ -47,7 +47,7 @@ class CorePinning:
 
     @contextmanager
     def pin_to_cores(self, connection_names: Sequence[str], threads_per_bot: int) -> Iterator[None]:
-        """Pin the bots of a match to cores for the duration of the block.
+        """Pin the bots of a match to CPU cores for the duration of the block.
 
         connection_names  names under which the bots are connected
         threads_per_bot   number of cores to assign: to each bot if there are enough cores, otherwise to both bots together
@@ -71,7 +71,7 @@ class CorePinning:
                     self._assignment_count_by_core[core] -= 1
 
     def _assign_cores(self, thread_count: int) -> frozenset[int]:
-        """Assign and return the `thread_count` least loaded cores; of equally loaded ones, those with the lowest numbers."""
+        """Assign and return the `thread_count` least loaded CPU cores; of equally loaded ones, the lowest numbers."""
         cores = frozenset(
             sorted(
                 self._assignment_count_by_core, key=lambda core: (self._assignment_count_by_core[core], core)
@@ -83,7 +83,7 @@ class CorePinning:
 
 
 def pin_process(process_id: int, cores: frozenset[int]) -> None:
-    """Pin all threads of a process, and of its child processes, to these cores."""
+    """Pin all threads of a process, and of its child processes, to the CPU cores with these numbers."""
     for _ in range(MAX_PINNING_PASSES):
         has_pinned_any = False
         for thread in _list_thread_ids(process_id):

@@ -35,7 +35,7 @@ MAX_SEARCH_THREADS = 1024
 
 DEFAULT_TIME_CONTROL = "0.01/move"
 DEFAULT_ROUNDS = 10
-"""Default number of rounds: enough to rank the five default engines on the default map, in 90 s on two cores."""
+"""Default number of rounds: enough to rank the five default engines on the default map, in 90 s on two CPU cores."""
 
 COMMAND_PREFIX = "command:"
 """Prefix of a bot's spec before the command line of a program that connects to the server by itself."""
@@ -75,7 +75,7 @@ class BotPlan:
         return self.engine_spec if self.engine_spec is not None else " ".join(self.command)
 
     def count_required_threads(self, core_count: int) -> int:
-        """Return the number of search threads of the bot on `core_count` cores; 0 if neither number nor engine is given."""
+        """Return the number of search threads of the bot on `core_count` CPU cores; 0 if neither number nor engine is given."""
         if self.thread_count or self.engine_spec is None:
             return self.thread_count
         try:
@@ -107,9 +107,9 @@ class LadderPlan:
     """Openings: a number of random plies, a file, or `shipped`, the openings shipped with each map."""
     adjudication: Adjudication | None = DEFAULT_ADJUDICATION
     concurrency: int = 0
-    """Maximum number of matches in parallel; 0 for as many as the cores allow."""
+    """Maximum number of matches in parallel; 0 for as many as the CPU cores allow."""
     should_pin_bots: bool = False
-    """True to pin the bots of each running match to cores of their own."""
+    """True to pin the bots of each running match to CPU cores of their own."""
     seed: int = 1
     bot_folder: Path | None = None
     """Working folder of the bots: the folder of the ladder file, or None for the current folder."""

@@ -22,11 +22,11 @@ class ThreadAllocation:
     core_count: int
     """Number of CPU cores on which the bots search."""
     fixed_concurrency: int = 0
-    """Number of parallel matches set by the user; 0 if the cores determine it."""
+    """Number of parallel matches set by the user; 0 if it follows from the number of CPU cores."""
     total_matches: int | None = None
     """Total number of matches; None if unknown."""
     are_bots_local: bool = True
-    """True if the bots run on these cores. If False, they run on other machines and choose their threads."""
+    """True if the bots run on this machine's CPU cores. If False, the bots run on other machines and choose their threads."""
     get_reported_search_threads: Callable[[str], int] = lambda _bot: 0
     """Function that returns the number of threads that the bot with a given name reported; 0 if it reported none."""
 

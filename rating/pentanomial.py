@@ -35,7 +35,7 @@ def count_pair_scores(scores: Iterable[float]) -> PairScoreCounts:
 
 
 class ScoreStatistics(NamedTuple):
-    """Number of scores, their mean and their variance, on a scale from 0 for the lowest possible score to 1 for the highest."""
+    """Count, mean and variance of a player's scores, on a scale from 0 for the lowest possible score to 1 for the highest."""
 
     score_count: float
     mean: float

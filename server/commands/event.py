@@ -53,9 +53,9 @@ from arena.server.store.queries import EventTable, load_event_table
 from arena.server.store.tokens import is_valid_name, load_all_client_names
 
 MAX_OPENINGS_PER_EVENT = 64
-"""Maximum number of openings for each game, map and time control of an event."""
+"""Maximum number of openings for each game, map and time control of an event (tournament)."""
 MAX_SECONDS_UNTIL_EVENT_START = 10 * 366 * 24 * 3600
-"""Maximum time from the announcement of an event to its start, in seconds: about ten years."""
+"""Maximum time from the announcement of an event (tournament) to its start, in seconds: about ten years."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the event.")]
 BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]

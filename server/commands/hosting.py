@@ -66,7 +66,7 @@ PAUSE_BEFORE_STANDBY_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class ServerConfiguration:
-    """Settings of a server, and the objects made from them: the matchmaker's pool, the server's own engines, and TLS."""
+    """Settings of a server, and the objects made from them: the games to pair bots for, the server's own engines, and TLS."""
 
     loaded_settings: LoadedSettings
     pool: Pool | None
@@ -359,7 +359,7 @@ def _make_house_engine_plan(house: HouseSettings) -> HouseEnginePlan:
 
 
 def _require_usable_adjudication(settings: ArenaSettings, pool: Pool) -> None:
-    """Raise BadSetting if a rule for ending matches early is invalid, or cannot be applied to a game of the pool."""
+    """Raise BadSetting if a rule for ending matches early is invalid, or does not fit a game in the matchmaker's pool."""
     try:
         adjudication = settings.matches.adjudication
     except BadAdjudication as error:

@@ -96,7 +96,7 @@ def marks(
 
 
 def make_marks_against_anchor(rows: list[StandingsRow], anchor_name: str) -> list[MarksRow]:
-    """Return the table rows of all bots of an event, from its standings. Raises CommandError if the anchor has no row.
+    """Return the table rows of all bots of a tournament, from its standings. Raises CommandError if the anchor has no row.
 
     anchor_name: name of the bot that all others are compared with
     """

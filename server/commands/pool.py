@@ -46,7 +46,7 @@ def make_pool(pool: PoolSettings) -> Pool:
 
 
 def _make_pool_games(pool: PoolSettings) -> tuple[OfferedGame, ...]:
-    """Return each game of the pool on each map with each time control. Raises BadSetting if a setting is invalid."""
+    """Return each game of the matchmaker's pool on each map with each time control. Raises BadSetting if one is invalid."""
     time_controls = _parse_setting_values("pool.time_controls", pool.time_controls, TimeControl.parse)
     pool_games: list[OfferedGame] = []
     for game_name in _parse_setting_values("pool.games", pool.games, CATALOGUE.register_game):
@@ -60,7 +60,7 @@ def _make_pool_games(pool: PoolSettings) -> tuple[OfferedGame, ...]:
 
 
 def _make_game_on_each_map(game_name: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
-    """Return pairs of a map's name and the game on this map, for each map of the pool.
+    """Return pairs of a map's name and the game on this map, for each map in the settings of the matchmaker's pool.
 
     For a game without maps, return one pair, with an empty name. Raises BadSetting for an unknown game or map.
     """

@@ -74,14 +74,14 @@ class DatabaseTimeouts(NamedTuple):
 DEFAULT_DATABASE_TIMEOUTS = DatabaseTimeouts()
 """Database time limits for every process, except the server processes of a cluster."""
 CORE_DATABASE_TIMEOUTS = DatabaseTimeouts(command_seconds=10, connect_seconds=3, idle_seconds=1.5)
-"""Database time limits for a core (a process of a cluster that runs matches).
+"""Database time limits for a core process of a cluster, which runs matches.
 
-The limits are short, so that a standby core can take over the matches within seconds.
+The limits are short, so that a standby core process can take over the matches within seconds.
 """
 EDGE_DATABASE_TIMEOUTS = CORE_DATABASE_TIMEOUTS._replace(command_seconds=30)
-"""Database time limits for an edge (a process of a cluster that holds connections of clients).
+"""Database time limits for an edge process of a cluster, which holds connections of clients.
 
-The limit for a command is longer than a core's, because a change by an owner or an admin may have to wait for a slow
+The limit for a command is longer than a core process's, because a change by an owner or an admin may have to wait for a slow
 command such as `arena season close`. The time limit of the HTTP request (`server.web.routes`) ends such a wait.
 """
 

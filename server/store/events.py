@@ -109,19 +109,19 @@ async def list_events(engine: Engine) -> list[EventState]:
 
 
 class UnfinishedEventPlan(Struct):
-    """Part of the stored plan of an event (`server.core.event_state.EventPlan`).
+    """Part of the stored plan of an event or tournament (`server.core.event_state.EventPlan`).
 
     The plan's games (maps, time controls and openings) are left out, because decoding them takes long.
     """
 
     event: str
-    """Name of the event."""
+    """Name of the event (tournament)."""
     start_unix_s: int = field(name="begins")
-    """Start of the event, as Unix time in seconds."""
+    """Start of the tournament, as Unix time in seconds."""
     closing_unix_s: int = field(name="closes")
-    """Time at which the entries close, as Unix time in seconds."""
+    """Time from which on no bot can enter the tournament, as Unix time in seconds."""
     invited: tuple[str, ...] = ()
-    """Bots that may enter; empty if all bots may."""
+    """Names of the bots that may enter; empty if all bots may."""
 
 
 class UnfinishedEvent(Struct):
@@ -130,13 +130,13 @@ class UnfinishedEvent(Struct):
     plan: UnfinishedEventPlan
     phase: EventPhase
     bots: tuple[str, ...]
-    """Bots that have entered, including those that have withdrawn since."""
+    """Names of the bots that have entered, including those that have withdrawn since."""
     withdrawn: tuple[str, ...]
     """Bots that are listed in `bots`, but take no further part, because they left or were removed."""
     excluded: tuple[str, ...]
     """Bots that the host (the person who runs the server) or their owner has withdrawn. Only these two can enter them again."""
     server: str = ""
-    """Name of the server that plays the event."""
+    """Name of the server that plays the tournament."""
 
 
 class _UnfinishedEventInPlan(Struct):
@@ -159,7 +159,7 @@ async def list_unfinished_events(engine: Engine) -> list[UnfinishedEvent]:
 
 
 MAX_RECENT_EVENTS = 500
-"""Maximum number of events that `list_recent_events` returns."""
+"""Maximum number of events (tournaments) that `list_recent_events` returns."""
 
 
 async def list_recent_events(engine: Engine, since_time: str) -> list[EventState]:

@@ -139,7 +139,7 @@ INSERT_PACKED_RECORD = (
 )
 """Statement that stores the packed data of a finished match, unless the match has packed data already.
 
-`:whole` is true if `:packed` includes the match's terms and events, and not only its record.
+`:whole` is true if `:packed` has the match's terms (players, clocks) and events (moves), and not only its record.
 """
 
 
@@ -167,7 +167,7 @@ All queries share this object, because condition objects are the keys of the cac
 async def read_finished_matches_of_event(
     connection: AsyncConnection, event_name: str
 ) -> dict[str, FinishedMatch]:
-    """Return the results of an event's finished matches by match id, in order of finishing."""
+    """Return the results of the finished matches of a tournament or ladder by match id, in order of finishing."""
     table = matches.c
     query = sa.select(table.match, table.game, table.maxie, table.minnie, table.winner, table.reason)
     query = query.where(table.event == event_name, IS_FINISHED_MATCH)

@@ -92,7 +92,7 @@ async def is_client_connected(engine: Engine, client_name: str) -> bool | None:
 
 
 async def make_event_entry_request(engine: Engine, event_name: str, bot_name: str) -> ChangeTournament:
-    """Return the request to enter a bot in an event.
+    """Return the request to enter a bot in an event (tournament).
 
     The request contains the bot's stored ratings, because an event may admit only bots in a range of ratings.
     """

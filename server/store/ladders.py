@@ -198,7 +198,7 @@ async def _load_ladder(engine: Engine, event_name: str) -> StoredLadder:
 
 @dataclass(frozen=True)
 class StoredEventPlan:
-    """Plan of a ladder, or of an event that a server plays."""
+    """Plan of a ladder, or of an event (tournament) that a server plays."""
 
     uid: str
     """Unique id, in hexadecimal, from which the ids of the matches are derived."""
@@ -206,11 +206,11 @@ class StoredEventPlan:
     """Name of the command that plays the ladder, `ladder` or `match`; `event` for an event that a server plays."""
     plan: dict[str, Any]
     finished: str | None
-    """End time, in the format of `database.format_current_time`; None if the ladder or event is unfinished."""
+    """End time, in the format of `database.format_current_time`; None if the ladder or tournament is unfinished."""
 
 
 async def find_stored_event_plan(engine: Engine, event_name: str) -> StoredEventPlan | None:
-    """Return the plan of the ladder or event called `event_name`; None if the store has neither."""
+    """Return the plan of the ladder or tournament called `event_name`; None if the store has neither."""
     table = schema.ladders.c
     columns = table.uid, table.kind, table.plan, table.finished
     query = sa.select(*columns).where(table.event == event_name)

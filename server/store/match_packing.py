@@ -32,7 +32,7 @@ A transaction with so many matches takes 1 to 2 ms, during which a server on SQL
 
 
 class _PartlyPackedMatch(NamedTuple):
-    """Finished match whose record is packed (compressed), but whose terms and events are not yet."""
+    """Finished match whose record is packed (compressed), but whose terms (players, clocks) and events (moves) are not yet."""
 
     number: int
     """Number of the match's row in `matches`."""

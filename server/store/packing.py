@@ -86,7 +86,7 @@ def unpack_match(packed: bytes) -> PackableMatch:
 
 
 def _unpack_lines(packed: bytes) -> list[str]:
-    """Return the lines in packed data: the record, the terms, and the rows of events.
+    """Return the lines in a match's packed data: the record, the terms (players, clocks), and the rows of events (moves).
 
     The rows are in the form that `_encode_rows_without_recorded_data` returns.
 
@@ -152,7 +152,7 @@ class _MoveForPacking(msgspec.Struct):
 
     @property
     def turn_duration_ns(self) -> int:
-        """Time from the start of the turn to the arrival of the move, as computed from the record, in ns."""
+        """Time from the message that asked for the move to the arrival of the move, as computed from the record, in ns."""
         return round(1e6 * self.ms) + self.credited_lag_ns
 
 
@@ -176,7 +176,7 @@ _NULL, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
 
 
 def _encode_rows_without_recorded_data(rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> str:
-    """Return a match's rows of events, one per line, without the data that the record contains.
+    """Return a match's rows of events (such as moves), one per line, without the data that the record contains.
 
     moves: moves in the record
 
@@ -201,13 +201,13 @@ def _restore_rows(rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> list
 
 
 def _find_move_of_event(event: _Event, moves: Sequence[_MoveForPacking]) -> _MoveForPacking | None:
-    """Return the recorded move with the same ply (move number) as the event; None if the record has no such move."""
+    """Return the recorded move with the same ply (move number) as a match event; None if the record has no such move."""
     ply = _decode_number(event["ply"])
     return moves[ply] if 0 <= ply < len(moves) else None
 
 
 def _remove_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> int:
-    """Remove from `event` the data that the moves of the record contain.
+    """Remove from a match event the data that the moves of the record contain.
 
     Return the duration of the turn in ns, as computed from the record, if the event is a move in the record; otherwise 0.
     """
@@ -228,7 +228,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> in
 
 
 def _restore_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> int:
-    """Add to `event` the data that `_remove_recorded_data` has removed. Return the same duration as that function, in ns."""
+    """Add to a match event the data that `_remove_recorded_data` has removed. Return the same duration as it, in ns."""
     event_type = event["type"]
     if event_type == _MOVE_RECEIVED and "move" not in event:
         move = _find_move_of_event(event, moves)

@@ -76,14 +76,14 @@ END_REASONS_WITH_TEXT_OF_LOSER = frozenset({EndReason.CRASH, EndReason.RESIGNATI
 
 
 class NameInUse(OperationRefused):
-    """Raised when a name cannot be changed or deleted now, because its bot has a match in progress or is in an event.
+    """Raised when a name cannot be changed or deleted now, because its bot has a match in progress or is in a tournament.
 
     The message is a one-line reason.
     """
 
 
 class NameInEvent(NameInUse):
-    """Raised when a name cannot be changed or deleted because the bot is in an event or a ladder that has begun."""
+    """Raised when a name cannot be changed or deleted because the bot is in a tournament or ladder that has begun."""
 
 
 async def load_personal_data(engine: Engine, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
@@ -108,7 +108,7 @@ async def load_personal_data(engine: Engine, names: Sequence[str]) -> dict[str, 
 
 
 async def is_name_stored(engine: Engine, name: str) -> bool:
-    """Return True if the store has data of a bot or an owner called `name`, including matches and entries in events."""
+    """Return True if the store has data of a bot or an owner called `name`, including matches and entries in tournaments."""
     if any((await load_personal_data(engine, [name])).values()):
         return True
     return await has_matches(engine, name) or bool(await list_servers_with_entry(engine, name))
@@ -277,7 +277,7 @@ def _require_not_playing(connection: sa.Connection, bot_name: str) -> None:
 
 
 def _require_not_entered_in_event(connection: sa.Connection, bot_name: str) -> None:
-    """Raise NameInEvent if a bot is in an unfinished ladder, or in an event that has begun and is not over."""
+    """Raise NameInEvent if a bot is in an unfinished ladder, or in a tournament that has begun and is not over."""
     unfinished = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
     for row in connection.execute(unfinished).all():
         plan = msgspec.json.decode(row.plan)
@@ -288,7 +288,7 @@ def _require_not_entered_in_event(connection: sa.Connection, bot_name: str) -> N
 
 
 def _is_plan_of_future_event(plan: dict[str, Any]) -> bool:
-    """Return True if a stored plan is of an event that has not begun.
+    """Return True if a stored plan is of an event (tournament) that has not begun.
 
     Only the event's server may change such a plan: the server would overwrite a change by anybody else.
     """
@@ -296,7 +296,7 @@ def _is_plan_of_future_event(plan: dict[str, Any]) -> bool:
 
 
 async def require_not_in_running_event(engine: Engine, bot_name: str) -> None:
-    """Raise NameInEvent if the bot is in a running ladder or event, during which the bot's name must not change."""
+    """Raise NameInEvent if the bot is in a running ladder or tournament, during which the bot's name must not change."""
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_not_entered_in_event, bot_name)
 
@@ -313,7 +313,7 @@ async def require_possible_rename(engine: Engine, name: str, new_name: str) -> N
 
 
 async def list_servers_with_entry(engine: Engine, bot_name: str) -> list[str]:
-    """Return the sorted names of the servers that will play an event that names a bot.
+    """Return the sorted names of the servers that will play an event (tournament) that names a bot.
 
     Only events that have not begun are searched. An event names a bot that has entered, was invited, or was withdrawn
     by its owner or the host.
@@ -411,7 +411,7 @@ def _replace_names_in_terms(terms: str, new_players: Players, forgotten_seats: s
 
 
 def _delete_bot_data_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
-    """Rename a bot in the tables of results and events, and delete its token, sessions, bans and hashed addresses.
+    """Rename a bot in the tables of results and tournaments, and delete its token, sessions, bans and hashed addresses.
 
     If the bot's owner has no other bot, the owner's invitations and bans are deleted too.
     """

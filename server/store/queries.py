@@ -1,4 +1,4 @@
-"""Queries of the web site: ratings, tables of events, and bots with their latest matches.
+"""Queries of the web site: ratings, tables of tournaments and ladders, and bots with their latest matches.
 
 Every query reads a limited number of rows, in the order of an index or from a stored table, so its cost does not grow
 with the number of matches. The tables of Swiss, knockout and gauntlet events are exceptions: they are computed from all
@@ -47,11 +47,11 @@ from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.schema import rating_steps
 
 FORMATS_RANKED_BY_POINTS = ("round-robin", ARENA_FORMAT)
-"""Event formats in which the points alone rank the bots, so that a table needs no results of single matches."""
+"""Tournament formats in which the points alone rank the bots, so that a table needs no results of single matches."""
 MAX_LISTED_MATCHES_OF_BOT = 100
 """Maximum number of matches in the summary of a bot: its latest ones."""
 MAX_LISTED_EVENTS = 50
-"""Maximum number of events in `RatingTables`: the first ones in descending order of name."""
+"""Maximum number of events (tournaments, ladders) in `RatingTables`: the first ones in descending order of name."""
 MAX_BOTS_IN_RATING_TABLE = 500
 """Maximum number of bots in the rating table of a game: those with the highest ratings."""
 MAX_BOTS_IN_CROSS_TABLE = 40
@@ -72,7 +72,7 @@ class RatingTables(Struct, frozen=True):
     crosses: dict[str, list[CrossScore]]
     """Scores of the best bots of each game against each other, by game."""
     events: list[EventMatchCounts]
-    """Events with at least one match, in any season, in descending order of name."""
+    """Events (tournaments, ladders, open pool) with at least one match, in any season, in descending order of name."""
     categories: list[RatingCategorySummary]
     """Combinations of game, map and time control with ratings of their own; those with the most rated matches come first."""
     seasons: list[ClosedSeason]
@@ -84,7 +84,7 @@ class EventTable(Struct, frozen=True):
 
     event: str
     rows: list[StandingsRow]
-    """Rows of the table, one for each bot, ranked by the rules of the event's format."""
+    """Rows of the table, one for each bot, ranked by the rules of the tournament format."""
     crosses: list[CrossScore]
     """Scores of the first MAX_BOTS_IN_CROSS_TABLE bots of the table against each other."""
     counted: int
@@ -140,7 +140,7 @@ async def load_rating_tables(
 
 
 async def load_event_table(engine: Engine, event_name: str, *, all_bots: bool = False) -> EventTable | None:
-    """Return the table of an event; None if the event has no match. The table may lack the newest finished matches.
+    """Return the table of a tournament, ladder or open pool; None if it has no match. The newest matches may be missing.
 
     For an event with a stored plan, the table lists all bots. For any other event with many bots, it lists only those
     with the most matches (`event_tables.load_event_scores`).
@@ -163,7 +163,7 @@ async def load_event_table(engine: Engine, event_name: str, *, all_bots: bool = 
 async def _order_event_table(
     engine: Engine, event_name: str, stored_plan: StoredEventPlan | None, scores: EventScores
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
-    """Return the rows of an event's table, ranked by the rules of the event's format, and the bracket of a knockout.
+    """Return the rows of a tournament's table, ranked by the rules of its format, and the bracket of a knockout.
 
     The bracket has one list of pairings for each round, the final last. In any other format, the bracket is empty.
 
@@ -198,7 +198,7 @@ def _is_decided_by_elo(stored_plan: StoredEventPlan) -> bool:
 async def load_startable_pairings(
     engine: Engine, event_name: str, stored_plan: StoredEventPlan
 ) -> list[Pairing]:
-    """Return the next unfinished match of each pair of bots in an event, in the order of the schedule.
+    """Return the next unfinished match of each pair of bots in a tournament or ladder, in the order of the schedule.
 
     The list is computed from the results of finished matches alone, so it includes matches in progress.
 
@@ -219,7 +219,7 @@ def _order_rows_by_format(
 
 
 def _replay_schedule(stored_plan: StoredEventPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
-    """Return the schedule of an event after its finished matches.
+    """Return the schedule of a tournament or ladder: the matches that are left after its finished ones.
 
     records: finished matches of the event by id, in the order in which they finished
     """
@@ -229,7 +229,7 @@ def _replay_schedule(stored_plan: StoredEventPlan, records: Mapping[str, Finishe
 
 
 def _make_event_format(stored_plan: StoredEventPlan) -> EventFormat:
-    """Return the format of an event, such as a round-robin, in its state before the first match."""
+    """Return the format of a tournament, such as a round-robin, in its state before the first match."""
     plan = stored_plan.plan
     return make_format(
         plan["format"],

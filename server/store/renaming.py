@@ -54,7 +54,7 @@ async def make_hiding_renames(engine: Engine, owner_name: str) -> list[NameChang
 
 
 async def rename_bot(engine: Engine, change: NameChange) -> int:
-    """Rename a bot in all stored data, its bans and its entries in events. Return the number of its matches.
+    """Rename a bot in all stored data, its bans and its entries in tournaments. Return the number of its matches.
 
     A rename takes some seconds, and up to MAX_WAIT_UNTIL_IDLE_SECONDS longer if the bot has a match in progress. Raises
     NameInUse if the match does not end in time or the bot is in an event that has begun, and TokenError if the new name
@@ -98,7 +98,7 @@ async def forget_bot(engine: Engine, name: str) -> personal_data.ForgottenBot:
 
 
 async def _rename_event_entries(engine: Engine, name: str, new_name: str) -> None:
-    """Ask the servers to rename a bot in events that have not begun; with an empty `new_name`, to remove the bot."""
+    """Ask the servers to rename a bot in tournaments that have not begun; with an empty `new_name`, to remove the bot."""
     for server in await personal_data.list_servers_with_entry(engine, name):
         await host_requests.send_host_request(engine, server, RenameTournamentEntry(name, new_name))
 

@@ -1,4 +1,4 @@
-"""Responses to `GET /events.ics`: a server's events as a calendar that programs can subscribe to (RFC 5545).
+"""Responses to `GET /events.ics`: a server's tournaments as a calendar that programs can subscribe to (RFC 5545).
 
 A series is a repeated event. In the calendar, a series is its announced event and the next `LISTED_DATES_PER_SERIES` dates,
 each as a separate event, because a repetition rule in UTC cannot express a local time of day. An event keeps its UID, by
@@ -25,14 +25,14 @@ CALENDAR_CONTENT_TYPE = "text/calendar; charset=utf-8"
 LISTED_DATES_PER_SERIES = 8
 """Number of later dates of a series (a repeated event) that the calendar lists after the event announced last."""
 MAX_EVENT_AGE = timedelta(days=30)
-"""Maximum time since the start of a finished event in the calendar. Earlier events are left out once they are over."""
+"""Maximum time since the start of a finished tournament in the calendar. Earlier ones are left out once they are over."""
 MAX_CALENDAR_LINE_BYTES = 75
 """Maximum length of a line in bytes, without the line break (RFC 5545, section 3.1)."""
 _ICAL_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 
 
 async def answer_calendar_request(engine: Engine, origin: str) -> Response:
-    """Respond with the calendar of all recent and future events, in the iCalendar format.
+    """Respond with the calendar of all recent and future tournaments, in the iCalendar format.
 
     origin: beginning of links in the calendar, as in `https://arena.example`; empty for no links
     """
@@ -50,7 +50,7 @@ class CalendarEvent(NamedTuple):
 
 
 def list_calendar_events(states: Iterable[EventState]) -> list[CalendarEvent]:
-    """Return the events of `states` for the calendar, sorted by their start.
+    """Return the tournaments of `states` as events for the calendar, sorted by their start.
 
     For each series with an open event, the next `LISTED_DATES_PER_SERIES` dates are added as further events.
     """

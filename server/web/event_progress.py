@@ -31,7 +31,7 @@ class SprtProgress(Struct, frozen=True):
 
 
 class UnplayedMatch(Struct, frozen=True):
-    """Match of an event that is still to be played."""
+    """Match of a tournament or ladder that is still to be played."""
 
     maxie: str
     minnie: str
@@ -68,4 +68,4 @@ class EventProgress(Struct, frozen=True):
 
 
 FindEventProgress = Callable[[str], EventProgress | None]
-"""Function that returns the progress of an event; None for an event that this server does not play."""
+"""Function that returns the progress of a tournament or ladder, given its name; None if this server does not play it."""

@@ -224,7 +224,7 @@ class LinkPreviewHandler:
     async def _load_summary_and_standings(
         self, event_name: str
     ) -> tuple[str, list[tuple[str, str, float]]] | None:
-        """Return a summary line and the rows of an event's table for `draw_table`; None if there is no such event.
+        """Return a summary line and the rows of a tournament's table for `draw_table`; None if there is no such tournament.
 
         Each row is (title of a bot, Elo with its error as text, length of its bar from 0 to 1).
         """

@@ -56,7 +56,7 @@ class MatchLog(Struct, frozen=True):
     """Engines of the players with their options and threads, as the players described them."""
 
     def filter_by_bot(self, bot_name: str) -> MatchLog:
-        """Return the log without the events of the bot's opponent. Raises LogNotFound if `bot_name` did not play."""
+        """Return the log without the opponent's events, such as moves. Raises LogNotFound if `bot_name` did not play."""
         seats = {seat for seat, name in (("maxie", self.maxie), ("minnie", self.minnie)) if name == bot_name}
         if not seats:
             raise LogNotFound(f"{bot_name!r:.70} did not play that match; {self.maxie} and {self.minnie} did")

@@ -40,18 +40,18 @@ class OwnedBotRow(Struct, frozen=True):
 
 
 class OwnerEvent(Struct, frozen=True):
-    """Unfinished event, as shown to an owner."""
+    """Unfinished event (tournament), as shown to an owner of bots."""
 
     event: str
     state: EventPhase
     begins: str
-    """Start time of the event, in ISO 8601."""
+    """Start time of the tournament, in ISO 8601."""
     bots: list[str]
-    """Names of the owner's bots that have entered the event."""
+    """Names of the owner's bots that have entered the tournament."""
 
 
 class OwnerPageState(Struct, frozen=True):
-    """Response with an owner's bots, the owner's open invitation, and all unfinished events."""
+    """Response with an owner's bots, the owner's open invitation, and all unfinished events (tournaments)."""
 
     owner: str
     bots: list[OwnedBotRow]
@@ -116,7 +116,7 @@ class OwnerPageHandler:
     async def _change_entry(
         self, action: TournamentAction, event_name: str, owner_name: str, bot_name: str
     ) -> None:
-        """Enter an owner's bot in an event, or withdraw it.
+        """Enter an owner's bot in an event (tournament), or withdraw it.
 
         Raises TokenError if the owner has no such bot, OperationRefused if the event does not accept the change now, and
         TimeoutError if the event's server does not answer.

@@ -55,7 +55,7 @@ class PageProcessConfig(Struct, frozen=True, tag="setup"):
 
 
 class LiveSnapshot(Struct, frozen=True):
-    """Data on matches and events in progress that a response needs besides the data in the store.
+    """Data on matches and tournaments in progress that a response needs besides the data in the store.
 
     Fields that the response does not need have their defaults.
     """
@@ -63,9 +63,9 @@ class LiveSnapshot(Struct, frozen=True):
     match_view: View | None = None
     """Spectators' view of the match that the response shows; None if it shows no match in progress."""
     in_progress_count: int = 0
-    """Number of matches in progress of the event that the request is for."""
+    """Number of matches in progress in the event (tournament, ladder or open pool) that the request is for."""
     event_progress: EventProgress | None = None
-    """Progress of the event that the request is for; None if there is no such event, or if another server plays it."""
+    """Progress of the tournament or ladder that the request is for; None if there is none, or if another server plays it."""
 
 
 class PageRequest(Struct, frozen=True, tag="question"):
@@ -79,7 +79,7 @@ class PageRequest(Struct, frozen=True, tag="question"):
     authorization: str = ""
     """Authorization header; empty if the response does not depend on it."""
     live_snapshot: LiveSnapshot = LiveSnapshot()
-    """Live data on the match or the event of the request; set by `PageProcess` when it sends the request."""
+    """Live data on the match or tournament of the request; set by `PageProcess` when it sends the request."""
     number: int = 0
     """Number that identifies the request and its response; set by `PageProcess` when it sends the request."""
     seconds_left: float = 0.0

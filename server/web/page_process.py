@@ -91,7 +91,7 @@ class PageProcess:
     async def answer_request(
         self, request: PageRequest, address: str, is_abandoned: Callable[[], bool]
     ) -> PageResponse | None:
-        """Return the response to a request; None if all clients that wait for it leave before the request's turn.
+        """Return the response to a request; None if all clients that wait for it leave while the request is queued.
 
         address: network address of the client, by which requests are queued
         is_abandoned: function that returns True if all waiting clients have left
@@ -183,7 +183,7 @@ class PageProcess:
                 )
 
     async def _load_live_snapshot(self, route_match: RouteMatch) -> LiveSnapshot:
-        """Return the live data on the match or the event that a request is for; empty if it is for neither."""
+        """Return the live data on the match or tournament that a request is for; empty if the request is for neither."""
         if route_match.route_key == "/api/event":
             event = route_match.parameters["name"]
             listing = await self._page_client.request_lobby_listing_or_last_known()

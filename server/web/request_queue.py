@@ -24,7 +24,7 @@ The pause after each response is computed from this share.
 MAX_WAITING_REQUESTS, MAX_WAITING_REQUESTS_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
 TOO_MANY_REQUESTS_REASON = "too many requests: try again in a few seconds"
-"""Message for a request that is refused because too many requests wait, or because its turn did not come in time."""
+"""Message for a request that is refused because too many requests wait, or because it has waited too long."""
 
 
 class ServerBusy(Exception):

@@ -1,4 +1,4 @@
-"""Responses from the store: lists of matches, records, tables, events and bots."""
+"""Responses from the store: lists of matches, records, rating tables, tournaments and bots."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
 MAX_LISTED_MATCHES = 50
 """Maximum number of matches in one response of a list or a search."""
 MAX_LISTED_UNPLAYED_MATCHES = 100
-"""Maximum number of unplayed matches of an event that a response lists."""
+"""Maximum number of unplayed matches of a tournament or ladder that a response lists."""
 
 
 class SolvedMoveQuality(Struct, frozen=True):
@@ -82,13 +82,13 @@ class SolvedMoveQuality(Struct, frozen=True):
 
 
 class EventPage(Struct, frozen=True):
-    """Response about an event: its plan, its progress, and the reason if it was cancelled."""
+    """Response about an event (tournament, ladder or open pool): its plan, its progress, and the reason if it was cancelled."""
 
     event: str
     plan: EventProgress | None
     """Plan and progress of the event; None for an event without a plan, such as the open pool."""
     counted: int
-    """Number of finished matches of the event that its table includes so far."""
+    """Number of the event's finished matches that its table of results includes so far."""
     playing: int
     """Number of the event's matches in progress."""
     finished: bool
@@ -137,7 +137,7 @@ class StoreDataHandler:
         return await self._answer_bot(name or parameters.get("name", ""))
 
     async def _answer_records(self, parameters: Mapping[str, str]) -> Response:
-        """Respond with the finished matches of a bot, a game or an event, the newest first."""
+        """Respond with the finished matches of a bot, a game or a tournament, the newest first."""
         game = parameters.get("game", "")
         if game and not CATALOGUE.is_known(game):
             raise BadRequest(f"no game is called {game!r:.40}")
@@ -245,7 +245,7 @@ class StoreDataHandler:
         return responses.make_json_response(await self._load_event_table(event))
 
     async def _answer_event_table_csv(self, event_name: str) -> Response:
-        """Respond with the rows of an event's table as CSV."""
+        """Respond with the rows of a tournament's table of results as CSV."""
         table = await self._load_event_table(event_name)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", event_name)
         headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}.csv"'}
@@ -260,7 +260,7 @@ class StoreDataHandler:
         return table
 
     async def _answer_event(self, event_name: str, live_snapshot: LiveSnapshot) -> Response:
-        """Respond with the plan and the progress of an event, with its next matches and any sequential test (SPRT)."""
+        """Respond with the plan and progress of a tournament or ladder, its next matches and any sequential test (SPRT)."""
         match_count = await count_finished_matches(self._engine, event_name)
         stored_plan = await find_stored_event_plan(self._engine, event_name)
         if (
@@ -352,7 +352,7 @@ def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:
 
 
 def _make_progress_from_plan(event_name: str, stored_plan: StoredEventPlan) -> EventProgress:
-    """Return the progress of an event that another process plays or has played, from its stored plan."""
+    """Return the progress of a tournament or ladder that another process plays or has played, from its stored plan."""
     plan: Mapping[str, Any] = stored_plan.plan
     return EventProgress(
         event=event_name,

@@ -1,4 +1,4 @@
-"""Titles of bots, maps, events and matches, equal to those that the web page shows (`page/js/text.js`)."""
+"""Titles of bots, maps, tournaments and matches, equal to those that the web page shows (`page/js/text.js`)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def make_map_title(name: str) -> str:
 
 
 def make_event_title(name: str) -> str:
-    """Return the title of an event: its name, or `Open pool` for the matches that a server pairs by itself."""
+    """Return the title of a tournament or ladder: its name, or `Open pool` for the matches that a server pairs by itself."""
     return "Open pool" if name == DEFAULT_EVENT_NAME else name
 
 

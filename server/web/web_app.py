@@ -67,7 +67,7 @@ HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 ABANDONED_RESPONSE = responses.make_text_response(
     "nobody waits for this response", HTTPStatus.REQUEST_TIMEOUT
 )
-"""Result of a request whose clients all left before their turn. The response is never sent."""
+"""Result of a request whose clients all left while it was queued. The response is never sent."""
 
 CacheKey = tuple[object, ...]
 """Key of a cached response: everything on which the response depends."""

@@ -1,1 +1,1 @@
-"""Stored ratings, and stored tables of results for games and events. Each finished match updates them."""
+"""Stored ratings, and stored tables of results for games and tournaments. Each finished match updates ratings and tables."""

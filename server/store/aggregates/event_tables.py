@@ -21,7 +21,7 @@ from arena.server.store.finished_matches import make_result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
 MAX_BOTS_IN_FULL_TABLE = 100
-"""Maximum number of bots in an event for its table to list all of them.
+"""Maximum number of bots in an event (tournament or open pool) for its table to list all of them.
 
 The limit is only for events that any bot may join at any time, such as the open pool.
 """
@@ -33,14 +33,14 @@ A partial table is only for events that any bot may join at any time, such as th
 
 
 class EventMatchCounts(Struct, frozen=True):
-    """Name of an event, and the number of its matches, finished and in progress together."""
+    """Name of an event (tournament, ladder or open pool), and the number of its matches, finished and in progress together."""
 
     event: str
     matches: int
 
 
 class EventScores(NamedTuple):
-    """Results of an event, from which the table of the event is made."""
+    """Results of an event (tournament, ladder or open pool), from which the table of the event is made."""
 
     match_count: int
     """Number of the event's finished matches that are counted, including matches of bots that are not in `bots`."""
@@ -54,7 +54,7 @@ class EventScores(NamedTuple):
 
 
 class EventMatchResult(NamedTuple):
-    """Result of a finished match, as counted in the table of its event."""
+    """Result of a finished match, as counted in the table of its event (tournament, ladder or open pool)."""
 
     event: str
     maxie: str
@@ -88,7 +88,7 @@ def add_event_results(connection: sa.Connection, results: Iterable[EventMatchRes
 
 
 async def list_events_with_matches(engine: Engine, limit: int) -> list[EventMatchCounts]:
-    """Return up to `limit` events that have a match in their table or in progress, in descending order of name."""
+    """Return up to `limit` tournaments, ladders and open pools with a match (finished or in progress), by descending name."""
     finished_query = sa.select(event_totals.c.event, event_totals.c.matches)
     finished_query = finished_query.order_by(event_totals.c.event.desc()).limit(limit)
     unfinished_query = sa.select(matches.c.event, sa.func.count()).where(matches.c.finished.is_(None))
@@ -103,13 +103,13 @@ async def list_events_with_matches(engine: Engine, limit: int) -> list[EventMatc
 
 
 async def count_finished_matches(engine: Engine, event_name: str) -> int | None:
-    """Return the number of finished matches in an event's table; None if the table has no match yet."""
+    """Return the number of finished matches in the table of a tournament, ladder or open pool; None if there is none yet."""
     query = sa.select(event_totals.c.matches).where(event_totals.c.event == event_name)
     return (await fetch(engine, query)).scalar_one_or_none()
 
 
 async def has_matches_in_progress(engine: Engine, event_name: str) -> bool:
-    """Return True if a match of the event is in progress on any server of the store."""
+    """Return True if a match of the event (tournament, ladder or open pool) is in progress on any server of the store."""
     query = (
         sa.select(matches.c.number)
         .where(matches.c.event == event_name, matches.c.finished.is_(None))
@@ -119,7 +119,7 @@ async def has_matches_in_progress(engine: Engine, event_name: str) -> bool:
 
 
 async def load_event_scores(engine: Engine, event_name: str, *, all_bots: bool) -> EventScores | None:
-    """Return the results from which an event's table is made; None if the table has no match yet.
+    """Return the results from which the table of a tournament, ladder or open pool is made; None if it has no match yet.
 
     all_bots: True for the results of all bots. If False, and the event has more than MAX_BOTS_IN_FULL_TABLE bots, only
         the results between the BOTS_IN_PARTIAL_TABLE bots with the most matches are returned.

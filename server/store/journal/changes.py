@@ -40,7 +40,7 @@ from arena.server.store.finished_matches import (
 from arena.server.store.packing import pack_record
 
 MatchEventRow = tuple[str, int, str]
-"""Row to write to the table `events`, with one or more events: match id, number of the last event, events as JSON."""
+"""Row to write to the table `events`, with one or more events of a match: match id, number of last event, events as JSON."""
 Statement = tuple[str, Sequence[Any]]
 """Text of an SQL statement, and the parameters of each of its executions."""
 

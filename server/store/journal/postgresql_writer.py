@@ -38,7 +38,7 @@ JOIN matches ON matches.match = row.match
 WHERE matches.finished IS NULL AND matches.server = :server
 ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 """
-"""Statement that appends rows of events to matches in progress. If the lease is lost, the statement appends nothing.
+"""Statement that appends rows of events (such as moves) to matches in progress, or nothing if the server has lost its lease.
 
 Parameters: the lease's name and fencing token, and arrays of match ids, event numbers and events.
 """

@@ -1,4 +1,4 @@
-"""Read matches from the store: their terms (game, players, time control) and their events."""
+"""Read matches from the store: their terms (game, players, time control) and their events (such as moves)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def load_events_of_match(engine: Engine, match_id: str) -> list[TimedEvent
 
 
 def unpack_events(packed: bytes) -> list[TimedEvent]:
-    """Return the events in the packed data of a match, in order; an empty list for an imported match."""
+    """Return the events (such as moves) in the packed data of a match, in order; an empty list for an imported match."""
     return [timed for text in unpack_match(packed).events for timed in decode_journal_row(text)]
 
 

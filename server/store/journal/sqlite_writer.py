@@ -30,12 +30,12 @@ from arena.server.store.lease import Lease, LeaseLost
 T = TypeVar("T")
 
 MAX_ROWS_PER_STATEMENT = 500
-"""Maximum number of event rows in one statement. Each row has three parameters, and SQLite allows 32,766."""
+"""Maximum number of rows of match events in one statement. Each row has three parameters, and SQLite allows 32,766."""
 
 
 @cache
 def make_append_events_statement(row_count: int) -> str:
-    """Return the SQL statement that appends `row_count` rows of events, unless the server has lost its lease.
+    """Return the SQL statement that appends `row_count` rows of match events, unless the server has lost its lease.
 
     The statement's parameters are the three values of each row (`changes.MatchEventRow`), then the name of the lease twice, and
     the lease's fencing token. One JSON parameter for all rows would take SQLite twice as long.
