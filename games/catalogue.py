@@ -152,7 +152,7 @@ class Catalogue:
         return None
 
     def get_rules_digest(self, game: Game[Any, Any]) -> str:
-        """Return the digest of a custom game's rules (`games.digest`). It is computed once for each choice of parameters.
+        """Return the digest of a custom game's rules (`games.digest`), computed once for each choice of parameters.
 
         Return an empty text for a game of the project, because all copies of the project have the same rules.
         """

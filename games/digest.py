@@ -1,8 +1,8 @@
 """Digest (hash) of a game's rules, by which two programs can tell whether they play the same game.
 
-Both programs play the same matches, because a fixed rule chooses the moves. The digest is a SHA-256 of everything
-visible in these matches: the player to move, the legal moves in order, and the outcome. A changed comment or estimate
-leaves the digest unchanged; a board with one more column changes it.
+Both programs play the same matches, because a fixed rule chooses the moves. The digest is the first 64 bits of a SHA-256 of
+everything visible in these matches: the player to move, the legal moves in order, and the outcome. A changed comment or
+estimate leaves the digest unchanged; a board with one more column changes it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_DIGESTED_POSITIONS = 1000
 Computing the digest from 1,000 positions of Connect Four takes about 0.1 s.
 """
 MAX_DIGESTED_MATCHES = 24
-"""Maximum number of matches that are played for a digest. The last one is cut off at MAX_DIGESTED_POSITIONS."""
+"""Maximum number of matches that are played for a digest. The last match is cut off at MAX_DIGESTED_POSITIONS."""
 DIGEST_HEX_DIGITS = 16
 """Length of a digest, in hexadecimal characters (64 bits)."""
 

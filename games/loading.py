@@ -30,7 +30,7 @@ ENTRY_POINT_GROUP = "arena.games"
 GAME_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 """Pattern that the name of every game must match."""
 _GAME_MODULE_NAME_PREFIX = "arena_game_file_"
-"""Prefix of the module names under which files with games are loaded. It keeps them apart from all other modules."""
+"""Prefix of the module names under which files with games are loaded, which keeps them apart from all other modules."""
 _LIBRARY_FOLDERS = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
 """Folders of Python's own modules and of installed packages. Imports search them before the folder of a game's file."""
 _GAME_FILE_LOCK = RLock()
@@ -205,8 +205,8 @@ def run_file_as_module(path: Path, module_name_prefix: str) -> ModuleType:
 def _choose_sys_path_insert_index() -> int:
     """Return the index at which to insert the folder of a user's file into `sys.path`.
 
-    The folder comes after Python's modules and the installed packages, so that no file in it replaces one of them. It
-    comes before the folders of packages that are installed in editable mode. So even in a checkout of this project,
+    The folder comes after Python's modules and the installed packages, so that no file in it replaces one of them. The
+    folder comes before the folders of packages that are installed in editable mode. So even in a checkout of this project,
     which has folders `games` and `match`, `import games` in the user's file finds the user's own `games.py`.
     """
     library_indexes = (sys.path.index(folder) for folder in _LIBRARY_FOLDERS if folder in sys.path)

@@ -1,7 +1,7 @@
 """Default conversions of moves and positions to plain data and text, for games that define none of their own.
 
 A move or a position may consist of None, bool, int, str, Player, tuples, frozen sets, named tuples and frozen
-dataclasses. It converts to data for msgpack and JSON, and back. In the data, a tuple is a list, and a dataclass is a
+dataclasses. Both convert to data for msgpack and JSON, and back. In the data, a tuple is a list, and a dataclass is a
 mapping. When data is converted back, the fields of a class give the types of the values. A value without fields, such as
 a tuple, gets the types of an example, which is another move or position of the game.
 """

@@ -144,7 +144,7 @@ class Riskless(Game[RisklessPosition, Move]):
     def repetition_key(self, position: RisklessPosition) -> bytes:
         """Return the armies and the player to move as bytes, to recognize a position that occurs again at another ply.
 
-        The returned key has two bytes for each territory, and two for the player. It is small because a server keeps one key
+        The returned key has two bytes for each territory, and two for the player. The key is small because a server keeps one
         for each ply of each match in progress.
         """
         return pack(self._struct_format, *position.armies, 1 if position.player is MAXIE else -1)

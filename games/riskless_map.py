@@ -195,7 +195,7 @@ class RisklessMap:
         raise BadData(f"no territory is called {typed_name!r:.60}: choose from {hint}")
 
     def to_data(self) -> dict[str, PlainData]:
-        """Return the map as plain data. It is the `setup` in a match's record and in the messages that start a match."""
+        """Return the map as plain data: the `setup` in a match's record and in the messages that start a match."""
         return {
             "map": self.name,
             "territories": list(self.territories),

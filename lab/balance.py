@@ -45,7 +45,7 @@ class StartBalancer:
     def compute_imbalance(self, maxie_territories: Sequence[int], minnie_territories: Sequence[int]) -> int:
         """Return the imbalance of a start position in which the players hold these territories.
 
-        It is a whole number, 0 for a fair start. It adds up the differences between the two sides in:
+        The imbalance, 0 for a fair start, is the sum of the differences between the two sides in:
 
         - the number of roads that lead from the territories of the side
         - the number of territories at each distance (0, 1, 2 …) from the side

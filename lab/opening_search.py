@@ -49,7 +49,7 @@ The two factors differ, because equal engines with equal nodes would play the sa
 OPENINGS_PER_TASK = 16
 """Number of openings that a process tests in one task. Creating the searcher takes under 10 % of the time of such a task."""
 MAX_CONSECUTIVE_DUPLICATE_OPENINGS = 1_000
-"""Maximum number of random openings in a row that lead to known positions. Then the search for openings ends."""
+"""Maximum number of random openings in a row that lead to positions of earlier openings. Then the search for openings ends."""
 
 
 @dataclass(frozen=True)

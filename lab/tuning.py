@@ -2,7 +2,7 @@
 
 Some positions of each match are samples: their features, and as the target Maxie's chance of winning. The target is a
 weighted mean of two chances. SEARCH_WEIGHT_IN_TARGET is the weight of the chance that a search finds. This search is
-deeper than those that chose the moves. The rest is the weight of the match's result: 1 if Maxie won and 0 if she lost; a
+deeper than those that chose the moves. The remaining weight is that of the match's result: 1 if Maxie won and 0 if she lost; a
 draw counts as one half in tic-tac-toe, and as her share of the armies in Riskless. The further away the end of the
 match, the closer the result is moved to one half.
 
@@ -66,7 +66,7 @@ SAMPLES_PER_MATCH = 24
 TARGET_SEARCH_NODES_FACTOR = 10
 """Number of nodes searched for the target of a sample, as a multiple of the nodes searched per move."""
 SEARCH_WEIGHT_IN_TARGET = 0.75
-"""Share of the search's chance of winning in the target of a position from a match. The rest is the match's result."""
+"""Share of the search's chance of winning in the target of a position from a match. The match's result has the other share."""
 SAMPLE_RANDOM_PLIES_CHOICES = (0, 0, 1, 2)
 """Numbers of random plies that are played after a position of a match to get a sample (training position).
 
@@ -178,7 +178,7 @@ def _play_match(
 def _search_winning_chance(
     game: Game[Any, Any], searcher: Searcher[Any, Any], position: Any, max_nodes: int
 ) -> float:
-    """Return Maxie's chance of winning by a search with an empty transposition table."""
+    """Return Maxie's chance of winning, from 0 to 1, as a search with an empty transposition table finds it."""
     searcher.clear()
     return compute_winning_chance(game, search_depth_averaged_value(searcher, position, max_nodes))
 

@@ -11,7 +11,7 @@ from arena.games.riskless import Riskless
 from arena.maps.loader import MAX_CACHED_MAPS, load_map
 
 DEFAULT_MAP = "italy"
-"""Default map of a match. Its matches are short, and rarely drawn between equally strong players."""
+"""Default map of a match, on which matches are short, and rarely drawn between equally strong players."""
 
 MAPS_WITH_FEW_DRAWS = (DEFAULT_MAP, "poland", "world", "usa")
 """Built-in maps on which at most about a tenth of the matches of equally strong players are drawn, shortest matches first."""

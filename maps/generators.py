@@ -22,7 +22,7 @@ from arena.games.riskless_map import MAX_TERRITORIES, RisklessMap
 RING_TERRITORY_CAP = 100
 """Maximum number of armies on a territory of a ring.
 
-It is higher than on a grid: rings offer few attacks, and with the cap of grids their matches would be too short.
+The number is higher than on a grid: rings offer few attacks, and with the cap of grids their matches would be too short.
 """
 GRID_TERRITORY_CAP = 50
 """Maximum number of armies on a territory of a grid."""
@@ -85,7 +85,7 @@ def make_ring_map(territory_count: int) -> RisklessMap:
 def make_grid_map(width: int, height: int) -> RisklessMap:
     """Return a grid of `width` × `height` territories, row by row. Roads lead up, left, right and down.
 
-    There must be 2 to 1,000 territories. They are named as in a spreadsheet, by the letters of the column and the number
+    There must be 2 to 1,000 territories, named as in a spreadsheet, by the letters of the column and the number
     of the row: a1 is the top left. The cells are coloured with MAP_TERRITORIES_PER_START_TERRITORY colours, so that
     cells of one colour are a knight's move apart. Minnie starts on the cells of one colour. Maxie starts on the cells
     that these become if the grid is turned by 180°, so that both sides are equal.

@@ -15,8 +15,8 @@ Line = tuple[Point, Point]
 WRAPPED_ROAD_OVERHANG_SHARE = 0.05
 """Length of the parts of a wrapped road beyond the leftmost and the rightmost territory, horizontally.
 
-It is a fraction of the distance between these territories. A wrapped road leaves the picture at one side and enters at the
-other.
+The length is a fraction of the distance between the two territories. A wrapped road leaves the picture at one side and
+enters at the other.
 """
 
 

@@ -1,7 +1,7 @@
 """Reader of the TOML file of a map (maps/README.md shows the format), which checks every table and key.
 
 `games.riskless_map.RisklessMap` checks the requirements of the rules of Riskless. This module replaces names by numbers,
-and reports every error in the terms of the file.
+and reports every error with the names and keys of the file.
 """
 
 from __future__ import annotations

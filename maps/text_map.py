@@ -24,7 +24,7 @@ from arena.maps.map_file import AnnotatedMap
 MAX_MAP_ROWS = 44
 """Maximum height of a map, in rows of the terminal. A higher map is scaled down."""
 MAX_DOTS_BETWEEN_CLOSEST_TERRITORIES = 34
-"""Maximum distance between the two closest territories, in Braille dots. It keeps maps with few territories small."""
+"""Maximum distance between the two closest territories, in Braille dots. This maximum keeps maps with few territories small."""
 EMPTY_BRAILLE_CODE = 0x2800
 """Code point of the Braille character without dots."""
 BRAILLE_DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))

@@ -41,7 +41,7 @@ class Adjudicator:
         self._min_occurrences = (rules.repetition or 0) if has_only_repetition else 0
 
     def count_position_occurrence(self, position: object) -> None:
-        """Count the start or a position of the opening for the rule `repetition`. These positions never end the match."""
+        """Count the start or a position of the opening for the rule `repetition`. Such a position never ends the match."""
         if self._repetition_counter is not None:
             self._repetition_counter.count_occurrence(position)
 

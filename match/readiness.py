@@ -51,11 +51,11 @@ class PlayerReadiness:
         )
 
     def record_ready_request(self, now_ns: int) -> None:
-        """Record that the players are asked to get ready at `now_ns` (monotonic ns). Their time to get ready begins then."""
+        """Record that the players are asked at `now_ns` (monotonic ns) to get ready, when their time to do so begins."""
         self._request_time = now_ns
 
     def mark_ready(self, player: Player) -> bool:
-        """Mark a player as ready. Return False if the player was ready already, or the players were not asked yet."""
+        """Mark a player as ready. Return False if the player was ready already, or was not asked yet to get ready."""
         if self._request_time is None or player not in self._unready:
             return False
         self._unready -= {player}

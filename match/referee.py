@@ -85,7 +85,7 @@ class Referee:
         self._adjudicator = None if rules is None else Adjudicator(rules, self.terms.game)
         self._clock = self.terms.make_initial_clock()
         self._accepted_messages: list[Accepted] = []
-        """The `accepted` message of each move so far, by ply. It is sent again if the player sends the move again."""
+        """The `accepted` message of each move so far, by ply, to send it again if the player sends the move again."""
         self._movers: list[Player] = []
         """Player who made each move so far, by ply."""
         self._move_list = MoveList()

@@ -145,7 +145,7 @@ def decode_journal_row(row_json: str) -> list[TimedEvent]:
 
 
 class NotifyPlayer(Struct, frozen=True, gc=False):
-    """Message to a player. It is sent once the event that caused it is stored in the journal."""
+    """Message to a player, sent once the event that caused it is stored in the journal."""
 
     player: Player
     message: ServerMessage

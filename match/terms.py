@@ -54,7 +54,7 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
     rated: bool = False
     """True if the result counts for the ratings."""
     total_ms: int = 0
-    """Maximum thinking time of each player in the whole match, in ms; 0 for no limit. It applies in addition to the clock."""
+    """Maximum thinking time of each player in the whole match, in ms, in addition to the clock; 0 for no limit."""
 
     def get_max_threads(self, seat: Seat) -> int:
         """Return the maximum number of search threads of a player, as sent in `start`.

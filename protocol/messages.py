@@ -223,7 +223,7 @@ class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
     credited_ms: float = 0.0
     """Network delay that is not charged to the mover's clock, in ms.
 
-    It is the smallest recent ping time of the mover's connection, limited by the mover's budget (PROTOCOL.md).
+    The credit is the smallest recent ping time of the mover's connection, limited by the mover's budget (PROTOCOL.md).
     """
 
 
@@ -283,7 +283,7 @@ class Standing(Struct, frozen=True, tag="standing"):
 
 
 class Challenged(Struct, frozen=True, tag="challenged"):
-    """Challenge that waits for an answer. It is sent to the challenger and to the challenged bot.
+    """Challenge that waits for an answer, sent to the challenger and to the challenged bot.
 
     If any bot may accept, the challenge is sent to all clients that browse.
     """
@@ -491,7 +491,7 @@ class Notice(Struct, frozen=True, tag="notice"):
     text: str
     """Human-readable text; empty if the last notice was withdrawn."""
     until: str
-    """End of the notice, ISO 8601 in UTC; empty if it has no end."""
+    """Time at which the notice ends, ISO 8601 in UTC; empty if the notice has no end."""
 
 
 ClientMessage = (

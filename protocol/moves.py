@@ -31,7 +31,7 @@ class MoveList:
 
 
 class MovesSnapshot(Sequence[PlainData]):
-    """Snapshot of the moves of a match, equal to a list of them. Later moves do not change it. It is created in O(1) time."""
+    """Snapshot of the moves of a match, created in O(1) time and equal to a list of them. Later moves leave it unchanged."""
 
     __slots__ = ("_count", "_encoded", "_encoded_byte_count", "_moves")
     __hash__ = None  # type: ignore[assignment]

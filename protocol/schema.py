@@ -20,7 +20,7 @@ from arena.protocol.messages import ClientMessage, ServerMessage
 def build_schema() -> dict[str, Any]:
     """Return the schema (JSON Schema draft 2020-12).
 
-    Its `$defs` define each message, and two unions: `from_client` of all messages from clients, and `from_server`.
+    The schema's `$defs` define each message, and two unions: `from_client` of all messages from clients, and `from_server`.
     """
     message_types = [*get_args(ClientMessage), *get_args(ServerMessage)]
     _, definitions = msgspec.json.schema_components(message_types, ref_template="#/$defs/{name}")

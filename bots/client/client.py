@@ -359,7 +359,7 @@ class Client:
     def _make_disconnect_error(self, connection: ClientConnection) -> Exception:
         """Return the exception to raise after `connection` has ended.
 
-        It is `_Disconnected` if the client should reconnect. Any other exception ends the client.
+        The exception is `_Disconnected` if the client should reconnect. Any other exception ends the client.
         """
         dismissal, url = self._disconnect_action, self._settings.url
         if dismissal is None:

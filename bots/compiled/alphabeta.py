@@ -1,6 +1,6 @@
 """Main search: alpha-beta with a transposition table, pruning and threads, written as one loop over an explicit stack.
 
-The search promises, as a fail-soft negamax:
+The search is a fail-soft negamax, and promises:
 - The fields DEPTH, ALPHA and BETA of a node's stack frame are the depth and the window of its search. The value of a node
   is for its player to move. At depth 0, the value is an estimate. A win counts WIN minus its distance from the root.
 - With the option IS_EXACT, the root gets the same value as plain minimax of that depth, and the same best move: the first of
@@ -306,7 +306,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
     def next_move(mem: Any, shared: Any, rules: Any, is_helper: Any) -> Any:
         """Choose the next move of the current node (register CURRENT_FRAME).
 
-        If other threads are idle, open a split point instead, at which they share the remaining moves. Return the next
+        If other threads are idle, open a split point instead, at which all threads share the remaining moves. Return the next
         step of the loop.
         """
         frame = get(mem, Register.CURRENT_FRAME)

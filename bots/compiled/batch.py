@@ -128,7 +128,7 @@ class Batch:
 
 @cache
 def _make_step_kernel(kernel: Kernel) -> Any:
-    """Return the kernel that plays one step of every match in a batch. It is compiled at its first call."""
+    """Return the kernel that plays one step of every match in a batch, and is compiled at its first call."""
     words, moves, play, status = kernel.words, kernel.moves, kernel.play, kernel.status
     observe: Any = kernel.observe
 

@@ -1,6 +1,6 @@
 """Compilation of kernels (functions compiled to machine code), and a cache of the compiled code on disk.
 
-numba's own cache does not work for these kernels, which are closures over functions in other files. It notices changes
+numba's own cache does not work for these kernels, which are closures over functions in other files: numba notices changes
 only in the file of the outermost function. And it identifies a function by the content of its closure, which differs
 between processes if it contains another compiled function or an intrinsic.
 
@@ -56,7 +56,7 @@ GENERIC_PROCESSOR = ("generic", "")
 
 
 def compute_sources_digest(folder: Path) -> str:
-    """Return a digest of the Python sources in a folder, and of the versions of numba and Python."""
+    """Return a digest of the sources in a folder and the versions of numba and Python, to detect outdated compiled code."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for path in sorted(folder.rglob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
@@ -85,7 +85,7 @@ def list_precompiled_folders() -> list[Path]:
 def list_cache_folders() -> Iterator[Path]:
     """Yield the cache folders to try: the user's own folder, then one in the virtual environment.
 
-    The second is for users without a home directory, such as service accounts, which may own their virtual environment.
+    The second folder is for users without a home directory, such as service accounts, which may own their virtual environment.
     """
     xdg_folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if xdg_folder.is_absolute():
@@ -148,7 +148,7 @@ def compile_kernel(function: Function, name: str) -> Function:
             del py_func
 
     class KernelCache(_caching.Cache):  # type: ignore[misc]
-        """Cache that identifies a kernel by its name alone. It also looks in the folders of precompiled kernels."""
+        """Cache that identifies a kernel by its name alone, and also looks in the folders of precompiled kernels."""
 
         _impl_class = KernelCacheLocation
 

@@ -1,6 +1,6 @@
 """Statistics of the nodes that a selective search finished: the history of moves, and corrections of estimates.
 
-The history of a move is a number, used to order moves (`ordering`). It rises when the move causes a cutoff, and falls
+The history of a move is a number, used to order moves (`ordering`). The history rises when the move causes a cutoff, and falls
 when a move that is searched later causes one (the history heuristic; Schaeffer, 1989).
 
 The correction of a position is the average difference between the searched values and the estimates of positions of the
@@ -8,7 +8,7 @@ same shape (correction history, as in Stockfish). In Riskless, the shape is the 
 without the armies. Half of the correction is added to the estimate of a leaf, and the whole correction to an estimate
 that decides about pruning.
 
-Each thread has its own statistics. They are kept from search to search, until the transposition table is cleared.
+Each thread has its own statistics. The statistics are kept from search to search, until the transposition table is cleared.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ Words = npt.NDArray[np.int64]
 PLAYING, DRAW, LOST, WON = 0, 1, 2, 3
 """Results of the kernel function `status`, for the player to move: the match goes on, is drawn, lost, or won."""
 UNSEEN = -3_000_000
-"""Result of the kernel function `foresee` if it does not know the estimate after a move. It is lower than every value."""
+"""Result of the kernel function `foresee` if it does not know the estimate after a move; lower than every value."""
 
 
 @dataclass(frozen=True)

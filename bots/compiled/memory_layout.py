@@ -16,8 +16,8 @@ from enum import IntEnum
 FRAMES_PER_THREAD = 256
 """Number of frames of a thread's search stack.
 
-It is more than twice the maximum search depth. While a thread waits for its helpers, it helps at other split points, and
-the frames of that work are on the same stack.
+The number is more than twice the maximum search depth. While a thread waits for its helpers, it helps at other split
+points, and the frames of that work are on the same stack.
 """
 SPLITS_PER_THREAD = 16
 """Maximum number of split points (nodes whose moves several threads search) that a thread can have open at the same time."""
@@ -53,7 +53,7 @@ class Register(IntEnum):
 
 
 FIRST_FRAME_OFFSET = -(-int(Register.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
-"""Offset of frame 0 in a thread's memory. It is a multiple of CACHE_LINE_WORDS, because each frame begins a cache line."""
+"""Offset of frame 0 in a thread's memory: a multiple of CACHE_LINE_WORDS, because each frame begins a cache line."""
 
 
 class Frame(IntEnum):
@@ -152,7 +152,7 @@ class SearchOption(IntEnum):
 
 
 class Split(IntEnum):
-    """Fields of a split point (a node whose moves several threads search). Its position and its moves follow the fields."""
+    """Fields of a split point (a node whose moves several threads search), followed by the node's position and its moves."""
 
     LOCK = 0  # 1 while a thread holds the lock
     IS_OPEN = 1  # 1 while this record is in use
@@ -200,7 +200,7 @@ class MemorySizes:
     position_words: int
     """Size of a position, in words."""
     move_list_words: int
-    """Size of a move list, in words. It is the number of different moves of the game."""
+    """Size of a move list, in words: the number of different moves of the game."""
 
     @property
     def frame_words(self) -> int:

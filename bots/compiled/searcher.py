@@ -1,6 +1,6 @@
 """Python interface of the compiled search: a game, the search's memory and threads, and its reports.
 
-A `Searcher` belongs to one match and one caller at a time. It keeps its transposition table, so that a search can use
+A `Searcher` belongs to one match and one caller at a time. The searcher keeps its transposition table, so that a search can use
 the results of the search for the previous move.
 """
 

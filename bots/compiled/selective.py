@@ -27,7 +27,7 @@ from arena.bots.compiled.memory_layout import Frame, MemorySizes, Register, Sear
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 NOT_PRUNED = -3_000_000
-"""Result of a pruning test if the node must be searched. It is lower than every search value."""
+"""Result of a pruning test if the node must be searched; lower than every search value."""
 MAX_SHALLOW_PRUNING_DEPTH = 3
 """Maximum depth of a node at which pruning by the estimate alone, and the skipping of late moves, are allowed."""
 RISE_PERCENT_OF_SPREAD = 125

@@ -49,7 +49,7 @@ MEASUREMENT_HEADINGS = (
 DEFAULT_EVALUATOR = str(OPTIONS_BY_ENGINE["alphabeta"]["evaluator"].default)
 """Name of the default evaluator of the engine `alphabeta`, and default of the option --evaluator."""
 SECOND_TERMINAL_TABLE_HEADINGS = ("map", "nodes a move", "comebacks", "lead changes", "back and forth", "gap")
-"""Headings of the columns of the second table that shows a map's measurements. One table would be wider than a terminal."""
+"""Headings of the second table with a map's measurements. A single table would be wider than a terminal."""
 LEFT_ALIGNED_HEADINGS = ("map", "endings")
 """Headings of the columns that are aligned left, because they contain text; numbers are aligned right."""
 
@@ -202,7 +202,7 @@ def _read_openings(openings_name: str, games: Sequence[Riskless], match_count: i
 def make_measured_map_rows(measured: MeasuredMap) -> list[list[str]]:
     """Return the table rows with the measurements of a map, one row for each strength (number of nodes per move).
 
-    Values that do not depend on the strength are only in the first row. They describe the map, and the matches in which
+    Values that do not depend on the strength are only in the first row. These values describe the map, and the matches in which
     one player has eight times the nodes of the other.
     """
     rows = []

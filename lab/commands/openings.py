@@ -40,7 +40,7 @@ MAX_TRIES_PER_OPENING = 1_000
 
 DEFAULT_ENGINE = "alphabeta"
 DEFAULT_STRENGTHS_TEXT = "500,4000,32000"
-"""Default of --strengths, as numbers of nodes per move. They are the strengths of `arena maps measure`."""
+"""Default of --strengths, as numbers of nodes per move: the strengths of `arena maps measure`."""
 MAX_NODES_PER_MOVE = 10**9
 """Largest number of nodes per move that --nodes and --strengths accept."""
 

@@ -38,11 +38,11 @@ WEIGHT_UNITS_COMMENT_BY_GAME = {
     "units on a map.",
     TicTacToe.name: "Hundredths of an open line per unit of each feature. bots/evaluators/tictactoe.py defines the features.",
 }
-"""Comment for the top of a weights file, by the game's name. It explains the unit of the weights."""
+"""Comment for the top of a weights file, which explains the unit of the weights, by the game's name."""
 OUTCOMES_FILE_COMMENT = "Wins, draws and losses of the player to move, by category of positions. bots/evaluators/outcomes.py defines the categories."
 
 AddProgressBar = Callable[[str, int], Callable[[], None]]
-"""Function that adds a progress bar with a title and a number of steps. It returns a function to call after each step."""
+"""Function that adds a progress bar with a title and a number of steps, and returns a function to call after each step."""
 
 
 def tune_command(
@@ -219,7 +219,7 @@ def tune_command(
 
 
 def _check_omitted_features(feature_names: Sequence[str], omitted_features: Sequence[str]) -> None:
-    """Raise UsageError if `omitted_features` contains an unknown name, or all features."""
+    """Raise UsageError if `omitted_features` (option --without) contains an unknown name, or all features."""
     for name in omitted_features:
         if name not in feature_names:
             raise UsageError(f"--without {name}: no such feature; choose from {', '.join(feature_names)}")

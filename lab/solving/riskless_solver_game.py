@@ -167,7 +167,7 @@ def make_undecided_board_listing_kernel() -> Any:
     ) -> Any:
         """Write the numbers of the boards in range(first, last) whose bit in `representative_bits` is 1 to `undecided_numbers`.
 
-        The first is written at the index `undecided_index`. Return the index after the last.
+        The first number is written at the index `undecided_index`. Return the index after the last number.
         """
         for board_number in range(first, last):
             if (representative_bits[board_number >> 3] >> (board_number & 7)) & 1:

@@ -73,7 +73,7 @@ def make_rules_array(boards: BoardNumbering) -> Words:
 
 
 def count_scratch_words(boards: BoardNumbering) -> int:
-    """Return the number of words in a thread's scratch array.
+    """Return the number of words in a thread's scratch array (working memory).
 
     The array holds the successors of a board, and the board's armies before and after training.
     """

@@ -33,7 +33,7 @@ from arena.solved.solved_table import write_table
 from arena.solved.zstandard import zstd
 
 BOARDS_PER_RANGE = BOARDS_IN_BLOCK * 16
-"""Number of boards that a thread handles at a time. It is a multiple of the number of boards in a block of the table."""
+"""Number of boards that a thread handles at a time: a multiple of the number of boards in a block of the solved table."""
 TABLE_ZSTD_LEVEL = 15
 """Zstandard level for solved tables of over MAX_SMALL_TABLE_BLOCKS blocks. Higher levels are slow and hardly save space."""
 MAX_SMALL_TABLE_BLOCKS = 16

@@ -68,7 +68,7 @@ def verify_table(
 
     on_progress  called with the number of finished parts of the work and the number of all parts
 
-    Verification needs 3 bytes of memory per board, or 4 if codes have two bytes. It takes a few times as long as the
+    Verification needs 3 bytes of memory per board, or 4 if codes have two bytes. Verification takes a few times as long as the
     solver takes for one ply.
     """
     boards = table.numbering
@@ -157,7 +157,7 @@ def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
 def _make_rules_array(boards: BoardNumbering) -> npt.NDArray[np.int64]:
     """Return the rules as an array.
 
-    It holds the number of territories, the cap, the goal, the number of symmetries, the adjacency matrix and the
+    The array holds the number of territories, the cap, the goal, the number of symmetries, the adjacency matrix and the
     symmetries.
     """
     size = boards.territory_count

@@ -13,7 +13,7 @@ from arena.protocol.messages import ClientMessage
 
 @dataclass(frozen=True)
 class SendMessage:
-    """Message to send to the server. It is dropped without a connection, because the server asks again after a reconnection."""
+    """Message to send to the server; dropped without a connection, because the server asks again after a reconnection."""
 
     message: ClientMessage
 

@@ -103,7 +103,7 @@ class ClientStateMachine:
         self._previous_match_ids = set(previous_match_ids)
         """Ids of an earlier process's matches for which the server has sent neither `start` nor `end` to this process yet."""
         self._received_challenge_ids: list[str] = []
-        """Ids of the open challenges to this bot. They are accepted as soon as the bot can play another match."""
+        """Ids of the open challenges to this bot, which are accepted as soon as the bot can play another match."""
         self._ratings: Mapping[str, float] = {}
         self.pending_rating_count = 0
         """Number of finished rated matches whose new rating has not arrived."""
