@@ -39,7 +39,7 @@ class _MessageCounter(Collector):
 
 
 class Metrics:
-    """Metrics of one server process, in a registry of its own."""
+    """Metrics of one server process, in a Prometheus registry of its own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

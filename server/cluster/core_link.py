@@ -32,7 +32,7 @@ class ShellPort(CorePort, Protocol):
     """Interface of the shell, which runs the core and carries out its effects (requested I/O)."""
 
     def attach_edge(self, edge_number: int, port: EdgePort) -> None:
-        """Send all later messages to the edge with number `edge_number` through `port`."""
+        """Send all later messages to the edge with number `edge_number` by calls of `port.deliver`."""
         ...
 
     def detach_edge(self, edge_number: int) -> None:
@@ -45,7 +45,7 @@ class LeadershipLost(Exception):
 
 
 class RemoteEdge:
-    """Port through which a core sends messages to an edge in another process, as frames over the bus."""
+    """Sender of a core's messages to an edge in another process, as frames over the bus. Implements `EdgePort`."""
 
     def __init__(self, bus: Bus, subject: str, edge_number: int, fencing_token: int) -> None:
         """Prepare to send to edge `edge_number`, on the bus subject `subject`, as the core with this fencing token."""

@@ -86,9 +86,9 @@ class EdgeLink:
         self._core_subject = make_core_subject(shard_name)
         self._stream_number = 0
         self._resend_window_ns: int | None = None
-        """RESEND_WINDOW_NS or TAKEOVER_RESEND_WINDOW_NS, by the cause of the next stream; None if it resends no messages.
+        """Time before the core's last frame, in ns, from which on the next stream resends messages; None to resend none.
 
-        The next stream resends the messages that arrived later than this time, in ns, before the core's last frame.
+        The value is TAKEOVER_RESEND_WINDOW_NS after the core was replaced or restarted, and otherwise RESEND_WINDOW_NS.
         """
         self._sent_frame_count = 0
         self._frame_receiver = FrameReceiver[MessageToEdge](MESSAGES_TO_EDGE_DECODER)

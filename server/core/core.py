@@ -96,7 +96,7 @@ from arena.server.core.suspensions import BotSuspensions
 
 
 class Core:
-    """State machine of an arena. A single task calls `handle_input`, with the inputs in the order of their arrival."""
+    """State machine of a game server. A single task calls `handle_input`, with the inputs in the order of their arrival."""
 
     def __init__(self, settings: CoreSettings, seed: bytes, now_ns: int) -> None:
         """Create a server's core, without clients and matches. `seed`: random bytes, new for each core. `now_ns`: monotonic."""

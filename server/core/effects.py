@@ -33,7 +33,7 @@ class SendToClient(Struct, frozen=True, gc=False, tag="send"):
     clock_ran_ns: int = 0
     """For a `Turn` (request for a move) that is sent again: time that the mover has already used, in ns; otherwise 0.
 
-    The edge adds it to the time that it measures between sending the turn and receiving the move.
+    The edge (process that holds connections) adds this time to the time from sending the turn to receiving the move.
     """
 
 

@@ -34,11 +34,11 @@ from arena.server.core.pairing import PairingHistory
 from arena.server.core.service_order import ServiceOrder
 
 MAX_ENTRIES_PER_EVENT = 1000
-"""Maximum number of bots that can enter one event."""
+"""Maximum number of bots that can enter one event (a tournament)."""
 
 
 class EventRequestRefused(RequestRefused):
-    """Raised when an event refuses an entry or another request; the message is a one-line reason."""
+    """Raised when an event (a tournament) refuses an entry or another request; the message is a one-line reason."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(ErrorCode.NO_SUCH_EVENT, detail)

@@ -39,18 +39,18 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     format: str
     """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots until `minutes` are over."""
     rounds: int = 1
-    """Number of rounds; in a knockout, number of pairs of matches that two bots play per game. Unused by `arena`."""
+    """Number of rounds; in a knockout, number of pairs of matches that two bots play per game. Unused by the format `arena`."""
     minutes: int = 0
     """Duration of an event of the format `arena`, in minutes; unused by other formats."""
     games: tuple[OfferedGame, ...] = field(name="starts")
-    """Games with maps and openings. Bots that meet play two matches of each, with swapped seats; in `arena`, one match."""
+    """Games with maps and openings. Bots that meet play two matches of each, with swapped seats; in the format `arena`, one."""
     margin_ms: int = 100
     """Extra time allowed on each move for network delay, in ms."""
     ready_ms: int = 30_000
     """Time for a bot to confirm the start of a match with a `ready` message, in ms."""
     rated: bool = True
     hold_pool: bool = False
-    """True if entered bots get no matches from the matchmaker after the closing time."""
+    """True to keep entered bots from the matchmaker after `closing_unix_s`, so that they are free when the event starts."""
     invited: tuple[str, ...] = ()
     """Bots that may enter; empty if all bots may."""
     ratings: tuple[int, int] = (0, 0)

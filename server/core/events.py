@@ -50,7 +50,7 @@ from arena.server.core.matches import CurrentMatches
 from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX
 
 MAX_WAIT_FOR_ABSENT_BOT_NS = 45_000_000_000
-"""Time that a match of an event waits for a disconnected bot, before the bot forfeits the match, in ns."""
+"""Time that a match of an event (a tournament) waits for a disconnected bot, before the bot forfeits it, in ns."""
 RECONNECT_TIME_AFTER_RESTART_NS = 45_000_000_000
 """Time after a restart of the server in which no event begins, in ns, so that bots can reconnect first."""
 DUE_MATCH_CHECK_DELAY_NS = 5_000_000
@@ -59,7 +59,7 @@ DUE_MATCH_CHECK_DELAY_NS = 5_000_000
 It is shorter than `matchmaker.PAIRING_DELAY_AFTER_CHANGE_NS`, so that events get free bots before the matchmaker.
 """
 MAX_LISTED_EVENTS = 100
-"""Maximum number of events in a `listing` message."""
+"""Maximum number of events (tournaments) in a `listing` message."""
 
 
 class HostedEvent(TournamentEvent):
@@ -111,7 +111,7 @@ class HostedEvents:
         return [event.state for event in self._events.values()]
 
     def is_bot_reserved(self, bot_name: str) -> bool:
-        """Return True if an event keeps a bot for its own matches, so that the matchmaker must not pair the bot."""
+        """Return True if an event (a tournament) keeps a bot for its matches, so that the matchmaker must not pair the bot."""
         now = self._lobby.now_unix_s()
         return any(
             bot_name in event.waiting_bot_names
@@ -586,7 +586,7 @@ class HostedEvents:
         return bot_a is not None and bot_b is not None and bot_a.has_same_owner_as(bot_b)
 
     def record_result(self, record: Record) -> None:
-        """Record the result of a match if it belongs to an event; ignore other matches."""
+        """Record the result of a match if the match belongs to an event (a tournament); ignore other matches."""
         event = self._events.get(record.event)
         if event is None or record.match not in event.matches_in_progress:
             return

@@ -24,7 +24,7 @@ from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import MAX_MATCHES_PER_HOUSE_ENGINE
 
 MAX_QUEUED_CHALLENGE_WAIT_MS = 1_800_000
-"""Time that a challenge may wait for a free engine, in ms. The longest match of a guest takes this time."""
+"""Time that a challenge may wait for a free engine, in ms. The longest match of a guest keeps an engine busy for this time."""
 MAX_THINKING_MS_AGAINST_HOUSE = 1_800_000
 """Longest thinking time of each player in a match between one of the server's own engines and a bot with a token, in ms."""
 QUEUE_CHECK_INTERVAL_NS = 500_000_000
@@ -144,7 +144,7 @@ class HouseEngines:
             self.queue.requeue_challenge(challenge, engine_name)
 
     def compute_max_thinking_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
-        """Return each player's maximum total thinking time for a challenge, in ms; 0 if only the time control limits it."""
+        """Return each player's maximum thinking time in the challenge's match, in ms; 0 if only the time control limits it."""
         if challenge.request.opponent not in self:
             return 0
         return MAX_GUEST_TOTAL_MS if challenger.is_guest else MAX_THINKING_MS_AGAINST_HOUSE

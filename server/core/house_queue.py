@@ -92,7 +92,7 @@ class HouseChallengeQueue:
     def pop_next_offers(
         self, total_slots: int, free_slots_by_engine: Mapping[str, int], try_begin: Callable[[str], bool]
     ) -> list[tuple[str, str]]:
-        """Take slots for the challenges that can be offered to their engines now, and return their (challenge id, engine name).
+        """Take slots for the challenges that can be offered to their engines now. Return (challenge id, engine name) of each.
 
         total_slots           maximum number of matches that all house engines together play in parallel
         free_slots_by_engine  number of further matches that can be offered to each engine, by name; unanswered offers

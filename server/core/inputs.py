@@ -65,7 +65,7 @@ class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=T
     client: int
     message: ClientMessage
     at: int
-    """Time at which the message reached the edge (process that holds connections), in ns of the core's clock."""
+    """Time at which the message reached the edge or, if the edge is another process, the core; in ns of the core's clock."""
     elapsed_ns: int | None = None
     """Time from sending a turn to the arrival of the move that answers it, in ns, as the edge measured it.
 
@@ -90,13 +90,16 @@ class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=Tru
     match: str
     ply: int
     at: int
-    """Time at which the message was written, in ns of the core's clock. The mover's clock runs from then on."""
+    """Time of the write or, if the edge is another process, of the report's arrival; in ns of the core's clock.
+
+    The mover's clock runs from then on.
+    """
     lag: int = 0
     """Shortest recent round-trip time of a ping on the connection, in ns; 0 if unknown."""
 
 
 class Tick(Struct, frozen=True):
-    """Signal to the server's core that a deadline may have passed. All inputs that arrived before the deadline are handled."""
+    """Signal to the server's core that a deadline may have passed. The core has handled all earlier inputs."""
 
     stalled_ns: int = 0
     """Time just before the tick for which the server itself was stalled (could do no work), in ns."""
@@ -118,7 +121,7 @@ class MatchRequestWithdrawn(Struct, frozen=True):
 
 
 class MatchPlayedElsewhere(Struct, frozen=True):
-    """Match that was played or decided outside the core, to be stored with its record."""
+    """Match that was played or decided (as a walkover) outside the server's core, to be stored with its record."""
 
     terms: MatchTerms
     record: Record
@@ -188,7 +191,7 @@ class ChangeTournament(Struct, frozen=True, tag="steer"):
     """Name of the event (tournament), or of its series."""
     action: TournamentAction = field(name="to")
     bot: str = ""
-    """Bot to enter or withdraw; empty for other actions."""
+    """Name of the bot to enter or withdraw; empty for other actions."""
     ratings: dict[str, float] = {}
     """Stored ratings of the bot to enter, by game. They are used if the core does not know the bot."""
 
@@ -198,7 +201,7 @@ class RenameTournamentEntry(Struct, frozen=True, tag="rename"):
 
     bot: str
     new_name: str = field(name="other")
-    """New name; empty to remove the bot."""
+    """New name of the bot; empty to remove the bot from the events."""
 
 
 class FindConnectedClient(Struct, frozen=True, tag="find"):

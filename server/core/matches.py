@@ -71,7 +71,7 @@ class CurrentMatches:
         self._pending_terms = [terms for terms in self._pending_terms if terms.match != match_id]
 
     def begin_requested_matches(self) -> None:
-        """Begin the requested event matches whose bots have capacity for another match. The others wait.
+        """Begin the requested matches of events whose bots have capacity for another match. The others wait.
 
         A match begins even if a bot is disconnected: the bot then has the time of `MatchTerms.ready_ms` to connect. No match
         begins if the server is about to stop.

@@ -53,7 +53,7 @@ class OpenChallenges:
         self._count = 0
         self._challenges: dict[str, OpenChallenge] = {}
         self._ids_by_challenger: dict[str, dict[str, None]] = {}
-        """Ids of the challenges by the challenger's name, oldest first. The values of the inner dict are unused."""
+        """Ids of the challenges by the challenger's name, oldest first. The inner dict serves as an ordered set."""
         self._ids_by_opponent: dict[str, dict[str, None]] = {}
         """Ids of the challenges by the opponent's name, which is empty for a challenge to any bot."""
 

@@ -105,7 +105,7 @@ class MatchRoom:
     def handle_move(self, player: Player, move: Move, arrival_time_ns: int, elapsed_ns: int | None) -> None:
         """Handle a player's move.
 
-        arrival_time_ns  time at which the move reached the edge (process that holds the player's connection), on the
+        arrival_time_ns  time at which the move reached the edge or, if the edge is another process, the core; on the
                          core's clock
         elapsed_ns       time from sending the turn to the move's arrival, in ns, as the edge measured it; None if unknown
         """

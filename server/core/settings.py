@@ -27,7 +27,7 @@ AnalysisVisibility = Literal["reply", "end"]
 
 
 class OfferedGame(Struct, frozen=True):
-    """Game that the pool (the bots that wait for a match) or an event offers, with its time control and openings."""
+    """Game that the matchmaker or an event (a tournament) offers to bots, with its time control and openings."""
 
     game: AnyGame
     time_control: TimeControl
@@ -89,7 +89,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     counts_threads: bool = False
     """True if `concurrency` counts search threads instead of matches."""
     adjudication: Adjudication | None = None
-    """Rules for ending matches early; None if none apply. Matches requested from outside the core have their own."""
+    """Rules for ending matches early; None for none. Matches requested from outside, as by a ladder, have their own rules."""
     analysis_visibility: AnalysisVisibility = "reply"
     """Time at which spectators get the analysis of a move: after the reply to the move, or after the match."""
     house_engines: tuple[HouseEngine, ...] = ()

@@ -39,7 +39,7 @@ def make_loopback_url(bound_address: tuple[Any, ...], tls: SSLContext | None) ->
 
 
 def choose_reachable_host(host: str) -> str:
-    """Return an address at which this machine reaches a listener on `host`: loopback if `host` means all interfaces."""
+    """Return an address at which this machine reaches a listener on `host`: loopback for all interfaces (`0.0.0.0`)."""
     return {"0.0.0.0": LOOPBACK_ADDRESS, "::": "::1", "": LOOPBACK_ADDRESS}.get(host, host)  # noqa: S104
 
 

@@ -89,7 +89,7 @@ class ConnectionAdmission:
         return bucket
 
     def find_client_address(self, request: Request, peer_address: str) -> str:
-        """Return the address of a request's client: the one that a trusted proxy names, or else the peer's."""
+        """Return the address of a request's client: the one that a trusted proxy names; otherwise that of the socket's peer."""
         if not self.is_trusted_proxy(peer_address):
             return peer_address
         return _read_address_from_forwarded_for(request) or peer_address

@@ -155,7 +155,7 @@ class Edge:
         self._background_tasks = open_background_tasks()
         self._tasks: anyio.abc.TaskGroup
         self._all_closed: anyio.Event | None = None
-        """Event that is set when no connection is left; None while `close` does not wait for it."""
+        """Event (of anyio) that is set when no connection is left; None while `close` does not wait for this."""
         self._is_closed = False
         self.directives = HostDirectives()
         """Bans and the notice of the server's operator that are in force now."""

@@ -195,7 +195,10 @@ class PageClient:
             future.set_result(answer)
 
     def end_session(self, _reason_code: ErrorCode, _detail: str) -> None:
-        """Disconnect, because the core closes this client. The next request connects it again."""
+        """Disconnect, because the core closes this client. The next request connects it again.
+
+        The arguments are ignored: the edge calls this method and `Session.end_session` alike.
+        """
         self.disconnect_from_core()
 
     def make_resync_entry(self) -> ClientAdmitted | None:

@@ -84,12 +84,12 @@ def compress_if_accepted(response: Response, *, accepts_gzip: bool, level: int =
 
 
 def make_bad_request_response(reason: str) -> Response:
-    """Return a 400 for an invalid request; `reason` is a one-line reason."""
+    """Return a response with status 400, for an invalid request; `reason` is a one-line reason."""
     return make_text_response(reason, HTTPStatus.BAD_REQUEST)
 
 
 def make_too_many_requests_response(retry_after_seconds: float) -> Response:
-    """Return a 429 with a `Retry-After` header, for a client whose address has used up its share of the server's CPU time."""
+    """Return a response with status 429 and `Retry-After`, for a client whose address has used up its share of CPU time."""
     line = "too many requests from your address: try again in a moment"
     return replace(
         make_text_response(line, HTTPStatus.TOO_MANY_REQUESTS),
@@ -98,13 +98,13 @@ def make_too_many_requests_response(retry_after_seconds: float) -> Response:
 
 
 def make_method_not_allowed_response(allowed_methods: str) -> Response:
-    """Return a 405 for a method that this path does not allow; `allowed_methods` lists its methods, separated by commas."""
+    """Return a response with status 405: `allowed_methods` lists the methods that the path allows, separated by commas."""
     line = make_text_response(f"method not allowed: use {allowed_methods}", HTTPStatus.METHOD_NOT_ALLOWED)
     return replace(line, headers={"Allow": allowed_methods})
 
 
 def make_unauthorized_response(reason: str, *, prompts_browser_for_login: bool = True) -> Response:
-    """Return a 401 for a missing or wrong name and token; `reason` is a one-line reason.
+    """Return a response with status 401, for a missing or wrong name and token; `reason` is a one-line reason.
 
     prompts_browser_for_login  True to make browsers ask their user for a name and a token
     """

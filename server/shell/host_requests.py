@@ -46,10 +46,10 @@ class HostRequestHandler:
         shell.add_effect_handler(HostRequestAnswered, self._resolve_pending_answer)
 
     async def send_host_request(self, server_name: str, request: HostRequest) -> RequestAnswer | None:
-        """Pass a request to the core or, if it is for another server, through the store. A function of type `SendHostRequest`.
+        """Pass a request to the core or, if it is for another server, put it into the store.
 
-        Return the answer once it is durable; None if another server does not answer in time. After a cancellation, the
-        request may still be carried out.
+        Return the answer once it is stored; None if another server does not answer in time. This method has the type
+        `SendHostRequest`. After a cancellation, the request may still be carried out.
         """
         if server_name != self._server_name:
             return await send_host_request(self._db_engine, server_name, request)

@@ -32,7 +32,7 @@ class RatingUpdater:
         shell.add_effect_handler(SaveFinishedMatch, self.record_finished_match)
 
     def record_finished_match(self, _finished: SaveFinishedMatch) -> None:
-        """Record that a match has finished, so that the next `update_ratings` counts it."""
+        """Let the next `update_ratings` count a finished match. The argument is ignored, because the store has the match."""
         self._has_uncounted_matches = True
 
     async def update_ratings(self) -> None:

@@ -140,7 +140,7 @@ class Shell:
         self._deferred_inputs: list[MessageToCore | Input] = []
         """Inputs of the `DEFERRABLE_INPUT_TYPES` that wait for the next batch. Only moves can be handled before them."""
         self._batch_due = asyncio.Event()
-        """Event that is set when `run` has work to do: inputs, a passed deadline, or a stop."""
+        """Event (of asyncio) that is set when `run` has work to do: inputs, a passed deadline, or a stop."""
         self._is_wake_scheduled = False
         """True while a timer runs that will move the deferred inputs to the next batch."""
         self._deadline_timer: asyncio.TimerHandle | None = None
@@ -159,7 +159,7 @@ class Shell:
         ] = {}
         """Open requests of `play_match` and `store_record`, each with the future of its record, by match id."""
         self._batch_handled: asyncio.Event | None = None
-        """Event that is set after the next batch of inputs; None if no task waits for it."""
+        """Event (of asyncio) that is set once the next batch of inputs is handled; None if no task waits for this."""
         self._effect_handlers: dict[type, list[Callable[[Any], None]]] = {
             SaveFinishedMatch: [self._resolve_match_request],
             LogLine: [_write_log_line],
