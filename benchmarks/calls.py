@@ -31,7 +31,7 @@ from arena.server import loop_lag
 from arena.server.core import core
 from arena.server.core.limits import PRIVATE_HOST_LIMITS
 from arena.server.core.matchmaker import PAIRING_DELAY_AFTER_CHANGE_NS
-from arena.server.core.settings import OfferedGame, Pool
+from arena.server.core.settings import GameAtTimeControl, Pool
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from benchmarks.kit.client import Client, ServerMessage, connect, open_client, open_socket
@@ -110,7 +110,9 @@ async def count_calls_by_request() -> dict[str, Counter[CodeType]]:
     """Return the number of calls of each function per request, for each kind of request in MAX_FUNCTION_CALLS_BY_REQUEST."""
     call_counter = CallCounter()
     pool = Pool(
-        games=(OfferedGame(make_game_on_map("riskless", SCRIPTED_MATCH_MAP), TimeControl.parse("60+1")),)
+        games=(
+            GameAtTimeControl(make_game_on_map("riskless", SCRIPTED_MATCH_MAP), TimeControl.parse("60+1")),
+        )
     )
     results = {}
     try:

@@ -27,7 +27,7 @@ log = logging.getLogger("arena.processes")
 
 EXTRA_PROGRAM_FOLDERS = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
 """Folders in which packages of Linux distributions install nats-server, and which may be missing in PATH."""
-START_TIMEOUT_SECONDS = 60.0
+NATS_START_TIMEOUT_SECONDS = 60.0
 """Maximum time for the NATS server to start, in seconds."""
 LISTEN_POLL_INTERVAL_SECONDS = 0.02
 """Interval between checks whether the NATS server listens, while it starts, in seconds."""
@@ -65,7 +65,7 @@ class PrivateNats:
     async def start(self) -> None:
         """Start or restart the NATS server, and wait until it accepts connections. A restart keeps the port.
 
-        Raises NatsNotStarted if the NATS server cannot be started, ends, or does not listen within START_TIMEOUT_SECONDS.
+        Raises NatsNotStarted if the NATS server cannot be started, ends, or does not listen within NATS_START_TIMEOUT_SECONDS.
         """
         self.close()
         log_file = self._folder / "log"
@@ -75,7 +75,7 @@ class PrivateNats:
             raise NatsNotStarted(
                 f"cannot start {self._program} with its files in {self._folder}: {error.strerror}"
             ) from None
-        with anyio.move_on_after(START_TIMEOUT_SECONDS):
+        with anyio.move_on_after(NATS_START_TIMEOUT_SECONDS):
             while self._process.poll() is None:
                 for file in self._folder.glob("*.ports"):
                     if port := _read_port(file):

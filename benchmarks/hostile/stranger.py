@@ -123,8 +123,8 @@ class Stranger:
             tasks.create_task(self.receive_until_closed())
             await send()
 
-    def close(self) -> None:
-        """Close the connection, if there is one."""
+    def close_connection(self) -> None:
+        """Close the websocket connection, if there is one."""
         if self.client is not None:
             self.client.close()
 

@@ -91,7 +91,7 @@ async def _play_sample_match(parameters: RequestParameters) -> None:
             for number in range(2)
         ]
         for player in players:
-            stack.callback(player.close)
+            stack.callback(player.close_connection)
             await _connect_with_role(player, kind.role)
         playing = [asyncio.create_task(_send_requests_until_disconnected(kind, player)) for player in players]
         while counts.answer_count < len(make_scripted_moves()):
@@ -140,7 +140,7 @@ async def execute_job(
             for number, source in enumerate(job.source_addresses)
         ]
         for stranger in strangers if kind.role else ():
-            stack.callback(stranger.close)
+            stack.callback(stranger.close_connection)
             try:
                 await _connect_with_role(stranger, kind.role)
             except (OSError, EOFError):

@@ -115,7 +115,7 @@ class LocalMatch:
         """End the match with the resignation of `player`."""
         self._referee.handle_event(PlayerResigned(player), MONOTONIC_CLOCK.now_ns())
 
-    def close(self) -> None:
+    def end_and_close_bot(self) -> None:
         """Tell the bot the result, and close it. The result of an unfinished match is `ABANDONED_MATCH_RESULT`."""
         result = self.result or ABANDONED_MATCH_RESULT
         winner = Player(result.winner) if result.winner else None

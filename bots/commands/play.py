@@ -93,7 +93,7 @@ def play(
         typer.echo("\nStopped: the match is unfinished.")
         raise typer.Exit(130) from None
     finally:
-        match.close()
+        match.end_and_close_bot()
     if record is not None:
         _save_record(match, record, is_finished=is_finished)
 

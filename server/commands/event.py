@@ -44,7 +44,7 @@ from arena.server.core.calendar import (
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.inputs import AnnounceTournament, ChangeTournament
-from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, OfferedGame
+from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, GameAtTimeControl
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
 from arena.server.store.events import find_event_state, find_name_conflict, list_events
@@ -180,7 +180,7 @@ def new(
     recurrence = Recurrence(start, closes, zone, DAYS_BY_RECURRENCE_INTERVAL[every]) if every else None
     plan = EventPlan(
         event=make_series_event_name(name, recurrence, start_time) if recurrence else name,
-        uid=secrets.token_hex(16),
+        event_uid=secrets.token_hex(16),
         series=name if recurrence else "",
         start_unix_s=start_time,
         closing_unix_s=closing_time,
@@ -401,7 +401,7 @@ def _format_announced_times(plan: EventPlan) -> str:
     return f"begins at {format_unix_time_as_utc(plan.start_unix_s)}{closing_text}"
 
 
-def _parse_event_games(game: str, map: str, tc: str) -> tuple[OfferedGame, ...]:
+def _parse_event_games(game: str, map: str, tc: str) -> tuple[GameAtTimeControl, ...]:
     maps = tuple(name.strip() for name in map.split(","))
     try:
         games = make_pool(PoolSettings(games=(game,), maps=maps, time_controls=(tc,))).games
@@ -411,7 +411,7 @@ def _parse_event_games(game: str, map: str, tc: str) -> tuple[OfferedGame, ...]:
         )
         raise UsageError(f"{option_name}: {error.reason}") from None
     return tuple(
-        OfferedGame(start.game, start.time_control, start.openings[:MAX_OPENINGS_PER_EVENT])
+        GameAtTimeControl(start.game, start.time_control, start.openings[:MAX_OPENINGS_PER_EVENT])
         for start in games
     )
 

@@ -39,7 +39,7 @@ MAX_RESTART_PAUSE_SECONDS = 15.0
 """Maximum pause before a restart, in seconds."""
 MIN_STABLE_UPTIME_SECONDS = 10.0
 """Uptime in seconds, after which an ended server process is restarted with only `FIRST_RESTART_PAUSE_SECONDS` of delay."""
-START_TIMEOUT_SECONDS = 60.0
+CLUSTER_START_TIMEOUT_SECONDS = 60.0
 """Maximum time to wait until an edge process accepts connections, in seconds."""
 START_POLL_INTERVAL_SECONDS = 0.05
 """Interval between two attempts to connect to the port of the edge processes while they start, in seconds."""
@@ -216,13 +216,13 @@ async def _open_bus_or_private_nats(bus_url: str) -> AsyncIterator[tuple[str, di
 
 
 async def _start_all_processes(children: Sequence[ServerProcess], host: str, port: int) -> int | None:
-    """Start all processes, and wait until an edge process accepts connections or `START_TIMEOUT_SECONDS` have passed.
+    """Start all processes, and wait until an edge process accepts connections or `CLUSTER_START_TIMEOUT_SECONDS` have passed.
 
     Return the exit code of a process that ends during the wait; None if none does.
     """
     for child in children:
         await child.start()
-    with anyio.move_on_after(START_TIMEOUT_SECONDS):
+    with anyio.move_on_after(CLUSTER_START_TIMEOUT_SECONDS):
         while True:
             exit_codes = [child.exit_code for child in children if child.exit_code is not None]
             if exit_codes:

@@ -16,7 +16,7 @@ from arena.match.openings import MAX_OPENING_PLIES, make_random_opening
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.protocol.values import Opening
 from arena.server.commands.settings_file import BadSetting
-from arena.server.core.settings import OfferedGame, Pool
+from arena.server.core.settings import GameAtTimeControl, Pool
 from arena.server.settings import PoolSettings
 
 T = TypeVar("T")
@@ -45,17 +45,17 @@ def make_pool(pool: PoolSettings) -> Pool:
     )
 
 
-def _make_pool_games(pool: PoolSettings) -> tuple[OfferedGame, ...]:
+def _make_pool_games(pool: PoolSettings) -> tuple[GameAtTimeControl, ...]:
     """Return each game of the matchmaker's pool on each map with each time control. Raises BadSetting if one is invalid."""
     time_controls = _parse_setting_values("pool.time_controls", pool.time_controls, TimeControl.parse)
-    pool_games: list[OfferedGame] = []
+    pool_games: list[GameAtTimeControl] = []
     for game_name in _parse_setting_values("pool.games", pool.games, CATALOGUE.register_game):
         for map_name, game in _make_game_on_each_map(game_name, pool):
             try:
                 openings = tuple(_choose_openings(game, map_name, pool.openings))
             except BadOpenings as error:
                 raise BadSetting("pool.openings", str(error)) from None
-            pool_games += [OfferedGame(game, time_control, openings) for time_control in time_controls]
+            pool_games += [GameAtTimeControl(game, time_control, openings) for time_control in time_controls]
     return tuple(pool_games)
 
 

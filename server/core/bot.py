@@ -14,7 +14,7 @@ from arena.protocol.messages import ListedBot
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import GlickoRating
 from arena.server.core.inputs import ClientAdmitted
-from arena.server.core.settings import OfferedGame
+from arena.server.core.settings import GameAtTimeControl
 
 MAX_REMEMBERED_RECENT_MATCHES = 32
 """Maximum number of recently finished matches remembered for each bot, to resend their results."""
@@ -46,7 +46,7 @@ class MatchPreferences:
     accepts_pool: bool = True
     """True if the matchmaker may pair the bot; False if the bot plays only by challenge."""
 
-    def accepts_game(self, pool_game: OfferedGame) -> bool:
+    def accepts_game(self, pool_game: GameAtTimeControl) -> bool:
         """Return True if the bot accepts the game of `pool_game`, on its map and at its time control."""
         return self.find_decline_reason(pool_game.game, pool_game.time_control) is None
 

@@ -105,7 +105,7 @@ def plan_next_event(plan: EventPlan, after_unix_s: int) -> EventPlan | None:
     return replace(
         plan,
         event=make_series_event_name(plan.series, recurrence, start_time),
-        uid=sha256(f"{plan.uid} {start_time}".encode()).hexdigest()[:32],
+        event_uid=sha256(f"{plan.event_uid} {start_time}".encode()).hexdigest()[:32],
         start_unix_s=start_time,
         closing_unix_s=closing_time,
     )

@@ -91,7 +91,7 @@ from arena.server.core.matchmaker import PAIRING_DELAY_AFTER_CHANGE_NS, Matchmak
 from arena.server.core.matchmaking_status import send_matchmaking_status
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
-from arena.server.core.settings import CoreSettings, OfferedGame
+from arena.server.core.settings import CoreSettings, GameAtTimeControl
 from arena.server.core.suspensions import BotSuspensions
 
 
@@ -286,7 +286,7 @@ class Core:
         ):
             self._send_matchmaking_status(bot)
 
-    def _list_offered_games(self) -> list[OfferedGame]:
+    def _list_offered_games(self) -> list[GameAtTimeControl]:
         pool = self._lobby.settings.pool
         return [
             *(pool.games if pool else ()),

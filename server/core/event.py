@@ -65,7 +65,7 @@ class TournamentEvent:
         """Points that each bot has scored in matches, by name, without points for byes (rounds in which it had no opponent)."""
         self._match_count = 0
         """Number of finished matches of the event."""
-        self._history = PairingHistory(self.plan.uid)
+        self._history = PairingHistory(self.plan.event_uid)
         self._service_order = ServiceOrder[str]()
         if self.state.has_begun:
             self._set_up_schedule()
@@ -274,7 +274,7 @@ class TournamentEvent:
         if not plan.is_arena:
             rounds, starts = plan.rounds, len(plan.games)
             format = make_format(plan.format, self.state.bots, rounds, starts, plan.seed, self.state.changes)
-            self.schedule = Schedule(plan.uid, format)
+            self.schedule = Schedule(plan.event_uid, format)
 
     def _restore_results(self, stored_event: StoredEvent) -> None:
         matches = stored_event.finished_matches
@@ -332,7 +332,7 @@ class TournamentEvent:
     def record_match_start(self, pairing: Pairing) -> str:
         """Record that a match begins, and return its id."""
         if self.schedule is None:
-            match = make_match_id(self.plan.uid, pairing, 0)
+            match = make_match_id(self.plan.event_uid, pairing, 0)
         else:
             match = self.schedule.make_next_match_id(pairing)
             self.schedule.mark_started(pairing)

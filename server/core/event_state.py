@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from arena.protocol.messages import EventPhase
 from arena.rating.formats import ARENA_FORMAT, KNOCKOUT_FORMAT, RosterChange
 from arena.rating.rater import FinishedMatch
-from arena.server.core.settings import OfferedGame
+from arena.server.core.settings import GameAtTimeControl
 
 
 class Recurrence(Struct, frozen=True):
@@ -28,7 +28,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
 
     event: str
     """Name of the event (tournament), which is also stored with each of its matches."""
-    uid: str
+    event_uid: str = field(name="uid")
     """Unique id of the event (tournament), from which the ids of its matches are derived."""
     series: str = ""
     """Name of the series that a repeated event belongs to; empty for a single event."""
@@ -42,7 +42,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Number of rounds; in a knockout, number of pairs of matches that two bots play per game. Unused by the format `arena`."""
     minutes: int = 0
     """Duration of an event of the format `arena`, in minutes; unused by other formats."""
-    games: tuple[OfferedGame, ...] = field(name="starts")
+    games: tuple[GameAtTimeControl, ...] = field(name="starts")
     """Games with maps and openings. Bots that meet play two matches of each, with swapped seats; in the format `arena`, one."""
     margin_ms: int = 100
     """Extra time allowed on each move for network delay, in ms."""

@@ -11,11 +11,11 @@ from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Hello
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.server.core.lobby import RequestRefused
-from arena.server.core.settings import OfferedGame
+from arena.server.core.settings import GameAtTimeControl
 
 
 def require_known_hello_names(
-    hello: Hello, list_offered_games: Callable[[], Collection[OfferedGame]]
+    hello: Hello, list_offered_games: Callable[[], Collection[GameAtTimeControl]]
 ) -> None:
     """Check that the games, maps and time controls in a bot's hello exist.
 

@@ -19,7 +19,7 @@ from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.service_order import ServiceOrder
-from arena.server.core.settings import DEFAULT_EVENT_NAME, OfferedGame, Pool
+from arena.server.core.settings import DEFAULT_EVENT_NAME, GameAtTimeControl, Pool
 from arena.server.core.suspensions import BotSuspensions
 
 REMATCH_COST_RATING_POINTS = 200.0
@@ -262,7 +262,7 @@ class Matchmaker:
         bot_names              names of the two bots
         playable_game_indexes  indexes of the pool's games that each bot plays, by its name
         """
-        common_games: list[OfferedGame] = [
+        common_games: list[GameAtTimeControl] = [
             pool.games[index]
             for index in sorted(playable_game_indexes[bot_names[0]] & playable_game_indexes[bot_names[1]])
         ]

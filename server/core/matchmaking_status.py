@@ -11,7 +11,7 @@ from arena.protocol.messages import MatchmakingState, Standing
 from arena.server.core.bot import LobbyBot
 from arena.server.core.lobby import DRAINING_REFUSAL_REASON, Lobby
 from arena.server.core.matchmaker import find_pool_exclusion_reason
-from arena.server.core.settings import CoreSettings, OfferedGame, Pool
+from arena.server.core.settings import CoreSettings, GameAtTimeControl, Pool
 
 MAX_GAMES_NAMED_IN_STATUS = 3
 """Maximum number of games to list in the text of a bot's status. An ellipsis stands for further ones."""
@@ -89,7 +89,7 @@ def _describe_pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[Match
     )
 
 
-def _format_game_list(games: Sequence[OfferedGame]) -> str:
+def _format_game_list(games: Sequence[GameAtTimeControl]) -> str:
     return " or ".join(map(str, games[:MAX_GAMES_NAMED_IN_STATUS])) + (
         " …" if len(games) > MAX_GAMES_NAMED_IN_STATUS else ""
     )

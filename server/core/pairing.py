@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from arena.protocol.values import Opening
 from arena.server.core.bounded_dict import BoundedDict
-from arena.server.core.settings import OfferedGame
+from arena.server.core.settings import GameAtTimeControl
 
 MAX_REMEMBERED_PAIRS = 50_000
 """Maximum number of pairs of bots to remember. The least recently used pair is forgotten first."""
@@ -22,7 +22,7 @@ MAX_REMEMBERED_PAIRS = 50_000
 class NextMatch:
     """Next match of two bots: its game, its opening, and the bot that plays Maxie (the first player)."""
 
-    game: OfferedGame
+    game: GameAtTimeControl
     opening: Opening
     maxie: str
 
@@ -76,7 +76,9 @@ class PairingHistory:
         history = self._histories_by_pair.get(_make_pair_key(bot_name_a, bot_name_b))
         return None if history is None else history.last_end_ns
 
-    def choose_next_match(self, maxie_name: str, minnie_name: str, games: Sequence[OfferedGame]) -> NextMatch:
+    def choose_next_match(
+        self, maxie_name: str, minnie_name: str, games: Sequence[GameAtTimeControl]
+    ) -> NextMatch:
         """Choose the next match of two bots, record the choice, and return the match.
 
         Two matches belong together: the second has the same opening and swapped seats. If a second match is outstanding,

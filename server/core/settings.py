@@ -26,7 +26,7 @@ AnalysisVisibility = Literal["reply", "end"]
 """Time at which spectators get the analysis of a move: after the reply to the move, or after the match."""
 
 
-class OfferedGame(Struct, frozen=True):
+class GameAtTimeControl(Struct, frozen=True):
     """Game that the matchmaker or an event (a tournament) offers to bots, with its time control and openings."""
 
     game: AnyGame
@@ -47,7 +47,7 @@ class OfferedGame(Struct, frozen=True):
 class Pool(Struct, frozen=True, kw_only=True):
     """Settings of the matches that the matchmaker arranges for waiting bots."""
 
-    games: tuple[OfferedGame, ...]
+    games: tuple[GameAtTimeControl, ...]
     """Games of the pool, the group of bots that wait for a match. Every two bots play these games in turn.
 
     Bots are paired by their ratings in the first game.

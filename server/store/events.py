@@ -62,7 +62,7 @@ def make_event_row(state: EventState) -> dict[str, Any]:
     }
     return {
         "event": plan.event,
-        "uid": plan.uid,
+        "uid": plan.event_uid,
         "plan": _encode(columns).decode(),
         "started": format_unix_time_as_utc(plan.start_unix_s),
         "finished": database.format_current_time() if state.has_ended else None,

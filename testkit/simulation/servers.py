@@ -28,7 +28,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
 from arena.server.cluster.core_link import LeadershipLost
 from arena.server.core.limits import HostLimits
-from arena.server.core.settings import DEFAULT_EVENT_NAME, OfferedGame, Pool
+from arena.server.core.settings import DEFAULT_EVENT_NAME, GameAtTimeControl, Pool
 from arena.server.edge import pings
 from arena.server.loop_lag import LAG_MEASUREMENT_INTERVAL_NS, EventLoopLag
 from arena.server.settings import (
@@ -78,7 +78,7 @@ def make_settings(role: str, time_control: str) -> tuple[ArenaSettings, Pool]:
         store=StoreSettings(url="sqlite:///simulation.db"),
         limits=HostLimits(cut_offs=100_000),
     )
-    game = OfferedGame(make_game("tictactoe", {}), TimeControl.parse(time_control))
+    game = GameAtTimeControl(make_game("tictactoe", {}), TimeControl.parse(time_control))
     return settings, Pool(games=(game,), margin_ms=100, ready_ms=20_000, pause_ms=0)
 
 

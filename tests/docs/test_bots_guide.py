@@ -32,7 +32,7 @@ def play(file: Path, game: AnyGame, seat: Player) -> None:
             local.play_bot_move()
         else:
             local.play_move(game.moves(local.position)[0])
-    local.close()
+    local.end_and_close_bot()
 
 
 @pytest.mark.parametrize("seat", Player)
@@ -66,7 +66,7 @@ def test_the_twenty_lines_beat_random(tmp_path: Path) -> None:
             else:
                 local.play_move(dice.choice(game.moves(local.position)))
         won += local.result.winner == seat
-        local.close()
+        local.end_and_close_bot()
     assert won >= 5
 
 

@@ -39,7 +39,7 @@ def answer(engine: Engine, game: AnyGame, moves: list[Any], seconds: str) -> Any
             local.play_move(move)
         return local.play_bot_move()
     finally:
-        local.close()
+        local.end_and_close_bot()
 
 
 @pytest.mark.parametrize("file", PACKAGES)

@@ -27,7 +27,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.event_state import EventPlan
 from arena.server.core.inputs import AnnounceTournament, ChangeTournament
-from arena.server.core.settings import DEFAULT_EVENT_NAME, OfferedGame
+from arena.server.core.settings import DEFAULT_EVENT_NAME, GameAtTimeControl
 from arena.server.store import migrations
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.invitations import (
@@ -173,12 +173,12 @@ class Semester(SimulatedArena):
         begins = (EPOCH_NS + self.world.now_ns) // NS_PER_SECOND + 60
         plan = EventPlan(
             event=event,
-            uid=event,
+            event_uid=event,
             start_unix_s=begins,
             closing_unix_s=begins,
             format=format,
             rounds=rounds,
-            games=(OfferedGame(game_of(), TimeControl.parse("15/move")),),
+            games=(GameAtTimeControl(game_of(), TimeControl.parse("15/move")),),
             **changes,
         )
         self.send_host_request(AnnounceTournament(plan))

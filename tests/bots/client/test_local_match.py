@@ -53,7 +53,7 @@ def test_a_whole_match_and_its_record() -> None:
         match.play_move(cell)
         if GAME.outcome(match.position) is None:
             match.play_bot_move()
-    match.close()
+    match.end_and_close_bot()
     assert match.moves == [0, 8, 1, 7, 2]
     assert bot.replies == [0, 1]
     assert bot.ending is not None
@@ -142,7 +142,7 @@ def test_a_resignation_is_on_the_record() -> None:
     match, bot = local()
     match.play_move(0)
     match.resign(Player.MAXIE)
-    match.close()
+    match.end_and_close_bot()
     assert match.to_record().result.reason is EndReason.RESIGNATION
     assert match.to_record().result.winner == "minnie"
     assert bot.ending is not None
@@ -159,7 +159,7 @@ def test_an_illegal_move_changes_nothing() -> None:
 
 def test_an_unfinished_match_has_no_winner(tmp_path: Path) -> None:
     match, bot = local()
-    match.close()
+    match.end_and_close_bot()
     assert bot.ending is not None
     assert bot.ending.outcome_for(Player.MINNIE) == "void"
 
@@ -197,11 +197,11 @@ def test_a_position_that_comes_up_for_the_third_time_is_a_draw_that_can_be_taken
     assert match.moves == [tuple(each.move) for each in record.moves[: len(match.moves)]]
     wander(match)
     assert len(match.moves) == len(record.moves)
-    match.close()
+    match.end_and_close_bot()
 
 
 def test_without_adjudication_the_match_continues() -> None:
     match = LocalMatch(Wanderer, Match(CIRCLES, Player.MINNIE))
     wander(match)
     assert (match.result, len(match.moves)) == (None, 40)
-    match.close()
+    match.end_and_close_bot()

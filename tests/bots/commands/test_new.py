@@ -20,7 +20,7 @@ def test_it_is_short_and_plays(tmp_path: Path) -> None:
         game = make_game_on_map(name, map_) if map_ else make_game_on_map(name)
         local = LocalMatch(made, Match(game, Player.MAXIE))
         local.play_bot_move()
-        local.close()
+        local.end_and_close_bot()
         assert len(local.moves) == 1
 
 

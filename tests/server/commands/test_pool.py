@@ -10,12 +10,12 @@ from arena.server.commands.pool import (
     SUFFICIENT_RANDOM_OPENING_COUNT,
     make_pool,
 )
-from arena.server.core.settings import OfferedGame
+from arena.server.core.settings import GameAtTimeControl
 from arena.server.settings import PoolSettings
 from tests.games.own import EXAMPLES, forget_games
 
 
-def make_games(games: str, maps: str, times: str, openings: str) -> tuple[OfferedGame, ...]:
+def make_games(games: str, maps: str, times: str, openings: str) -> tuple[GameAtTimeControl, ...]:
     """Return the games of a pool. The settings `games`, `maps` and `times` are lists, separated by commas."""
     settings = PoolSettings(
         games=tuple(games.split(",")),

@@ -50,7 +50,7 @@ from arena.server.core.inputs import (
     TurnSent,
     UnfinishedMatch,
 )
-from arena.server.core.settings import CoreSettings, OfferedGame, Pool
+from arena.server.core.settings import CoreSettings, GameAtTimeControl, Pool
 from tests.server.matches import game_of, spec
 
 MS = 1_000_000
@@ -58,7 +58,7 @@ SECOND = 1_000 * MS
 SEED = b"seed"
 FAST = TimeControl.parse("2+0.1")
 TICTACTOE = Challenge(game="tictactoe", time_control=FAST)
-POOL = Pool(games=(OfferedGame(game_of(), FAST),), ready_ms=5_000)
+POOL = Pool(games=(GameAtTimeControl(game_of(), FAST),), ready_ms=5_000)
 LINE = (0, 3, 1, 4, 2)
 """Cells of a whole game of tic-tac-toe that Maxie wins."""
 

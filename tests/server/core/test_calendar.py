@@ -16,7 +16,7 @@ from arena.server.core.calendar import (
     plan_next_event,
 )
 from arena.server.core.event_state import EventPlan, Recurrence
-from arena.server.core.settings import OfferedGame
+from arena.server.core.settings import GameAtTimeControl
 from tests.server.matches import game_of
 
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu")
@@ -53,12 +53,12 @@ def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> E
     """Return the plan of an event that repeats. `begins` and `closes` are Unix times in seconds."""
     return EventPlan(
         event=make_series_event_name(series, again, begins),
-        uid="7",
+        event_uid="7",
         series=series,
         start_unix_s=begins,
         closing_unix_s=closes,
         format="swiss",
-        games=(OfferedGame(game_of(), TimeControl.parse("1+0")),),
+        games=(GameAtTimeControl(game_of(), TimeControl.parse("1+0")),),
         recurrence=again,
     )
 
@@ -73,7 +73,7 @@ def test_a_weekly_event_keeps_its_local_hour_when_daylight_saving_ends() -> None
         names.append(plan.event)
         times.append(plan.start_unix_s)
         shut.append(plan.closing_unix_s)
-        uids.add(plan.uid)
+        uids.add(plan.event_uid)
         after = plan_next_event(plan, plan.start_unix_s)
         assert after is not None
         plan = after

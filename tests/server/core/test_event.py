@@ -19,18 +19,18 @@ from arena.rating.pairing import Pairing
 from arena.rating.rater import FinishedMatch
 from arena.server.core.event import EventRequestRefused, TournamentEvent
 from arena.server.core.event_state import EventPlan, EventState, StoredEvent
-from arena.server.core.settings import OfferedGame
+from arena.server.core.settings import GameAtTimeControl
 from tests.properties import examples
 from tests.server.matches import game_of
 
-START = OfferedGame(game_of(), TimeControl.parse("1+0"))
+START = GameAtTimeControl(game_of(), TimeControl.parse("1+0"))
 Done = dict[str, FinishedMatch]
 
 
 def plan(format: str, **changes: object) -> EventPlan:
     made = EventPlan(
         event="cup",
-        uid="7",
+        event_uid="7",
         start_unix_s=100,
         closing_unix_s=100,
         format=format,

@@ -47,19 +47,25 @@ from arena.server.core.inputs import (
     RenameTournamentEntry,
     RestoredState,
 )
-from arena.server.core.settings import DEFAULT_EVENT_NAME, HouseEngine, OfferedGame
+from arena.server.core.settings import DEFAULT_EVENT_NAME, GameAtTimeControl, HouseEngine
 from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_until_quiet
 from tests.server.matches import game_of
 
 PATIENCE_MS = MAX_WAIT_FOR_ABSENT_BOT_NS // MS
 ONE_OWNER = (Players("anna", "bert"), Players("bert", "anna"))
-START = OfferedGame(game_of(), FAST)
+START = GameAtTimeControl(game_of(), FAST)
 WEEKLY = Recurrence("Fri 20:00", "", "UTC", 7)
 
 
 def plan(format: str = "swiss", **changes: Any) -> EventPlan:
     made = EventPlan(
-        event="cup", uid="7", start_unix_s=60, closing_unix_s=50, format=format, rounds=3, games=(START,)
+        event="cup",
+        event_uid="7",
+        start_unix_s=60,
+        closing_unix_s=50,
+        format=format,
+        rounds=3,
+        games=(START,),
     )
     return replace(made, **changes)
 
@@ -536,7 +542,7 @@ def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> Non
     (known,) = arena.core.event_states
     assert (known.bots, known.excluded, known.plan.invited) == (("tiger", "bert"), (), ("tiger", "bert"))
     assert get_stored_state(arena) == known
-    send_command(arena, AnnounceTournament(plan(event="other", uid="8", start_unix_s=500)))
+    send_command(arena, AnnounceTournament(plan(event="other", event_uid="8", start_unix_s=500)))
     send_command(arena, ChangeTournament("other", "enter", "bert"))
     arena.connect("tiger")
     arena.wait(60_100)

@@ -41,7 +41,7 @@ from arena.server.core.guests import (
 from arena.server.core.house_engines import MAX_THINKING_MS_AGAINST_HOUSE
 from arena.server.core.house_queue import MAX_QUEUED_CHALLENGES, HouseChallengeQueue, SlotRequester
 from arena.server.core.inputs import BotCrashed, HouseEngineFailed, StartDraining
-from arena.server.core.settings import MAX_MATCHES_PER_HOUSE_ENGINE, HouseEngine, OfferedGame, Pool
+from arena.server.core.settings import MAX_MATCHES_PER_HOUSE_ENGINE, GameAtTimeControl, HouseEngine, Pool
 from tests.server.core.arena import TICTACTOE, Arena, Peer
 
 HOUSE = "house-greedy"
@@ -418,7 +418,7 @@ def test_matches_of_all_guests_start_at_a_limited_rate() -> None:
 
 
 def test_the_standing_of_a_lonely_bot_names_a_house_engine() -> None:
-    pool = Pool(games=(OfferedGame(make_game("tictactoe", {}), TimeControl.parse("2+0.1")),))
+    pool = Pool(games=(GameAtTimeControl(make_game("tictactoe", {}), TimeControl.parse("2+0.1")),))
     arena = Arena(
         house_engines=(HouseEngine("house-random", "random"), HouseEngine("house-greedy", "greedy")),
         pool=pool,

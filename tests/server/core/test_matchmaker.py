@@ -42,7 +42,7 @@ from arena.server.core.matchmaker import (
 )
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.service_order import ServiceOrder
-from arena.server.core.settings import OfferedGame
+from arena.server.core.settings import GameAtTimeControl
 from tests.server.core.arena import FAST, POOL, TICTACTOE, Arena, Peer
 from tests.server.core.test_matches import NoStart
 from tests.server.matches import game_of
@@ -230,7 +230,7 @@ def test_the_load_of_a_match_is_the_number_of_threads_of_its_local_bots() -> Non
 
 
 def test_the_pool_offers_a_bot_only_the_games_it_plays() -> None:
-    games = (OfferedGame(game_of(), FAST), OfferedGame(game_of(), SLOW))
+    games = (GameAtTimeControl(game_of(), FAST), GameAtTimeControl(game_of(), SLOW))
     arena = Arena(pool=replace(PATIENT, games=games))
     connect_bots(arena, "anna")
     connect_bots(arena, "bert", time_controls=[str(SLOW)])
@@ -250,7 +250,7 @@ def get_time_control_and_opening(record: Record) -> tuple[str, tuple[object, ...
 
 def test_each_game_and_opening_is_played_from_both_seats_in_pairs() -> None:
     openings = ((0, 1), (4, 8))
-    games = tuple(OfferedGame(game_of(), tc, openings) for tc in (FAST, SLOW))
+    games = tuple(GameAtTimeControl(game_of(), tc, openings) for tc in (FAST, SLOW))
     arena = Arena(pool=replace(PATIENT, games=games))
     anna, bert = connect_bots(arena, "anna", "bert")
     for _ in range(8):
@@ -298,7 +298,7 @@ def test_an_unanswered_challenge_keeps_its_bot_out_of_the_pool_only_briefly() ->
 
 
 def test_a_pool_with_a_broken_game_does_not_begin_match_after_match() -> None:
-    arena = Arena(pool=replace(POOL, games=(OfferedGame(cast("AnyGame", NoStart()), FAST),)))
+    arena = Arena(pool=replace(POOL, games=(GameAtTimeControl(cast("AnyGame", NoStart()), FAST),)))
     connect_bots(arena, "anna", "bert")
     arena.wait(10_000)
     assert len(arena.records) <= 1
@@ -415,7 +415,7 @@ def test_a_bot_that_plays_no_game_of_the_pool_gets_its_standing_at_once(
 
 def test_standing_names_only_games_and_opponents_that_the_bot_accepts() -> None:
     slow = TimeControl(60_000)
-    arena = Arena(pool=replace(POOL, games=(*POOL.games, OfferedGame(game_of(), slow))))
+    arena = Arena(pool=replace(POOL, games=(*POOL.games, GameAtTimeControl(game_of(), slow))))
     anna = arena.connect(Hello("anna", time_controls=[str(slow)]))
     arena.connect(Hello("bert", time_controls=[str(FAST)]))
     anna.send(Status())

@@ -40,7 +40,7 @@ from arena.server.core.inputs import (
     RestoredState,
 )
 from arena.server.core.limits import HostLimits
-from arena.server.core.settings import OfferedGame
+from arena.server.core.settings import GameAtTimeControl
 from tests.server.core.arena import FAST, MS, POOL, Arena, answer_turn, arena_in_match, arena_with_two_bots
 
 
@@ -147,7 +147,7 @@ def test_a_hello_with_an_unknown_name_is_refused_with_the_nearest_name(
 
 def test_a_hello_may_name_a_map_of_the_host() -> None:
     game = Riskless(dataclasses.replace(load_map("m2"), name="shire"))
-    pool = replace(POOL, games=(OfferedGame(cast("AnyGame", game), FAST),))
+    pool = replace(POOL, games=(GameAtTimeControl(cast("AnyGame", game), FAST),))
     assert Arena(pool=pool).connect(Hello("anna", maps=["shire"])).closed is None
     anna = Arena(pool=POOL).connect("anna")
     anna.hello = Hello("anna", maps=["shire"])

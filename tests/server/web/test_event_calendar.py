@@ -13,7 +13,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core.calendar import make_series_event_name as name_of
 from arena.server.core.calendar import plan_next_event
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
-from arena.server.core.settings import OfferedGame
+from arena.server.core.settings import GameAtTimeControl
 from arena.server.host import Host
 from arena.server.web.event_calendar import LISTED_DATES_PER_SERIES, list_calendar_events, render_ical
 from tests.server.matches import game_of
@@ -26,14 +26,14 @@ START_TIME = int(datetime(2026, 10, 16, 20, tzinfo=BERLIN).timestamp())
 """Start of an event, as Unix time: the second last Friday of daylight saving time in Berlin."""
 CUP_PLAN = EventPlan(
     event="cup",
-    uid="7",
+    event_uid="7",
     start_unix_s=START_TIME,
     closing_unix_s=START_TIME - 300,
     format="swiss",
     rounds=7,
     games=(
-        OfferedGame(game_of("riskless"), TimeControl.parse("10+0.1")),
-        OfferedGame(game_of(), TimeControl.parse("10+0.1")),
+        GameAtTimeControl(game_of("riskless"), TimeControl.parse("10+0.1")),
+        GameAtTimeControl(game_of(), TimeControl.parse("10+0.1")),
     ),
 )
 RECURRENCE = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)

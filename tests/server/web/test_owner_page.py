@@ -167,7 +167,7 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     ):
         assert await post(host, f"me/{path}", tiger) == (409, why)
     assert (await post(host, "me/enter?event=cup&name=tiger", basic("tiger", "a guess")))[0] == 401
-    soon = replace(plan, event="tea", uid="8", closing_unix_s=1)
+    soon = replace(plan, event="tea", event_uid="8", closing_unix_s=1)
     assert await send_host_request(host.db_engine, "", AnnounceTournament(soon))
     closed = "the entries of tea are closed: it is about to begin"
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
