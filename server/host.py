@@ -116,7 +116,7 @@ def make_core_settings(
         program=PROGRAM_NAME_AND_VERSION,
         epoch_ns=epoch_ns,
         reconnect_grace_ms=round(1000 * matches.grace_seconds),
-        # A copy, because a reload changes the host's settings in place, but not those of a core.
+        # A copy, because a reload changes the server's settings in place, but not those of a core.
         limits=msgspec.structs.replace(settings.limits),
         pool=pool,
         concurrency=settings.pool.concurrency or len(list_usable_cores()),

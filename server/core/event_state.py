@@ -16,7 +16,7 @@ class Recurrence(Struct, frozen=True):
     local_start_time: str = field(name="at")
     """Local start time as the server's operator wrote it, such as `Fri 20:00`."""
     local_closing_time: str = field(name="closes")
-    """Local time, such as `19:55`, after which no bot may enter; empty if bots may enter until the start."""
+    """Local time, such as `19:55`, from which until the start bots cannot enter or leave by themselves; empty for the start."""
     zone: str
     """Name of the time zone, such as `Europe/Berlin`."""
     days: int
@@ -35,7 +35,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     start_unix_s: int = field(name="begins")
     """Start of the event, as Unix time in seconds."""
     closing_unix_s: int = field(name="closes")
-    """Time after which no bot may enter, as Unix time in seconds."""
+    """Unix time, in seconds, from which until the start bots cannot enter or leave the event by themselves."""
     format: str
     """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots until `minutes` are over."""
     rounds: int = 1
@@ -50,7 +50,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Time for a bot to confirm the start of a match with a `ready` message, in ms."""
     rated: bool = True
     hold_pool: bool = False
-    """True to keep entered bots from the matchmaker after `closing_unix_s`, so that they are free when the event starts."""
+    """True to keep entered bots from the matchmaker from `closing_unix_s` on, so that they are free for the event's matches."""
     invited: tuple[str, ...] = ()
     """Bots that may enter; empty if all bots may."""
     ratings: tuple[int, int] = (0, 0)

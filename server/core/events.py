@@ -68,7 +68,7 @@ class HostedEvent(TournamentEvent):
     def __init__(self, stored_event: StoredEvent) -> None:
         super().__init__(stored_event)
         self.are_entries_closed = False
-        """True once the time for entries is over and the event's bots are marked for a new check by the matchmaker.
+        """True once `EventPlan.closing_unix_s` has passed, and the event's bots are marked for a new check by the matchmaker.
 
         From that time on, the event may keep its bots from other matches (`EventPlan.hold_pool`).
         """

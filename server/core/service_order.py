@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from arena.server.core.bounded_dict import BoundedDict
 
 MAX_REMEMBERED_CLIENT_KEYS = 10_000
-"""Maximum number of keys of clients, such as owners, to remember. The least recently served key is forgotten first, and counts as never served."""
+"""Maximum number of keys of clients, such as owners, to remember. The least recently served key is forgotten first."""
 
 K = TypeVar("K", bound=Hashable)
 

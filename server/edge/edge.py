@@ -207,7 +207,7 @@ class Edge:
         return address
 
     async def close(self, reason_code: ErrorCode = ErrorCode.SHUTTING_DOWN) -> None:
-        """Stop listening, send `reason_code` to all clients, and wait a few seconds at most until all connections have ended.
+        """Stop listening, send all clients the error `reason_code`, and wait a few seconds at most until all connections end.
 
         Further calls do nothing.
         """

@@ -70,7 +70,7 @@ BINARY_OPCODE = Opcode.BINARY
 TEXT_OPCODE = Opcode.TEXT
 PONG_OPCODE = Opcode.PONG
 CLOSE_CODES_OF_ORDERLY_ENDS = {ErrorCode.SHUTTING_DOWN: 1001, ErrorCode.EVENT_OVER: 1000}
-"""Websocket close code for each orderly end: the server stops, or the event is over.
+"""Websocket close code for each orderly end of a session: the server stops, or the event (tournament) is over.
 
 A session that ends for any other reason has the code 1008, or 1007 or 1009 after an invalid frame.
 """
@@ -79,7 +79,7 @@ ERROR_CODES_WITHOUT_MISBEHAVIOUR = frozenset(
 )
 """Reasons for ending a session that do not count as misbehaviour.
 
-The bot has reconnected, its name is taken, the server stops, or the event is over.
+The bot has reconnected, its name is taken, the server stops, or the event (tournament) is over.
 """
 MESSAGE_BURST_SECONDS = 4
 """Time without messages in which a client's allowance of messages grows from nothing to its maximum, in seconds."""

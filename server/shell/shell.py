@@ -309,7 +309,7 @@ class Shell:
             del self._match_requests[match]
 
     async def wait_for_next_batch(self) -> None:
-        """Wait until the core has handled another batch of inputs, and so may have changed its matches or clients."""
+        """Wait until the server's core has handled another batch of inputs, and so may have changed its matches or clients."""
         if self._batch_handled is None:
             self._batch_handled = asyncio.Event()
         await self._batch_handled.wait()
@@ -435,7 +435,7 @@ class Shell:
             effects = []
             deadline = core.next_deadline_ns
             if self._batch_due.is_set():
-                await self._clock.sleep(0)  # let the sockets have a turn
+                await self._clock.sleep(0)  # let the event loop read and write the sockets
             elif deadline is None or self._now_ns() < deadline:
                 if self._is_stopping:
                     return
