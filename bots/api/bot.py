@@ -48,8 +48,8 @@ class ProgramCrash(Exception):
 class Bot(ABC):
     """A player of one match. A subclass must define `choose`, and may define other methods, such as `prepare` or `ended`.
 
-    An exception from any method ends the match. `Resign` resigns with a one-line reason; any other exception is
-    printed with its traceback and counts as a crash.
+    An exception from any method ends the match with a loss. `Resign` counts as a resignation, with a one-line reason; any
+    other exception is printed with its traceback, and counts as a crash.
     """
 
     match: Match
@@ -111,7 +111,7 @@ def assign_match(bot: Bot, match: Match, stop: Event | None = None) -> None:
 
 
 def request_move(bot: Bot, position: Any, clock: Clock, stop: Event) -> Any:
-    """Return the move that the bot chooses in `position`, after clearing its analysis of the last move.
+    """Return the move that the bot chooses in `position`. First reset `bot.thinking`, the analysis of its last move, to None.
 
     The caller sets the flag `stop` when the move is no longer needed; `bot.stopped` is then True. Any exception
     raised by the bot propagates.
@@ -191,8 +191,8 @@ class Ending:
 class Clock:
     """Clocks of both players when a turn, the server's request for a move, arrives. All times are in seconds.
 
-    `bots.api.budget.plan` computes the time limits of a move from a Clock. A bot that computes its own must also consider
-    `arrived` and `lag`: with `mine` alone, it will sooner or later lose on time.
+    `bots.api.budget.plan` computes the time limits of a move from a Clock. A bot that computes its own limits must also
+    consider `arrived` and `lag`: with `mine` alone, it will sooner or later lose on time.
     """
 
     mine: float
@@ -208,7 +208,7 @@ class Clock:
     arrived: float = 0.0
     """Arrival of the request for the move, in seconds of `time.monotonic()`. The bot's clock started slightly earlier."""
     lag: float = 0.0
-    """Largest lag of the last moves, in seconds. A move's lag is the time that the server counted, minus the bot's own."""
+    """Largest lag of the last moves, in seconds: the time that the server counted for a move, minus the bot's own count."""
 
     def elapsed(self, now: float) -> float:
         """Return the seconds since the request for the move arrived. `now` is `time.monotonic()`."""

@@ -69,7 +69,7 @@ class DeepeningRule(Generic[M]):
 
 
 def compute_reserve_seconds(clock: Clock, longest_stall_seconds: float = 0.0) -> float:
-    """Return the reserve: the seconds that this move must leave on the clock, at most half of the time left.
+    """Return the reserve for delays: the seconds that this move must leave on the clock, at most half of the time left.
 
     The reserve and the network grace together are at least twice the largest recent lag, and at least three stalls. One
     stall may delay the arrival of the request for the move, one the end of the search, and one the sending of the move.
@@ -86,7 +86,7 @@ def compute_reserve_seconds(clock: Clock, longest_stall_seconds: float = 0.0) ->
 
 
 def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
-    """Return the time limits for a move: never negative, and never more than the time left minus the reserve.
+    """Return the time limits for a move: from 0 to the time left minus a reserve for delays (`compute_reserve_seconds`).
 
     plies  expected plies to the end of the match, including this one: `game.expected_plies(position)`
     stall  longest suspension of the engine by a busy machine, in seconds; an engine that reads the clock

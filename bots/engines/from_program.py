@@ -24,7 +24,7 @@ READY_ANSWER = '{"ready": true}'
 GRACEFUL_EXIT_SECONDS = 0.3
 """Seconds in which the program can exit by itself after the match, before it is killed."""
 MAX_KEPT_STDERR_LINES = 1000
-"""Maximum number of lines of a program's standard error kept for a match. Further lines are read and dropped."""
+"""Maximum number of lines of a program's standard error kept for a match. Further lines are read, but not kept."""
 
 
 def make_program_engine(command: str, log_folder: Path | None = None) -> Engine:

@@ -112,7 +112,7 @@ def _answer_turn(bot: Bot, match: Match, position: Any, turn: Message) -> Messag
 
 
 def main() -> None:
-    """Play one match over standard input and output, with the engine whose spec is the first argument."""
+    """Play one match over standard input and output, with the engine whose spec is the first command-line argument."""
     # The bot's own output must not mix with the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

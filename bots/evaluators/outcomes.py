@@ -1,8 +1,8 @@
 """Evaluator that values a position by the results of matches with similar positions (source 003 in docs/search.md).
 
 Positions that look alike to the player to move form a category (`make_category_function`). The results of all matches with
-a position of the category give the category's expected outcome: the share of wins minus the share of losses. For example, 50 % wins, 10 %
-losses and 40 % draws give 0.5 · 1 + 0.1 · -1 + 0.4 · 0 = 0.4.
+a position of the category give the category's expected outcome: the share of wins minus the share of losses. For example,
+50 % wins, 10 % losses and 40 % draws give 0.5 · 1 + 0.1 · -1 + 0.4 · 0 = 0.4.
 """
 
 from __future__ import annotations

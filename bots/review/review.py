@@ -1,8 +1,8 @@
 """Review of a finished match: what each move lost, according to an engine and, on a solved map, to the tablebase.
 
 The played move and the engine's move are searched in the same way, each from the position after it, and compared at
-the same depth. A move is marked by its loss in the mover's chance of winning, with the thresholds and signs of
-lichess.
+the same depth. A move is marked by its loss in the mover's chance of winning, with the thresholds and signs
+(`?!`, `?`, `??`) of the chess server lichess.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class _SearchState(Generic[P, M]):
         self.sign = problem.game.player(position).sign
 
     def is_gameover(self) -> bool:
-        """Return True if this state is a leaf of the search."""
+        """Return True if this state is a leaf of the search: the match is over, or the depth is reached."""
         return not self._expansion.moves
 
     def evaluate(self) -> int:

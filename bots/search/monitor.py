@@ -183,7 +183,7 @@ class SearchMonitor:
     def leave_node(
         self, path: Path, position: object, result: MoveValue, *, has_cutoff: bool = False
     ) -> None:
-        """Record that the search of an inner node has ended with `result`.
+        """Record that the search of an inner node has ended with `result`, its value for Maxie and best move.
 
         path        path from the root to the node
         has_cutoff  True if the value of a child caused a cutoff
@@ -199,7 +199,7 @@ class SearchMonitor:
         return SearchMonitor(stop or self.stop, tracing=self.events is not None)
 
     def join(self, forks: Iterable[SearchMonitor]) -> None:
-        """Add the counts and events of `forks`, monitors that `fork` returned. The caller passes them in move order."""
+        """Add the counts and trace events of `forks`, monitors that `fork` returned. The caller passes the forks in move order."""
         for part in forks:
             self.nodes += part.nodes
             self.leaves += part.leaves

@@ -31,7 +31,7 @@ class Search(Protocol[P, M]):
         monitor: SearchMonitor,
         on_progress: ProgressCallback[M],
     ) -> SearchResult[M]:
-        """Search `position` to `depth` plies.
+        """Search `position` to `depth` plies, and return its value, the best move and the main line.
 
         root_moves   moves to search from the root, in this order, each at most once; other root moves are not searched
         monitor      monitor that counts the nodes and can stop the search

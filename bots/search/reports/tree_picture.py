@@ -109,7 +109,7 @@ def _draw_edges(tree: TracedNode, points: Points, best_path: tuple[int, ...]) ->
 
 
 def _draw_cut_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
-    """Yield two strokes across the edge from (x, y) down to (to_x, to_y), near its upper end: the sign of a cutoff."""
+    """Yield two strokes across the line from (x, y) down to (to_x, to_y), near its upper end: the sign of a cutoff."""
     dx, dy = to_x - x, to_y - 15 - y
     length = (dx * dx + dy * dy) ** 0.5
     for share in (0.26, 0.34):
@@ -133,7 +133,7 @@ def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
             colour = BLUE if node.is_visited else GREY
             label_y = y + 30
             font_weight = ' font-weight="bold"' if node.is_visited else ""
-            # The value of an inner node stands beside the node, because edges start below it.
+            # The value of an inner node stands beside the node, because the lines to its children start below it.
             if node.is_leaf:
                 yield _draw_outlined_text(
                     x, label_y, format_value_label(node.result.value), colour, font_weight
@@ -160,13 +160,13 @@ def _draw_node_shape(node: TracedNode, x: float, y: float, fill: str, ink: str, 
 def _draw_outlined_text(
     x: float, y: float, text: str, colour: str, attributes: str = "", anchor: str = "middle"
 ) -> str:
-    """Return an SVG text with a white border, so that it is legible where edges pass behind it."""
+    """Return an SVG text with a white border, so that it is legible where lines between nodes pass behind it."""
     halo = ' stroke="white" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
     return render_text_element(x, y, text, colour, anchor, halo + attributes)
 
 
 def _draw_window_label(x: float, y: float, text: str) -> Iterator[str]:
-    """Yield the text of a search window on a white background, because the edge to the node's parent passes behind it."""
+    """Yield the text of a search window on a white background, because the line to the node's parent passes behind it."""
     width = 5.6 * len(text) + 4
     yield f'<rect x="{x - width / 2:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="11" fill="white"/>'
     yield _draw_outlined_text(x, y, text, GREEN, ' font-size="10"')
