@@ -125,7 +125,7 @@ class Game(ABC, Generic[P, M]):
     def repetition_key(self, position: P) -> Hashable | None:  # noqa: ARG002 - most games do not need it
         """Return a key for counting repetitions: two positions of a match with equal keys count as the same position.
 
-        Return None if no position can occur twice in a match of the game.
+        Return None if no position can occur twice in a match of the game. Default: None.
         """
         return None
 

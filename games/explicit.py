@@ -136,7 +136,7 @@ class ExplicitGame(Game[NodePosition, int]):
 
 
 def _parse_node(node_data: object, default_name: str) -> tuple[str, int | None, Sequence[object]]:
-    """Return a node's name, its value, and the data of its children. Raises BadData for invalid data.
+    """Return a node's name, its value (None if it has none), and the data of its children. Raises BadData for invalid data.
 
     default_name  name of the node if its data has none
     """

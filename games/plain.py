@@ -22,7 +22,7 @@ from arena.games.basics import BadData, PlainData
 MAX_PLAIN_INTEGER = 2**53
 """Maximum absolute value of a whole number in plain data. Every JSON reader reads numbers up to this value exactly."""
 MAX_PLAIN_NESTING_DEPTH = 8
-"""Maximum nesting depth of plain data."""
+"""Maximum nesting depth of lists and mappings in plain data."""
 MAX_LIST_OR_TEXT_LENGTH = 4096
 """Maximum number of elements of a list, and of characters of a text, in plain data."""
 MSGSPEC_CONVERSION_LOCK = Lock()

@@ -73,7 +73,7 @@ class OpeningCriteria:
     At each strength, two matches are played, and each player must score at least half a point in them.
     """
     max_depth: int = 100
-    """Maximum depth of a search, in plies."""
+    """Maximum depth of a search that tests an opening, in plies."""
 
 
 def make_openings(

@@ -28,8 +28,9 @@ def map_in_processes(
 
     If `process_count` is 1, the calls are made in the current process. Otherwise, the generator reads at most two tuples
     per process ahead of the results, and Ctrl-C ends the worker processes without an error message. These processes also
-    end if the current process is killed. Close the generator to cancel the remaining calls. Raises ProcessKilled if one of the worker
-    processes is killed.
+    end if the current process is killed. Close the generator to cancel the remaining calls.
+
+    Raises ProcessKilled if one of the worker processes is killed.
     """
     if process_count == 1:
         for arguments in argument_tuples:

@@ -102,7 +102,7 @@ def play_match(
     nodes_per_move: int | Mapping[Player, int],
     max_plies: int = 1 << 30,
 ) -> PlayedMatch:
-    """Play one match from the position `start_position`.
+    """Play one match from the position `start_position`, and return its positions, the searches' reports and the result.
 
     searcher_by_player  searcher of each player
     nodes_per_move      number of nodes searched for each move: one number for both players, or one for each

@@ -164,7 +164,7 @@ def play_training_matches(
 def _play_match(
     game: Game[Any, Any], searcher: Searcher[Any, Any], nodes_per_move: int, rng: random.Random
 ) -> PlayedMatch:
-    """Play a match of the searcher against itself, from a random start that it considers nearly even."""
+    """Play and return a match of the searcher against itself, from a random start that the searcher considers nearly even."""
     for _ in range(MAX_START_POSITION_ATTEMPTS):
         start = make_random_training_start(game, rng)
         if (
@@ -318,7 +318,7 @@ def fit_weights(
 def _fit_slope_and_tempo_by_game(
     samples: TrainingSamples, sample_mask: npt.NDArray[np.bool_], weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the slope and the tempo of each game.
+    """Return two arrays: the slope of each game, and the tempo of each game.
 
     A slope is that of the curve of winning chances, in log-odds per unit of the weighted sum. A tempo is the value of
     having the move, in log-odds.

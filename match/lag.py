@@ -32,10 +32,10 @@ class LagBudget(Struct, frozen=True, gc=False):
     """Budget from which one player in one match gets back time lost to network lag."""
 
     left_ns: int = MAX_LAG_BUDGET_NS
-    """Rest of the budget, in ns."""
+    """Time that can still be credited to the player, in ns."""
 
     def credit_lag(self, lag_ns: int, elapsed_ns: int) -> tuple[int, Self]:
-        """Return the lag credit in ns for a move that took `elapsed_ns` with a lag of `lag_ns`, and the next budget."""
+        """Return the lag credit in ns for a move that took `elapsed_ns` with a lag of `lag_ns`, and the budget after the move."""
         if not lag_ns and self.left_ns == MAX_LAG_BUDGET_NS:  # the usual case on a local network
             return 0, self
         credit_ns = max(0, min(lag_ns, elapsed_ns, self.left_ns))
@@ -50,7 +50,7 @@ class RecentPings:
     def __init__(self) -> None:
         self._recent_pings_ns: list[int] = []  # a deque would take ten times the memory per connection
         self.smallest_ping_ns = 0
-        """Smallest recent ping time, in ns; 0 if there is none."""
+        """Smallest recent ping time, in ns; 0 before the first ping."""
 
     def add_ping(self, round_trip_ns: int) -> None:
         """Record the round-trip time of a ping, in ns."""

@@ -56,7 +56,7 @@ delay, the match is void. Otherwise the player loses on time.
 """
 
 MAX_REJECTED_MESSAGES = 16
-"""Number of rejected messages that a player may send in one match. One more loses the match."""
+"""Number of rejected messages, such as moves out of turn, that a player may send in one match. One more loses the match."""
 
 SEAT_BY_PLAYER: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
 """Seat of each player, as messages and records name it."""

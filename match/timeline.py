@@ -53,9 +53,9 @@ class TimelineEntry(Struct, frozen=True):
     took: float | None = None
     """Time from sending `turn`, the request for the move, to the move's arrival, in ms."""
     credited: float | None = None
-    """Time credited for the network (lag credit), in ms."""
+    """Network delay that is not charged to the mover's clock (lag credit), in ms."""
     left: int | None = None
-    """Time on the clock after the move, in ms, with the increment."""
+    """Time on the mover's clock after the move, in ms, with the increment."""
     wrong: str = ""
     """Reason why the event was refused or ended the match; empty if neither."""
 

@@ -41,9 +41,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     after: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     """Number of plies before which the rule `draw` does not apply."""
     limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    """Number of plies after which the match is a draw."""
+    """Number of plies after which the match is a draw; None for no limit."""
     repetition: Annotated[int, Meta(ge=2, le=1000)] | None = None
-    """The match is a draw when the same position with the same player to move occurs this many times."""
+    """The match is a draw when the same position with the same player to move occurs this many times; None if never."""
     table: bool = False
     """True to end the match as soon as a player can force a win, on a map with a solved table (values of all its positions).
 

@@ -116,20 +116,20 @@ class Challenge(Struct, frozen=True, tag="challenge"):
 
 
 class Accept(Struct, frozen=True, tag="accept"):
-    """Acceptance of a challenge to this bot, or of a challenge that names no bot. A match follows."""
+    """Acceptance of a challenge that names the sender of this message, or that names no bot. A match follows."""
 
     challenge: MatchId
 
 
 class Decline(Struct, frozen=True, tag="decline"):
-    """Refusal of a challenge that names this bot."""
+    """Refusal of a challenge that names the sender of this message."""
 
     challenge: MatchId
     reason: Annotated[str, Meta(max_length=200)] = ""
 
 
 class Withdraw(Struct, frozen=True, tag="withdraw"):
-    """Withdrawal of a challenge that this bot has sent."""
+    """Withdrawal of a challenge that the sender of this message has opened."""
 
     challenge: MatchId
 

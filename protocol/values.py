@@ -58,7 +58,7 @@ class ClientLimits(Struct, frozen=True):
 
 
 class Thinking(Struct, frozen=True, omit_defaults=True):
-    """Bot's analysis, sent with a move; every field is optional."""
+    """Bot's analysis, sent with a move. Every field is optional: None if the bot does not send it."""
 
     depth: Annotated[int, Meta(ge=0, le=100_000)] | None = None
     """Completed search depth, in plies."""

@@ -66,7 +66,7 @@ log = logging.getLogger("arena.client")
 MAX_FIRST_CONNECT_PAUSE_SECONDS = 5.0
 """Longest pause in seconds between attempts to connect, until a server welcomes the client for the first time."""
 WELCOME_TIMEOUT_SECONDS = 10.0
-"""Time limit for the server's answer to `hello`, in seconds."""
+"""Time limit for the server's answer to `hello`, the client's first message, in seconds."""
 CHALLENGE_RETRY_INTERVAL_SECONDS = 10.0
 """Seconds that the client waits after an unsuccessful challenge before it opens another."""
 IDLE_SECONDS_BEFORE_STATUS_REQUEST = 10.0

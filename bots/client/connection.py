@@ -49,7 +49,7 @@ class NoServer(ClientError):
 
 
 class ServerRefused(ClientError):
-    """Raised when the server rejects this client; `code` gives the reason."""
+    """Raised when the server rejects this client; `code` is the error code, which gives the reason."""
 
     def __init__(self, code: ErrorCode, detail: str) -> None:
         refusal_text = "the host has removed this bot" if code is ErrorCode.REMOVED else "the server refuses"
@@ -62,7 +62,7 @@ class ConnectionLost(ClientError):
 
 
 async def open_connection(url: str) -> ClientConnection:
-    """Open a websocket to the server at `url`, with this project's subprotocol.
+    """Open and return a websocket to the server at `url`, with this project's subprotocol.
 
     Raises BadURL if `url` is not a websocket URL, and NoServer if no server answers there or it does not speak the
     protocol.

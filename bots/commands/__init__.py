@@ -1,1 +1,1 @@
-"""Commands for bot authors and for inspecting searches."""
+"""Commands for bot authors, such as `arena bot`, and for inspecting searches, such as `arena analyse`."""

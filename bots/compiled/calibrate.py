@@ -32,9 +32,9 @@ class PruningCalibration:
     """Measured numbers for the selective search of one game on one map, in the unit of estimates (hundredths of an army)."""
 
     tempo: int
-    """Value of being the player to move."""
+    """Value of being the player to move, in hundredths of an army."""
     spread: int
-    """Standard deviation of the change in a position's value if the search goes two plies deeper."""
+    """Standard deviation of the change in a position's value if the search goes two plies deeper, in hundredths of an army."""
 
 
 def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:

@@ -1,5 +1,8 @@
 """Machine instructions that Python cannot express, as functions for kernels (functions that numba compiles).
 
+numba calls each function while it compiles, with the types of the arguments, and gets a signature and a code generator. A
+kernel calls the function without `_typing`, and gets the result that the docstring describes.
+
 Kernels use only one type, the signed 64-bit word. A set of up to 64 territories is also a word, used as a bit mask; only
 shifts to the right must take account of the sign.
 

@@ -208,22 +208,22 @@ class MemorySizes:
 
     @property
     def move_lists_offset(self) -> int:
-        """Return the offset of the move lists in a thread's memory."""
+        """Return the offset, in words, of the move lists in a thread's memory."""
         return FIRST_FRAME_OFFSET + FRAMES_PER_THREAD * self.frame_words
 
     @property
     def root_order_offset(self) -> int:
-        """Return the offset, in a thread's memory, of the list with the order of the root's moves."""
+        """Return the offset, in words, in a thread's memory, of the list with the order of the root's moves."""
         return self.move_lists_offset + FRAMES_PER_THREAD * self.move_list_words
 
     @property
     def history_offset(self) -> int:
-        """Return the offset of the histories of moves in a thread's memory."""
+        """Return the offset, in words, of the histories of moves in a thread's memory."""
         return self.root_order_offset + self.move_list_words
 
     @property
     def corrections_offset(self) -> int:
-        """Return the offset of the corrections of estimates in a thread's memory."""
+        """Return the offset, in words, of the corrections of estimates in a thread's memory."""
         return self.history_offset + 2 * self.move_list_words
 
     @property

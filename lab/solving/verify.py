@@ -64,12 +64,12 @@ class Verification:
 def verify_table(
     table: SolvedTable, thread_count: int, on_progress: Callable[[int, int], None]
 ) -> Verification:
-    """Verify every board of a table. Raises solved.header.BadTable for a damaged block.
+    """Verify every board of a table, and return the counts of boards and the errors found.
 
     on_progress  called with the number of finished parts of the work and the number of all parts
 
     Verification needs 3 bytes of memory per board, or 4 if codes have two bytes. Verification takes a few times as long as the
-    solver takes for one ply.
+    solver takes for one ply. Raises solved.header.BadTable for a damaged block.
     """
     boards = table.numbering
     entries = _unpack_codes(table)

@@ -71,7 +71,7 @@ class ReportStatus:
     ratings: Mapping[str, float] | None = None
     """Ratings of the bot by game; None if the server sent none."""
     deviations: Mapping[str, float] = field(default_factory=dict)
-    """Rating deviations by game; empty from a server that does not send them."""
+    """Rating deviations (standard errors) by game; empty from a server that does not send them."""
     table_path: str = ""
     """Path, on the server's website, of the final table of an event that has just ended; empty if none has."""
 

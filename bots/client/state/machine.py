@@ -392,7 +392,7 @@ class ClientStateMachine:
         return [PrepareBot(match_), *self._subtract_match_from_quota()]
 
     def _subtract_match_from_quota(self) -> list[Action]:
-        """Subtract a starting match from the quota. If the quota is then used up, tell the server to assign no more matches."""
+        """Subtract a starting match from the quota. Return the action that sends a quota of 0 if it is used up."""
         if not self._quota:
             return []
         self._quota -= 1

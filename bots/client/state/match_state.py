@@ -47,7 +47,7 @@ class MatchPhase(Enum):
     PREPARING = auto()
     """The bot is being created and prepares."""
     WAITING = auto()
-    """The bot is ready, and waits for its turn."""
+    """The bot is ready, and waits for the server's request for a move."""
     CHOOSING = auto()
     """The bot chooses a move."""
     RESIGNED = auto()
@@ -76,7 +76,7 @@ class MatchState:
     chosen_at: float = 0.0
     """Time at which the bot chose the move in `move_message`, in seconds of `time.monotonic()`."""
     lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_REMEMBERED_LAGS))
-    """Lags of the last moves in seconds, as `record_lag` defines them."""
+    """Lags (network delays) of the last moves in seconds, as `record_lag` defines them."""
     is_confirmed: bool = True
     """True if the server has mentioned the match on the current connection; if False, the match may be over by now."""
     is_rated: bool = False

@@ -31,7 +31,7 @@ class BadChoice(ValueError):
 def make_move_message(
     match: Match, ply: int, position: Any, move: Any, thinking: Thinking | None
 ) -> tuple[Move, list[str]]:
-    """Return the message that sends the move chosen in `position` and its analysis, and a list of warnings for the author.
+    """Return the message that sends the move chosen in `position` and its analysis, and warnings for the author, one line each.
 
     An illegal move only leads to a warning, because the referee decides, not the client. Analysis that cannot be encoded
     is left out, with a warning. Raises BadChoice if `move` is not a move of the game at all.
