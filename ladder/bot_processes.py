@@ -1,4 +1,4 @@
-"""Bots of an event as processes on this machine.
+"""Bots of a ladder (local tournament) as processes on this machine.
 
 A process plays one match at a time. To play several matches in parallel, a bot has several processes, which connect as
 `greedy`, `greedy#2` and so on. So parallel matches run on separate CPU cores, and a crash costs only one match.
@@ -32,7 +32,7 @@ The time is short, because on one machine a lost connection usually means a cras
 
 
 class BotProcesses:
-    """Processes of all bots of an event, as a `ladder.bot_pool.BotPool`. Created by `open_bot_processes`."""
+    """Processes of all bots of a ladder, as a `ladder.bot_pool.BotPool`. Created by `open_bot_processes`."""
 
     def __init__(
         self, host: Host, processes: dict[str, list[BotProcess]], restart_policy: RestartPolicy

@@ -227,7 +227,7 @@ class ClusterRunner:
         If no worker completes the pair, the result is empty. A match that the result lacks is void, and the reason is for the
         record of that match.
         """
-        # A new key each time: the cluster must not answer with the result of an earlier attempt.
+        # A new key for each attempt: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)
         try:
             pair_result: PairResult = await future.result()

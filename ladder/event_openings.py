@@ -1,4 +1,4 @@
-"""Openings of an event: the first moves of its matches, which the referee plays. Pure: no I/O.
+"""Openings of a ladder: the first moves of its matches, which the referee plays. Pure: no I/O.
 
 Without openings, deterministic bots would play the same match again and again. An opening comes from a list, which many
 maps have, or consists of random moves chosen by the seed. Each round has a different opening. All pairs of matches of a

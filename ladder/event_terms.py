@@ -24,7 +24,7 @@ ASSUMED_MAX_PLIES = 1000
 
 @dataclass(frozen=True)
 class EventTerms:
-    """Settings that all matches of an event share, such as game, maps and time control."""
+    """Settings that all matches of a ladder (local tournament) share, such as game, maps and time control."""
 
     event_name: str
     start_positions: Sequence[AnyGame]

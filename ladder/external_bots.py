@@ -1,6 +1,6 @@
-"""Bots of an event that connect by themselves, from other machines or containers.
+"""Bots of a ladder (local tournament) that connect by themselves, from other machines or containers.
 
-The runner of the event uses such bots through the same interface as bots that the ladder starts (ladder.bot_pool.BotPool).
+The runner of the ladder uses such bots through the same interface as bots that the ladder starts (ladder.bot_pool.BotPool).
 The ladder cannot restart such a bot. So the bot drops out if it is away too long, or loses several matches in a row without
 making a move. A bot is away while it is disconnected, or connected but takes no more matches.
 """

@@ -238,7 +238,7 @@ class Ladder:
         if isinstance(plan.openings, Path):
             return _compute_short_json_digest(plan.openings.read_text(encoding="utf-8"))
         maps = plan.maps if has_maps(plan.game) else ()
-        # Also for a variant of Riskless, which does not play these openings: without their digest, ladders of variants
+        # Also for a variant of Riskless, which does not play these openings: without a hash of them, ladders of variants
         # that are in a store already could not be resumed.
         texts = [
             path.read_text(encoding="utf-8") if (path := find_shipped_openings_file(name)) else ""

@@ -220,7 +220,7 @@ class _LadderRun:
                     await self._play_on_cluster(schedule, scheduler_address)
                 else:
                     await self._play_on_this_machine(schedule)
-        # Interrupted matches are removed from the store, so the host must not write to it any more.
+        # Interrupted matches are removed from the store, so the server must not write to the store any more.
         await self._host.handle_last_inputs_and_stop()
         await finish_ladder(self._host.db_engine, self._stored_ladder.event, self._host.settings.server.name)
 

@@ -1,4 +1,4 @@
-"""Progress of a ladder for the web page of the event."""
+"""Progress of a ladder (local tournament), as the web page of the ladder shows it."""
 
 from __future__ import annotations
 

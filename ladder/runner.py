@@ -1,4 +1,4 @@
-"""Runner of an event: it plays the matches of a schedule on a server, several in parallel.
+"""Runner of a ladder (local tournament): it plays the matches of a schedule on a server, several in parallel.
 
 Rounds do not wait for each other: the first match in the schedule whose bots are free starts. A match that a fault of
 the server makes void is played again, a few times. A bot that drops out, because it does not start even after some
@@ -67,7 +67,7 @@ class MatchHost(Protocol):
 
 
 class MatchRunner:
-    """Runner that plays the matches of one event on this machine."""
+    """Runner that plays the matches of one ladder (local tournament) on this machine."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Allocation of CPU cores to the bots of an event: search threads of each bot, and number of parallel matches. Pure.
+"""Allocation of CPU cores to the bots of a ladder: search threads of each bot, and number of parallel matches. Pure.
 
 Only one bot of a match thinks at a time, so a match needs the larger of its bots' numbers of threads. Matches run in
 parallel until their threads use all cores. If the user sets the number of parallel matches, the cores are divided
@@ -16,7 +16,7 @@ from arena.match.terms import SearchThreadLimits
 
 @dataclass(frozen=True)
 class ThreadAllocation:
-    """Allocation of the CPU cores to the bots and the parallel matches of one event."""
+    """Allocation of the CPU cores to the bots and the parallel matches of one ladder."""
 
     bots: Sequence[BotPlan]
     core_count: int
@@ -103,7 +103,7 @@ class ThreadAllocation:
         if self.fixed_concurrency:
             share = max(1, self.core_count // self.concurrency)
         else:
-            # If no bot reports its number of threads, spare cores go to bots that can use them.
+            # If no bot reports its number of threads, spare CPU cores go to bots that can use them.
             spare = max(1, self.core_count // self.concurrency) if self.max_threads_per_match == 1 else 1
             share = max(spare, self.compute_match_load(maxie, minnie))
         return SearchThreadLimits(*(self._get_configured_threads(name) or share for name in (maxie, minnie)))

@@ -114,7 +114,7 @@ class PrivateNats:
     def close(self) -> None:
         """Stop the NATS server, and wait for its end."""
         if self._process is not None and self._process.stdin is not None:
-            # The supervisor kills the server when this pipe closes.
+            # The supervisor kills nats-server when this pipe closes.
             self._process.stdin.close()
             self._process.wait()
 

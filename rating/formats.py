@@ -41,7 +41,7 @@ FORMATS_WITHOUT_ELO = ("swiss", KNOCKOUT_FORMAT)
 """Formats in which a ladder (local tournament) ranks bots by points or rounds. In the others, it ranks them by Elo."""
 
 ARENA_FORMAT = "arena"
-"""Name of the event format in which the server pairs bots as soon as they are free."""
+"""Name of the tournament format in which the server pairs bots as soon as they are free."""
 
 
 class RosterChange(NamedTuple):
@@ -56,7 +56,7 @@ class RosterChange(NamedTuple):
 
 
 class FormatRank(NamedTuple):
-    """Rank of a bot in an event, by the rules of the event's format."""
+    """Rank of a bot in an event (tournament), by the rules of the event's format."""
 
     sort_key: tuple[float, ...]
     """Sort key of the rank: the smallest key is the best rank."""
@@ -69,7 +69,7 @@ class FormatRank(NamedTuple):
 
 
 def rank_by_format(rows: Sequence[StandingsRow], format: EventFormat) -> list[StandingsRow]:
-    """Return the rows of an event's table sorted by the rules of its format, with the columns that the format fills.
+    """Return the rows of a tournament's table sorted by the rules of its format, with the columns that the format fills.
 
     Rows of equal rank stay in the order of `rows`.
     """
@@ -153,7 +153,7 @@ class EventFormat(Protocol):
 
     @property
     def total_matches(self) -> int | None:
-        """Return the number of matches in the whole event, with extra matches after ties so far; None for an endless event."""
+        """Return the number of matches in the tournament, with extra matches after ties so far; None for an endless one."""
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:
         """Return the pairs of matches that can now be played, except those returned earlier.
@@ -171,7 +171,7 @@ class EventFormat(Protocol):
         """
 
     def compute_rank(self, bot: str, points: float) -> FormatRank:
-        """Return the rank of a bot in the event. `points`: points that the bot has scored in matches."""
+        """Return the rank of a bot in the tournament. `points`: points that the bot has scored in matches."""
 
 
 @dataclass

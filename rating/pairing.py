@@ -1,4 +1,4 @@
-"""Pairs of matches of an event, and the order in which a round-robin plays them.
+"""Pairs of matches of an event (tournament), and the order in which a round-robin plays them.
 
 A pair is two matches from the same start position with swapped seats, so that neither the position nor the first move
 favours a bot. Matches begin in this order, but a match whose bots are busy does not hold up the others. So a slow bot
@@ -50,7 +50,7 @@ class Pairing:
 
 
 def check_entrants(bots: Sequence[str], start_position_count: int) -> None:
-    """Raise ValueError unless an event has at least two bots, all with different names, and a start position."""
+    """Raise ValueError unless an event (tournament) has at least two bots, all with different names, and a start position."""
     if len(bots) < 2 or len(set(bots)) != len(bots):
         raise ValueError("an event needs at least two bots, with different names")
     if start_position_count < 1:
@@ -79,7 +79,7 @@ def make_round_robin_round(
 
 def shuffle_by_seed(items: Iterable[T], seed_text: str) -> list[T]:
     """Return the items, names or numbers, in a pseudo-random order that depends only on `seed_text` and on the items."""
-    # A digest instead of `random` gives the same order in every version of Python, and stays pure.
+    # A SHA-256 hash instead of `random` gives the same order in every version of Python, and stays pure.
     return sorted(items, key=lambda item: hashlib.sha256(f"{seed_text}/{item}".encode()).digest())
 
 

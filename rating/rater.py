@@ -54,7 +54,7 @@ class RatingEffect(StrEnum):
 
 
 def get_rating_effect(reason: EndReason) -> RatingEffect:
-    """Return the effect that a match has on the ratings if it ends for this reason."""
+    """Return the effect on the ratings of a match that ends for `reason`, such as a resignation."""
     if reason is EndReason.SERVER_FAULT:
         return RatingEffect.VOID
     if reason in (EndReason.NO_SHOW, EndReason.DISCONNECT):

@@ -1,4 +1,4 @@
-"""Schedule of an event: the matches that remain to be played, by the rules of the event's format.
+"""Schedule of an event (tournament): the matches that remain to be played, by the rules of the event's format.
 
 The id of a match is a hash of its event, its pair, its index in the pair (leg) and the number of earlier attempts. So a
 resumed event finds its played matches in the store by their ids.
@@ -37,7 +37,7 @@ def make_match_id(event_uid: str, pairing: Pairing, attempt: int) -> str:
 
 
 class Schedule:
-    """Matches of an event that have not started yet. Each two bots that meet have a queue of their matches, in playing order.
+    """Matches of a tournament that have not started yet. Each two bots that meet have a queue of matches, in playing order.
 
     event_uid: unique id of the event, from which the ids of the matches are made
     """

@@ -1,4 +1,4 @@
-"""Table of an event, computed from the records of its matches: points, Elo and forfeits of each bot.
+"""Table of an event (tournament), computed from the records of its matches: points, Elo and forfeits of each bot.
 
 A void match does not count. If neither player appears for a match, both lose. Absence says nothing about strength, so a
 match with an absent player counts for points but never for Elo.
@@ -36,7 +36,7 @@ COLUMN_NAMES: Final = {
 
 
 class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
-    """One bot's row in the table of an event."""
+    """One bot's row in the table of an event (tournament)."""
 
     bot: str
     games: int

@@ -1,1 +1,1 @@
-"""Reports of an event: the table, the progress display, and the HTML report."""
+"""Reports of a ladder: the table of results, the progress display, and the HTML report."""

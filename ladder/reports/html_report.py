@@ -314,7 +314,7 @@ def _render_opponents_heat_map(
             if group_score is None:
                 cells.append("<td></td>")
                 continue
-            # From red through white to green.
+            # Red for a low score, white for an even one, green for a high one.
             hue, light = (140 if group_score.score >= 0.5 else 10), 96 - 46 * abs(group_score.score - 0.5) * 2
             tooltip = f"{group_score.wins} won, {group_score.draws} drawn, {group_score.losses} lost"
             cells.append(

@@ -150,7 +150,7 @@ async def open_engine(
 
 def get_display_name(engine: Engine) -> str:
     """Return the name of an SQLAlchemy engine's database in error messages: the display name, or the URL without password."""
-    # Leave out the name of the driver, which is not part of the URL that the host gave.
+    # Leave out the name of the driver, which is not part of the URL that the user gave.
     url = engine.url.set(drivername=engine.url.get_backend_name())
     return engine.get_execution_options().get("display_name") or url.render_as_string(hide_password=True)
 

@@ -27,7 +27,7 @@ else:
 PACKED_FORMAT_VERSION = b"\x01"
 """First byte of packed data: the only version of the format so far."""
 COMPRESSION_DICTIONARY_FILE = Path(__file__).with_name("packing-1.txt")
-"""Dictionary of frequent content, which lets Zstandard compress small data better."""
+"""File with texts that are frequent in matches, with which Zstandard compresses a single match better."""
 
 FAST_COMPRESSION_LEVEL, THOROUGH_COMPRESSION_LEVEL = 3, 6
 """Zstandard's compression levels: a fast one at the end of a match, when its players wait, and a thorough one later."""

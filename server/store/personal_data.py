@@ -135,7 +135,7 @@ async def forget_name(engine: Engine, name: str) -> ForgottenBot:
     bots. If a call was interrupted, call the function again.
 
     Return the random name that replaces `name`, and the number of changed matches. Raises NameInUse if the bot has a
-    match in progress or is in an event that has begun.
+    match in progress or is in a tournament or ladder that has begun.
     """
     await add_new_matches_to_aggregates(engine)  # matches counted later would bring the name back
     await run_in_transaction(engine, partial(_require_not_playing, bot_name=name))
@@ -153,7 +153,7 @@ async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban
     moves_ban: True to ban the new name if the old one is banned
 
     The old name stays taken. To resume an interrupted rename, call the function again. Raises NameInUse if the bot has
-    a match in progress or is in an event that has begun, and TokenError if the new name is not available.
+    a match in progress or is in a tournament or ladder that has begun, and TokenError if the new name is not available.
     """
     await add_new_matches_to_aggregates(engine)
     row = await run_in_transaction(engine, partial(_retire_old_name, name=name, new_name=new_name))
@@ -304,7 +304,7 @@ async def require_not_in_running_event(engine: Engine, bot_name: str) -> None:
 async def require_possible_rename(engine: Engine, name: str, new_name: str) -> None:
     """Check that a bot can be renamed once its matches in progress are over.
 
-    Raises NameInEvent if the bot is in an event that has begun, and TokenError if there is no such bot or the new name
+    Raises NameInEvent if the bot is in a tournament or ladder that has begun, and TokenError if there is no such bot or the new name
     is not available.
     """
     async with open_query_connection(engine) as connection:

@@ -57,7 +57,7 @@ MAX_BOTS_IN_RATING_TABLE = 500
 MAX_BOTS_IN_CROSS_TABLE = 40
 """Maximum number of bots in a cross-table: those at the top of the rating table. More would not fit on a web page."""
 MAX_LISTED_RATING_CATEGORIES = 100
-"""Maximum number of categories in `RatingTables`: those with the most matches."""
+"""Maximum number of categories (game, map and time control) in `RatingTables`: those with the most matches."""
 MAX_LISTED_SEASONS = 100
 """Maximum number of closed seasons in `RatingTables`: the latest ones."""
 MAX_POINTS_IN_RATING_HISTORY = 200

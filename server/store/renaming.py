@@ -57,8 +57,8 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
     """Rename a bot in all stored data, its bans and its entries in tournaments. Return the number of its matches.
 
     A rename takes some seconds, and up to MAX_WAIT_UNTIL_IDLE_SECONDS longer if the bot has a match in progress. Raises
-    NameInUse if the match does not end in time or the bot is in an event that has begun, and TokenError if the new name
-    is not available.
+    NameInUse if the match does not end in time or the bot is in a tournament or ladder that has begun, and TokenError
+    if the new name is not available.
     """
     name, new_name = change.name, change.new_name
     await personal_data.require_possible_rename(engine, name, new_name)
@@ -82,7 +82,7 @@ async def forget_bot(engine: Engine, name: str) -> personal_data.ForgottenBot:
     """Delete the personal data of a bot, and replace its name in its matches.
 
     Return the new name and the number of the bot's matches. Like `rename_bot`, this waits for the bot's matches in
-    progress. Raises NameInUse if one of them does not end in time, or if the bot is in an event that has begun.
+    progress. Raises NameInUse if one of them does not end in time, or if the bot is in a tournament or ladder that has begun.
     """
     await personal_data.require_not_in_running_event(engine, name)
     is_banned = await find_ban(engine, "name", name) is not None
@@ -112,7 +112,7 @@ async def _run_while_bot_is_idle(
     is_banned: True if the name is banned already, and so must stay banned afterwards
 
     Raises NameInUse if the bot still has a match in progress after MAX_WAIT_UNTIL_IDLE_SECONDS. Raises NameInEvent without
-    waiting if the bot is in an event that has begun.
+    waiting if the bot is in a tournament or ladder that has begun.
     """
     if not is_banned:
         await issue_directive(

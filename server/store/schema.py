@@ -85,7 +85,7 @@ matches = sa.Table(
     sa.Column("winner", sa.String(8), nullable=True),  # protocol.values.Seat; null if nobody won
     sa.Column("reason", sa.String(32), nullable=True),  # protocol.codes.EndReason
     sa.Column("detail", sa.Text, nullable=True),
-    # Digest by server.store.finished_matches.compute_match_digest, for a rated match.
+    # Hash from server.store.finished_matches.compute_match_digest, for a rated match.
     sa.Column("played", sa.LargeBinary, nullable=True),
     sa.Column("opening", sa.String(16), nullable=True),  # server.store.finished_matches.make_opening_key
 )

@@ -72,7 +72,7 @@ def set_pragmas_on_connect(engine: sa.Engine) -> None:
         for pragma in (
             f"synchronous={synchronous}",
             "foreign_keys=ON",
-            # The log grows to 16 MB before it is copied into the file, because pages of current matches change often.
+            # The write-ahead log grows to 16 MB before it is copied into the file, because pages of current matches change often.
             "wal_autocheckpoint=4000",
         ):
             cursor.execute(f"PRAGMA {pragma}")

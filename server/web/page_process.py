@@ -44,7 +44,7 @@ MAX_PARALLEL_RESPONSES = 6
 PAGE_PROCESS_START_TIMEOUT_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
 MAX_START_WAIT_SECONDS = 45.0
-"""Maximum seconds that a request waits for the process to start. The wait does not count towards the request's time limit."""
+"""Maximum seconds that a request waits for a new page process. The wait does not count towards the request's time limit."""
 REQUEST_GRACE_SECONDS = 5.0
 """Seconds by which a response may exceed its request's time limit. After that, the page process is killed as hung."""
 RESTART_PAUSE_SECONDS = 5.0
@@ -63,9 +63,9 @@ class PageProcess:
         find_event_progress: FindEventProgress,
         clock: TimeSource,
     ) -> None:
-        """Prepare the process, without starting it.
+        """Prepare to start the page process; the first request starts it.
 
-        make_config: function that returns the configuration to send to the process
+        make_config: function that returns the configuration to send to the page process
         page_client: source of the list of matches in progress, and of spectators' views of them
         find_event_progress: function that returns the progress of an event that this server plays; None for any other event
         """
@@ -78,7 +78,7 @@ class PageProcess:
         self._start_task: asyncio.Task[_ChildProcess] | None = None
         self._child: _ChildProcess | None = None
         self._earliest_start_time = 0.0
-        """Monotonic time in seconds before which the process is not started again."""
+        """Monotonic time in seconds before which the page process is not started again."""
         self._is_closed = False
         self.request_count = 0
         """Number of requests sent to the page process."""
@@ -119,7 +119,7 @@ class PageProcess:
             raise ServerBusy(TOO_MANY_REQUESTS_REASON) from None
 
     async def _ensure_child_started(self) -> _ChildProcess:
-        """Return the process once it has started. If the caller is cancelled, the start continues.
+        """Return the page process once it has started. If the caller is cancelled, the start continues.
 
         Raises ServerBusy if the start takes longer than MAX_START_WAIT_SECONDS, during the pause after a process that ended
         without a response (RESTART_PAUSE_SECONDS), and after `close`.
@@ -205,7 +205,7 @@ class PageProcess:
         return LiveSnapshot()
 
     def close(self) -> None:
-        """Kill the process, and do not start it again."""
+        """Kill the page process, and do not start it again."""
         self._is_closed = True
         if self._child is not None:
             self._child.reading_task.cancel()
@@ -219,16 +219,16 @@ class _ChildProcess:
     def __init__(self, process: subprocess.Popen[bytes], writer: asyncio.StreamWriter) -> None:
         self.process = process
         self.ready = asyncio.Event()
-        """`asyncio.Event` that is set when the process has started or ended."""
+        """`asyncio.Event` that is set when the page process has started or ended."""
         self.has_answered = False
-        """True once the process has answered a request."""
+        """True once the page process has answered a request."""
         self.reading_task: asyncio.Task[None]
         self._writer = writer
         self._numbers = count()
         self._pending: dict[int, asyncio.Future[PageResponse]] = {}
 
     async def request_page(self, request: PageRequest) -> PageResponse:
-        """Send a request, and return its response.
+        """Send a request to the page process, and return its response.
 
         Raises ServerBusy if the process ends before its response. If there is no response REQUEST_GRACE_SECONDS after the time
         limit of the request, the process counts as hung: it is killed, and TimeoutError is raised.
@@ -249,12 +249,12 @@ class _ChildProcess:
             self._pending.pop(number, None)
 
     def write_message(self, message: page_messages.MessageToPageProcess) -> None:
-        """Send a message, unless the process has ended."""
+        """Send a message to the page process, unless the page process has ended."""
         if not self._writer.is_closing():
             self._writer.write(page_messages.encode_frame(message))
 
     def deliver_response(self, response: PageResponse) -> None:
-        """Deliver a response to the task that waits for it."""
+        """Deliver a response to the task that waits in `request_page`."""
         self.has_answered = True
         future = self._pending.pop(response.number, None)
         if future is not None and not future.done():
@@ -265,7 +265,7 @@ class _ChildProcess:
         self.process.kill()
 
     def kill_and_fail_requests(self) -> None:
-        """Kill the process, and let all pending requests raise ServerBusy."""
+        """Kill the page process, and let all pending calls of `request_page` raise ServerBusy."""
         self.kill()
         for future in self._pending.values():
             if not future.done():

@@ -44,7 +44,7 @@ CONTENT_SECURITY_POLICY = f"{_CSP_UP_TO_FRAME_ANCESTORS}'none'"
 The pages load files only from this server, connect only to this server, and cannot be embedded in other sites.
 """
 EMBEDDED_CONTENT_SECURITY_POLICY = f"{_CSP_UP_TO_FRAME_ANCESTORS}*"
-"""Content security policy of the page with a single match or event, which other sites may embed."""
+"""Content security policy of the page with a single match or tournament, which other sites may embed."""
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,

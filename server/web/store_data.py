@@ -224,9 +224,9 @@ class StoreDataHandler:
         return line
 
     async def _answer_ratings_or_event_table(self, parameters: Mapping[str, str]) -> Response:
-        """Respond with the table of the event in `parameters`.
+        """Respond with the table of the tournament or ladder that `parameters` name.
 
-        If `parameters` names no event, respond with the rating tables, the cross-tables and a list of the events.
+        If they name none, respond with the rating tables, the cross-tables and a list of all tournaments and ladders.
         """
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:

@@ -104,7 +104,7 @@ class WebApp:
         """
         self._info = info
         self._store_url = engine.url.render_as_string(hide_password=False)
-        # A change locks the store exclusively, so one is made at a time.
+        # A POST request may lock the store exclusively, so only one is answered at a time.
         self._post_queue = RequestQueue(1, clock, MAX_WAITING_POSTS_PER_ADDRESS)
         self._metrics = metrics
         self._work_budget = work_budget

@@ -192,7 +192,7 @@ class Journal:
     async def _run_under_lease(self, operation: Callable[[sa.Connection, Lease], T]) -> T:
         """Run `operation` with the lease in a transaction of its own. Any number of tasks may call this at the same time."""
         async with self._transaction_lock:
-            # Under the old token, the operation would fail as if another process had acquired the lease.
+            # Under the old fencing token, the operation would fail as if another process had acquired the lease.
             if self._is_replacing_lease:
                 await self._replace_lease()
             return await self._writer.run_in_transaction(lambda connection: operation(connection, self.lease))
