@@ -32,7 +32,7 @@ MAX_REMEMBERED_ADDRESSES = 10_000
 
 
 def compute_refusal_seconds(reconnect_grace_seconds: float) -> float:
-    """Return the number of seconds for which to refuse an address with too much abuse.
+    """Return the number of seconds for which to refuse an address after too much abuse, such as wrong tokens.
 
     reconnect_grace_seconds: time within which a disconnected bot must return to keep its matches; 0 if it cannot return
 
@@ -47,7 +47,7 @@ def compute_refusal_seconds(reconnect_grace_seconds: float) -> float:
 
 
 class AbuseCounter:
-    """Counter of one kind of abuse by address, which decides whether an address is refused.
+    """Counter of one kind of abuse, such as wrong tokens, by address, which decides whether an address is refused.
 
     refusal_seconds: time for which an address is refused after too much abuse in `ABUSE_WINDOW_SECONDS`
 
@@ -64,7 +64,7 @@ class AbuseCounter:
         return max(0.0, abuse.blocked_until_s - now_seconds) if abuse else 0.0
 
     def record_abuse(self, address: str, now_seconds: float, max_abuse_count: int) -> None:
-        """Count one abuse by an address, and refuse the address once it has `max_abuse_count` in `ABUSE_WINDOW_SECONDS`."""
+        """Count one abuse, such as a wrong token, and refuse the address after `max_abuse_count` in `ABUSE_WINDOW_SECONDS`."""
         key = make_address_key(address)
         abuse = self._abuse_by_address.get(key)
         if abuse is None or now_seconds - abuse.first_time_s >= ABUSE_WINDOW_SECONDS:

@@ -346,7 +346,7 @@ class Host:
         return bot is not None and bot.client_number is not None
 
     def set_played_event(self, event_name: str, entrants: Sequence[str] | None) -> None:
-        """Set the event that is played on this server. Bots learn of the event by `standing` messages (their status here).
+        """Set the event (tournament) played on this server. Bots learn of the event by `standing` messages (their status here).
 
         entrants  names of the bots that play in the event; None before it begins
         """
@@ -358,7 +358,7 @@ class Host:
         )
 
     def send_final_ranks(self, event_name: str, ranks: Sequence[FinalEventRank]) -> None:
-        """Send each connected bot its final rank and points in an event. Bots that are not connected get no message."""
+        """Send each connected bot its final rank and points in an event (tournament). Other bots get no message."""
         for rank in ranks:
             bot = self.shell.core.find_bot(rank.bot)
             if bot is not None and bot.client_number is not None:
@@ -457,7 +457,7 @@ async def open_host(
     pool                 matches for the matchmaker to arrange; None for no matchmaking
     house_engine_plan    engines that the server itself runs, within `Host.open_house_engines`
     tls                  certificate; None for connections without TLS
-    resumed_event_name   event whose unfinished matches continue after a restart; None if no matches continue
+    resumed_event_name   event (tournament) whose unfinished matches continue after a restart; None if none continue
     will_restart         True if the server will restart after it stops. If False, connected clients are notified on
                          exit that the event is over, unless the block is cancelled: then the event may be continued
                          later

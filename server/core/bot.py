@@ -19,7 +19,7 @@ from arena.server.core.settings import GameAtTimeControl
 MAX_REMEMBERED_RECENT_MATCHES = 32
 """Maximum number of recently finished matches remembered for each bot, to resend their results."""
 MAX_RESENT_RESULT_AGE_NS = 15_000_000_000
-"""Age up to which the result of a finished match is resent to its bots after the failure of a server process, in ns.
+"""Age up to which the result of a finished match is resent to its two bots after a server process failed, in ns.
 
 The bots may not have received the results of the last seconds before the failure.
 """

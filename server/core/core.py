@@ -99,7 +99,7 @@ class Core:
     """State machine of a game server. A single task calls `handle_input`, with the inputs in the order of their arrival."""
 
     def __init__(self, settings: CoreSettings, seed: bytes, now_ns: int) -> None:
-        """Create a server's core, without clients and matches. `seed`: random bytes, new for each core. `now_ns`: monotonic."""
+        """Create a server's core, without clients or matches, at `now_ns` (monotonic ns). `seed`: random bytes, for this core."""
         ids = IdGenerator(seed)
         self._lobby = lobby = Lobby(settings, now_ns)
         self._suspensions = suspensions = BotSuspensions()

@@ -14,7 +14,7 @@ from arena.server.core.room import MatchRoom
 from arena.server.core.suspensions import BotSuspensions
 
 MIN_LOBBY_LISTING_INTERVAL_NS = 250_000_000
-"""Shortest time between two publications of the listing, in ns. The listing of a browsing client lags by at most this."""
+"""Shortest time between two publications of the listing, in ns: a browsing client's listing lags by at most this time."""
 MAX_LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a `listing` message, which must fit into one websocket frame of limited size."""
 LOBBY_LISTING_DEADLINE: DeadlineKey = ("listing", "")

@@ -196,7 +196,7 @@ class ConnectionAdmission:
             self._read_buckets.pop(key, None)
 
     def record_misbehaving_connection(self, address: str) -> None:
-        """Count a connection closed for misbehaviour. Connections of a trusted proxy are not counted.
+        """Count a connection closed for misbehaviour, such as a protocol error, unless it came from a trusted proxy.
 
         After `HostLimits.cut_offs` such connections in a minute, the address is refused for a while.
         """

@@ -1,6 +1,6 @@
 """Answers to plain requests: HTTP requests that open no websocket, such as those for the web page and its data.
 
-Plain requests share the port with websockets. One connection may send many of them.
+Plain requests share the TCP port with websockets. One connection may send many of them.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class Shell:
         loop_lag            meter of the event loop's lag, shared with the edge
         make_seed           function that returns random bytes, for each new core
         max_store_outage_s  time to wait for an unavailable store before the core is dropped
-        event_name          event whose unfinished matches continue; None if no matches continue
+        event_name          event (tournament) whose unfinished matches continue; None if no matches continue
         """
         self.settings = settings
         self.resumed_match_count = 0
