@@ -27,7 +27,7 @@ class CgroupMount:
     root: PurePosixPath
     """Path, in the tree, of the control group mounted at `point`; in a container, not necessarily the root of the tree."""
     point: Path
-    """Folder at which the tree, or a part of it, is mounted."""
+    """Folder at which the tree of control groups, or a part of the tree, is mounted."""
     is_cgroup_v2: bool
     """True for version 2 of control groups, where one tree has all controllers."""
 

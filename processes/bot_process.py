@@ -244,7 +244,10 @@ class BotProcess:
         await child.kill()
 
     def _make_exit_report(self, exit_code: int, *, is_lost: bool) -> str:
-        """Return one line about the end of the process, followed by the bot's last output."""
+        """Return one line about the end of the process, followed by the bot's last lines of output.
+
+        is_lost: True if the process is not restarted
+        """
         description = (
             f"hung: {self._hang_report}"
             if self._hang_report

@@ -42,7 +42,7 @@ OUTCOME_SCORES = {RatedOutcome.WIN: 1.0, RatedOutcome.DRAW: 0.5, RatedOutcome.LO
 
 
 class RatingEffect(StrEnum):
-    """Effect of a match on the ratings and statistics of its bots. The value is its text in the table of docs/ratings.md."""
+    """Effect of a match on the ratings and statistics of its bots. Each value is the effect's text in the table of docs/ratings.md."""
 
     PLAYED = "a win and a loss, or a draw if nobody wins"
     FORFEITED = "a win and a loss, and a forfeit for the loser"

@@ -32,7 +32,7 @@ COLUMN_NAMES: Final = {
     "disconnects": "gone",
     "other_forfeits": "other",
 }
-"""Name of a column on screen, in CSV and in JSON, by its field of `StandingsRow`, if the two names differ."""
+"""Name of a table column on screen, in CSV and in JSON, by its field of `StandingsRow`, if the two names differ."""
 
 
 class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
@@ -57,7 +57,7 @@ class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
     other_forfeits: int
     """Number of matches lost because the bot was not ready in time or broke the protocol."""
     byes: float = 0
-    """Points from byes, included in the bot's points."""
+    """Points from byes (rounds without an opponent), included in the bot's points."""
     buchholz: float | None = None
     """Sum of the points of all opponents, the tie-break of a Swiss event; None in other formats."""
     reached: str = ""

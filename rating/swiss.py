@@ -24,12 +24,12 @@ with any of the sets tried, the whole group moves down.
 
 
 class SwissRound(NamedTuple):
-    """Pairings of one round of a Swiss event, and its bye."""
+    """Pairings of one round of a Swiss event, and the bot without an opponent, if any."""
 
     meetings: list[tuple[str, str]]
     """Pairs of bots that meet, from the top of the table; the first bot of a pair has more points, or else the better seed."""
     bye: str | None
-    """Bot that has a bye in this round; None for an even number of bots."""
+    """Bot that has a bye (no opponent) in this round; None for an even number of bots."""
 
 
 def pair_swiss_round(

@@ -117,7 +117,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
 
 
 def describe_time_controls(ladder: Ladder) -> str:
-    """Return text with the ladder's time control, followed by each bot that has a time control of its own, and this one."""
+    """Return text with the ladder's time control, then the name and time control of each bot that has its own."""
     bot_time_controls = "".join(
         f", {bot} {time}" for bot, time in list_bot_time_controls(ladder.plan.bots).items()
     )

@@ -70,7 +70,7 @@ def make_event_row(state: EventState) -> dict[str, Any]:
 
 
 def parse_event_state(stored_plan: str) -> EventState:
-    """Return the state of an event from `stored_plan`, the JSON in its row of `ladders`."""
+    """Return the state of an event (tournament) from `stored_plan`, the JSON in the event's row of the table `ladders`."""
     return _decode_plan(stored_plan).state
 
 

@@ -223,7 +223,7 @@ def renew_lease(connection: sa.Connection, lease: Lease) -> None:
 
 
 def release_lease(connection: sa.Connection, lease: Lease) -> None:
-    """Release the name, so that another process can acquire it immediately.
+    """Release the server name of `lease`, so that another process can acquire the name immediately.
 
     Raises LeaseLost if another process has acquired it already.
     """

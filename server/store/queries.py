@@ -191,7 +191,7 @@ async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
 
 
 def _is_decided_by_elo(stored_plan: StoredEventPlan) -> bool:
-    """Return True if the bots of an event are ranked by Elo, as in most ladders. In an event of a server, they never are."""
+    """Return True if bots are ranked by Elo, as in most ladders; False in every tournament that a server plays."""
     return stored_plan.plan.get("format") not in FORMATS_WITHOUT_ELO and "state" not in stored_plan.plan
 
 

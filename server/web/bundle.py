@@ -36,7 +36,7 @@ _CHARACTER_CLASS_WITH_BACKTICK = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
 The bundler assumes that every other backtick begins or ends a template literal.
 """
 _IMPORT_META_URL = "import.meta.url"
-"""JavaScript expression for a module's URL. In a bundle it would give the bundle's URL, so a relative URL replaces it."""
+"""JavaScript expression for a module's URL. In a bundle it would give the bundle's URL, so another expression replaces it."""
 
 
 def make_bundles(

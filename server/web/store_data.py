@@ -73,7 +73,7 @@ MAX_LISTED_UNPLAYED_MATCHES = 100
 
 
 class SolvedMoveQuality(Struct, frozen=True):
-    """Quality of a move on a solved map: whether it keeps the result that its player could force, and the value after it."""
+    """Quality of a move on a solved map: its effect on the result that the player can force, and the value after the move."""
 
     kind: MoveQuality
     """Effect of the move, such as `lost the win`."""

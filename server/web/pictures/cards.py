@@ -33,9 +33,9 @@ class MatchCaptions(Struct, frozen=True):
     """Texts about a match, for its pictures."""
 
     maxie: str
-    """Maxie's title, such as the name of the bot."""
+    """Title of Maxie (the player who moves first), such as the name of the bot."""
     minnie: str
-    """Minnie's title."""
+    """Title of Minnie (the second player), such as the name of the bot."""
     conditions: str
     """Game, map and time control."""
     result: str
