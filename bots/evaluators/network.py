@@ -1,6 +1,6 @@
 """A small neural network as evaluator of Riskless: one file of weights for all maps (docs/learning.md).
 
-The network's input is the position as seen by the player to move: INPUT_COUNT numbers (`encode_inputs`). Armies are
+The network's input is the position as seen by the player to move (the mover): INPUT_COUNT numbers (`encode_inputs`). Armies are
 measured in steps, of which there are ARMY_LEVEL_COUNT up to the map's cap (the most armies on a territory). So a territory
 has one of TERRITORY_KIND_COUNT kinds: empty, or a number of steps of one of the players. A player whose total armies reach
 the map's goal wins. The inputs are four groups, here with the index of each group's first input:

@@ -23,7 +23,7 @@ from arena.games.tictactoe import TicTacToe
 from arena.toml_file import BadTomlFile, TomlFile
 
 PositionCategory = tuple[int, ...]
-"""Category of similar positions: a few small numbers that they have in common, such as a lead in armies."""
+"""Category of similar positions: a few small numbers that the positions have in common, such as a lead in armies."""
 OutcomeCounts = tuple[int, int, int]
 """Numbers of matches that the player to move in a position of one category won, drew and lost, in this order."""
 CategoryFunction = Callable[[Any], PositionCategory]
@@ -33,8 +33,10 @@ CERTAIN_WIN_VALUE = 10_000
 RACE_LEAD_STEP_COUNT = 8
 """Number of steps from 0 to the goal (the armies that win a match). A category of Riskless has the lead in such steps."""
 MAX_TERRITORY_OR_LINE_COUNT = 2
-"""Maximum absolute value of a count of territories or lines in a `PositionCategory`. Larger counts are cut to this
-maximum, so that there are few categories, each with many matches."""
+"""Maximum absolute value of a count of territories or lines in a `PositionCategory`. 
+
+Larger counts are cut to this maximum, so that there are few categories, each with many matches.
+"""
 
 
 def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
@@ -88,7 +90,8 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
 def compute_expected_outcome(counts: OutcomeCounts) -> float:
     """Return the expected outcome for the player to move, from -1 (all matches lost) to 1 (all won).
 
-    At least one of the counts must not be 0."""
+    At least one of the counts must not be 0.
+    """
     won, drawn, lost = counts
     return (won - lost) / (won + drawn + lost)
 

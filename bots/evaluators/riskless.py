@@ -55,14 +55,14 @@ def compute_weight_factors(map: RisklessMap) -> Sequence[float]:
     """Return the factor of each feature's weight on a map, in the order of FEATURE_NAMES.
 
     The factor of a feature that counts armies is 1. The factor of a feature that counts territories is a territory's share
-    of the goal.
+    of the goal: armies_to_win / territories.
     """
     territory_share = map.armies_to_win / map.territory_count
     return [territory_share if name in TERRITORY_FEATURES else 1.0 for name in FEATURE_NAMES]
 
 
 def make_feature_function(game: Riskless) -> FeatureFunction[RisklessPosition]:
-    """Return the function that computes the features of a position of this game.
+    """Return the function that computes the features of a position of `game`, in the order of FEATURE_NAMES.
 
     The time of one call of the function grows with the number of territories and roads.
     """

@@ -23,7 +23,8 @@ center  marks in the middle cell, which lies on four lines
 def make_feature_function(_: TicTacToe) -> FeatureFunction[TicTacToePosition]:
     """Return the function that computes the features of a position of tic-tac-toe.
 
-    The argument is ignored, because all games of tic-tac-toe have the same features. It exists because other games need it."""
+    The argument, the game, is ignored: it exists because the same function of `evaluators.riskless` needs the game's map.
+    """
 
     def compute_features(position: TicTacToePosition) -> Sequence[int]:
         cells = position.cells

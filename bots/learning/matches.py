@@ -36,7 +36,7 @@ def play_match(
     opening: int = 0,
     seed: int = 0,
 ) -> Record:
-    """Play a match of two bots in this thread, and return its record.
+    """Play a match of two bots in this thread, and return the match record.
 
     Time limits apply, and repetitions are draws, as on a server.
 

@@ -175,7 +175,7 @@ class Analyst:
             spec, Match(game, Player.MAXIE, threads=count_engine_threads(spec, len(list_usable_cores())))
         )
         self._last_analysis: tuple[Any, list[SearchReport[Any]]] | None = None
-        """Last position that `analyse` searched, and its reports, which a second call returns again; None at first."""
+        """Last position that `analyse` searched, and its reports, for the next call with the same position; None at first."""
 
     def __enter__(self) -> Self:
         return self
@@ -186,7 +186,10 @@ class Analyst:
         self._searcher.close()
 
     def analyse(self, position: Any) -> list[SearchReport[Any]]:
-        """Search a position, and return a report for each depth, the deepest last. The last position's reports are kept."""
+        """Search a position, and return a report for each depth, the deepest last.
+
+        A second call in a row with the same position returns the same reports, without a search.
+        """
         if self._last_analysis is None or self._last_analysis[0] != position:
             self._last_analysis = position, self._search_position(position, self._max_depth, self._max_nodes)
         return self._last_analysis[1]
@@ -205,7 +208,7 @@ class Analyst:
         ]
 
     def analyse_best_moves(self, position: Any, count: int) -> list[SearchReport[Any]]:
-        """Return a report for each of the `count` best moves, the best first. Each search excludes the moves already found.
+        """Return a report for each of the (at most) `count` best moves, the best first. Each search excludes the moves already found.
 
         All moves are searched to the depth of the best one, or to a smaller depth if NODE_LIMIT_FACTOR_FOR_FURTHER_MOVES
         times the node limit is not enough.

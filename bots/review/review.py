@@ -1,7 +1,7 @@
 """Review of a finished match: what each move lost, according to an engine and, on a solved map, to the tablebase.
 
 The played move and the engine's move are searched in the same way, each from the position after it, and compared at
-the same depth. A move is marked by its loss in the mover's chance of winning, with the thresholds and signs
+the same depth. A move is marked by its loss in the player's chance of winning, with the thresholds and signs
 (`?!`, `?`, `??`) of the chess server lichess.
 """
 
@@ -46,13 +46,13 @@ class ReviewedMove(Struct, frozen=True):
     after: int
     """Value for Maxie after the played move, in hundredths of an army."""
     lost: int
-    """Value that the mover lost by this move, compared with the better move, in hundredths of an army; 0 or more."""
+    """Value that the player lost by the move, compared with the move `better`, in hundredths of an army; 0 or more."""
     reported_value: float | None
     """Value that the bot itself reported, in its own unit; None if it reported none."""
     chance: float
     """Maxie's chance of winning after the played move, from 0 to 1."""
     chance_lost: float
-    """Decrease of the mover's chance of winning by this move, from 0 to 1."""
+    """Decrease of the player's own chance of winning by the move, from 0 to 1."""
     mark: str
     """Mark of a bad move: `??` (blunder), `?` (mistake) or `?!` (inaccuracy); empty if the move lost little."""
     line: list[str]

@@ -26,7 +26,7 @@ def render_values_chart(
     *,
     are_values_in_armies: bool = True,
 ) -> str:
-    """Return the chart as an SVG document. Values are for Maxie; a certain win is drawn at the upper or lower edge.
+    """Return the chart as an SVG document. Values are for Maxie; a certain win or loss is drawn at the end of the value axis.
 
     player_names          names of the bots in the seats of Maxie and Minnie
     engine_name           name of the engine that reviewed the match

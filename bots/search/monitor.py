@@ -199,7 +199,7 @@ class SearchMonitor:
         return SearchMonitor(stop or self.stop, tracing=self.events is not None)
 
     def join(self, forks: Iterable[SearchMonitor]) -> None:
-        """Add the counts and trace events of `forks`, monitors that `fork` returned. The caller passes the forks in move order."""
+        """Add the counts and trace events of `forks`, monitors that `fork` returned, which must be in move order."""
         for part in forks:
             self.nodes += part.nodes
             self.leaves += part.leaves

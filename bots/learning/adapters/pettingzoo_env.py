@@ -16,7 +16,7 @@ AGENTS = tuple(str(player) for player in Player)
 
 
 class MatchEnv(AECEnv):  # type: ignore[misc]
-    """One match. An agent's observation is a dictionary with `observation` and `action_mask`.
+    """PettingZoo environment of one match. An agent's observation is a dictionary with `observation` and `action_mask`.
 
     In `observation` the agent's own pieces are positive numbers, and the opponent's are negative. The mask of an agent is
     all 0 while the other agent is to move.
