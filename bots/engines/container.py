@@ -188,7 +188,7 @@ class ContainerBot(ProgramBot):
         self._main_process = ContainerProcess("", 0)
         """First process of the container; a placeholder until the container is running."""
         self._cpu_ms: float | None = None
-        """CPU time in ms that the container had used when it was ready, or at its last answer; None if it cannot be measured."""
+        """CPU time in ms that the container had used when ready, or at its last answer; None if it cannot be measured."""
 
     def prepare(self) -> None:
         folder = tempfile.mkdtemp(prefix="arena-box-")

@@ -32,10 +32,10 @@ JAMBOREE_COURSE_FORM_OPTIONS = ("prune", "split_depth")
 
 @dataclass(frozen=True)
 class SearchImplementation:
-    """Choice between the compiled and the Python search of an engine, for one game."""
+    """Search that an engine uses in one game: the compiled search or the search in Python."""
 
     spec: Spec
-    """Spec of the engine, with only the options that this implementation supports."""
+    """Spec of the engine, with only the options that this search supports."""
     is_compiled: bool
     """True if the search is compiled."""
     python_reason: str = ""
@@ -91,7 +91,7 @@ def list_reported_options(spec: Spec) -> dict[str, str]:
     """Return the options to report to a server, with their values as text.
 
     An option that the user did not give is left out if only one implementation of the engine knows it, or if it has no
-    effect at its default (`truth`, `nodes`). A file of weights is reported without its folder.
+    effect at its default (`truth`, `nodes`). An evaluator's file is reported without its folder.
     """
     unreported = {"nodes", "truth"} | (
         {"exact", "form", *JAMBOREE_COURSE_FORM_OPTIONS}

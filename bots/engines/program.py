@@ -45,7 +45,7 @@ class RequestCancelled(ProgramFault):
 
 
 class Program:
-    """A running program. `on_stderr_line` is called with each line of its standard error, in a separate thread."""
+    """A running program. `on_stderr_line` is called with each line of the program's standard error, in a separate thread."""
 
     def __init__(self, command: Sequence[str], on_stderr_line: Callable[[str], None]) -> None:
         """Start the program. Raises ProgramFault if the program cannot be started."""

@@ -33,7 +33,7 @@ CERTAIN_WIN_VALUE = 10_000
 RACE_LEAD_STEP_COUNT = 8
 """Number of steps from 0 to the goal (the armies that win a match). A category of Riskless has the lead in such steps."""
 MAX_TERRITORY_OR_LINE_COUNT = 2
-"""Maximum absolute value of a count of territories or lines in a `PositionCategory`. 
+"""Maximum absolute value of a count of territories or lines in a `PositionCategory`.
 
 Larger counts are cut to this maximum, so that there are few categories, each with many matches.
 """

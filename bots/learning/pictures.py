@@ -53,7 +53,10 @@ def make_position_picture(game: Game[Any, Any], position: Any) -> Picture:
 
 
 def make_match_picture(replay: Replay) -> Picture:
-    """Return a chart of the game's estimate of each position of a match. The text form of the picture has one line for each move."""
+    """Return a chart of the game's estimate of each position of a match.
+
+    The text form of the picture has one line for each move.
+    """
     text = "\n".join(replay.describe_move(ply) for ply in range(replay.ply_count + 1))
     return Picture(text, lambda: _render_match_page(replay))
 
