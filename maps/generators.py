@@ -140,7 +140,8 @@ def generate_map(map_name: str) -> RisklessMap:
 def parse_generated_map_name(map_name: str) -> tuple[str, tuple[int, ...]]:
     """Return the kind and the numbers of `ring:N` or `grid:WxH`, such as ("grid", (5, 4)).
 
-    The product of the numbers is the number of territories. No map is created. Raises ValueError for any other text; the message shows valid forms.
+    The product of the numbers is the number of territories. No map is created. Raises ValueError for any other text; the
+    message shows valid forms.
     """
     kind, _, size = map_name.partition(":")
     number_texts = size.lower().split("x", 2)

@@ -101,7 +101,7 @@ class Referee:
         self._turn_lag_ns = 0
         """Smallest recent ping time of the mover's connection when `turn` was sent, in ns; 0 if unknown."""
         self._flag_time_ns = 0
-        """Time (monotonic ns) at which the mover loses on time: after the time left, margin and lag credit."""
+        """Time (monotonic ns) at which the mover loses on time: after time left, network margin and lag credit."""
         self._apply_opening_moves()
 
     def _apply_opening_moves(self) -> None:

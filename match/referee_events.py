@@ -133,7 +133,7 @@ def encode_journal_row(
 ) -> str:
     """Return an event at the time `time_ns` (monotonic) as JSON for the journal.
 
-    unstored_turn  start of the current turn, with its time, if the journal does not have it yet; it is written before the event
+    unstored_turn  start of the current turn, with its time, if the journal lacks it; written before the event
     """
     timed_event = (time_ns, event)
     return _encoder.encode((timed_event,) if unstored_turn is None else (unstored_turn, timed_event)).decode()

@@ -32,10 +32,10 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     win: Annotated[float, Meta(gt=0, le=1e12)] | None = None
     """Maxie wins if the last `moves` values of both bots are all at least `win`.
 
-    Minnie wins if they are all at most -`win`.
+    Minnie wins if these values are all at most -`win`. None to switch this rule off.
     """
     draw: Annotated[float, Meta(ge=0, le=1e12)] | None = None
-    """The match is drawn if the last `moves` values of both bots are all between -`draw` and `draw`."""
+    """The match is drawn if the last `moves` values of both bots are all between -`draw` and `draw`; None if never."""
     moves: Annotated[int, Meta(ge=1, le=1000)] = 3
     """Number of latest moves of each bot whose values must all meet the condition of `win` or `draw`."""
     after: Annotated[int, Meta(ge=0, le=1_000_000)] = 0

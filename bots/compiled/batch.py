@@ -90,7 +90,7 @@ class Batch:
         self._call_step_kernel(np.full(self.size, -1, np.int32))
 
     def step(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
-        """Play `actions[i]` in each match i; return the arrays `rewards` and `done`. Raises ValueError for an illegal action."""
+        """Play `actions[i]` in each match i; return the arrays `rewards` and `done`. Raise ValueError for an illegal action."""
         chosen_actions = np.ascontiguousarray(actions, np.int32)
         if chosen_actions.shape != self.plies.shape:
             raise ValueError(

@@ -8,8 +8,8 @@ from arena.protocol.messages import Challenge, Challenged, ChallengeOver
 class Challenger:
     """Pending challenges of this client, counted to find out how many more to send.
 
-    A pending challenge is first unanswered (sent, but not yet opened by the server), then open, then accepted. It is no
-    longer pending when its match has started.
+    A pending challenge is first unanswered (sent, but not yet opened by the server), then open, then accepted. A challenge
+    is no longer pending once its match has started.
     """
 
     def __init__(self, challenge: Challenge | None) -> None:
