@@ -23,9 +23,10 @@ def replace_file_atomically(path: Path) -> AbstractContextManager[Path]:
     """Yield the path of a temporary file to write. At the end of the block, flush it to the disk, and move it to `path`.
 
     The temporary file is in a folder of its own beside `path`, in which SQLite may create further files. If the block
-    raises an exception, the folder is deleted, and `path` does not change. If `path` is a link, its target is replaced.
-    The new file has the mode of the old one, but not its owner and its other hard links. Raises OSError if the file
-    cannot be written, for example because the old file is write-protected.
+    raises an exception, the folder is deleted, and `path` does not change.
+
+    If `path` is a link, its target is replaced. The new file has the mode of the old one, but not its owner and its
+    other hard links. Raises OSError if the file cannot be written, for example because the old file is write-protected.
     """
     return _write_atomically(path, _replace_file)
 

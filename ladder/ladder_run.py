@@ -102,11 +102,15 @@ async def run_ladder(
 
     After the first signal, further signals are ignored: the cleanup takes a few seconds at most.
 
-    Raises bot_pool.BotNotStarted if a bot cannot be started, external_bots.TooFewBots if too few external bots connect,
-    dask_runner.ClusterUnavailable if the cluster cannot be used, server.edge.edge.CannotListen if the port cannot be used,
-    server.store.errors.StoreError if the store cannot be used or another process has resumed the event,
-    server.store.ladders.CannotResumeLadder if the event cannot be resumed, ModuleNotFoundError without the extra `cluster` if
-    `scheduler_address` is given, and OSError if the record file cannot be written.
+    Raises
+
+    - bot_pool.BotNotStarted if a bot cannot be started, and external_bots.TooFewBots if too few external bots connect
+    - dask_runner.ClusterUnavailable if the cluster cannot be used, and ModuleNotFoundError if `scheduler_address` is given
+      but the extra `cluster` is not installed
+    - server.edge.edge.CannotListen if the port cannot be used
+    - server.store.errors.StoreError if the store cannot be used or another process has resumed the event, and
+      server.store.ladders.CannotResumeLadder if the event cannot be resumed
+    - OSError if the record file cannot be written
     """
     async with open_background_tasks() as tasks:
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)

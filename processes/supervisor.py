@@ -4,9 +4,11 @@
 
 The supervisor's standard input is a pipe from the process that started it. Nothing is ever written to the pipe. When it
 closes, intentionally or because the starting process died (even by kill -9), the supervisor kills the command and all
-processes of the command's group. SIGTERM, SIGINT and SIGHUP are forwarded to the group. The supervisor exits with the
-command's exit code, with 128 plus the signal number if a signal killed the command, or with 2 if the command cannot be
-started. The supervisor is a separate program with few imports, because every bot has one.
+processes of the command's group.
+
+SIGTERM, SIGINT and SIGHUP are forwarded to the group. The supervisor exits with the command's exit code, with 128 plus
+the signal number if a signal killed the command, or with 2 if the command cannot be started. The supervisor is a
+separate program with few imports, because every bot has one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Glicko-2 ratings: the rating of a player after the games of a period.
 
 Source: Mark E. Glickman, "Example of the Glicko-2 system" (2013 and later revisions); steps and symbols are the
-paper's. One extension: a rating period may be a fraction. A deviation φ becomes φ* = √(φ² + periods · σ'²) after
-`periods` without a match, with the volatility σ'; for one period this is the paper's step 6.
+paper's.
+
+One extension: a rating period may be a fraction. A deviation φ becomes φ* = √(φ² + periods · σ'²) after `periods`
+without a match, with the volatility σ'; for one period this is the paper's step 6.
 
 Sums are exact until they are rounded (`math.fsum`), so the order of the games in a period does not matter.
 """

@@ -1,9 +1,11 @@
 """Elo difference of two players, with its error, from the number of their pairs of matches with each score.
 
 The two matches of a pair share a start position, so their scores are not independent. The scores of pairs are
-independent. Therefore the pairs are counted by score (0, ½, 1, 1½ or 2 points, hence pentanomial), and the variance
-is computed over pairs. Matches without a partner can be counted one by one (trinomial: 0, ½ and 1).
-The formulas are by Van den Bergh, "Normalized Elo" (cantate.be/Fishtest), also used by other match runners.
+independent. Therefore the pairs are counted by score (0, ½, 1, 1½ or 2 points, hence pentanomial), and the variance is
+computed over pairs.
+
+Matches without a partner can be counted one by one (trinomial: 0, ½ and 1). The formulas are by Van den Bergh,
+"Normalized Elo" (cantate.be/Fishtest), also used by other match runners.
 """
 
 from __future__ import annotations

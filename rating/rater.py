@@ -1,9 +1,13 @@
 """Ratings of bots by Glicko-2, updated after each match.
 
 Each match counts in two categories: its game as a whole, and the combination of game, map and time control. A match is
-rated when it arrives, with the ratings that both bots had before. A bot's deviation grows with the days since the bot's
-last rated match of the category: a day is one rating period, and periods may be fractions. So ratings depend only on
-the finished rated matches and the order of their arrival. Counting them in other batches gives the same ratings.
+rated when it arrives, with the ratings that both bots had before.
+
+A bot's deviation grows with the days since the bot's last rated match of the category: a day is one rating period, and
+periods may be fractions.
+
+Ratings depend only on the finished rated matches and the order of their arrival. Counting the matches in other batches
+gives the same ratings.
 """
 
 from __future__ import annotations
@@ -42,7 +46,7 @@ OUTCOME_SCORES = {RatedOutcome.WIN: 1.0, RatedOutcome.DRAW: 0.5, RatedOutcome.LO
 
 
 class RatingEffect(StrEnum):
-    """Effect of a match on the ratings and statistics of its bots. Each value is the effect's text in the table of docs/ratings.md."""
+    """Effect of a match on the ratings and statistics of its bots. Each value is the effect's text in docs/ratings.md."""
 
     PLAYED = "a win and a loss, or a draw if nobody wins"
     FORFEITED = "a win and a loss, and a forfeit for the loser"

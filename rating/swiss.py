@@ -1,10 +1,13 @@
 """Pairings of one round of a Swiss event.
 
 Bots with equal points meet, and two bots meet again only if the round cannot be paired otherwise. The groups of equal
-points are paired from the top. In a group the first half meets the second, each in order. If a group cannot be paired,
-as few bots as possible, the lowest ones, move down to the next group and meet the first bots there. With
-an odd number of bots, one has a bye: the lowest of the bots with the fewest idle rounds (byes and absences). Each choice
-leaves bots that can all be paired.
+points are paired from the top. In a group the first half meets the second, each in order.
+
+If a group cannot be paired, as few bots as possible, the lowest ones, move down to the next group and meet the first
+bots there.
+
+With an odd number of bots, one has a bye: the lowest of the bots with the fewest idle rounds (byes and absences). Each
+choice leaves bots that can all be paired.
 """
 
 from __future__ import annotations

@@ -192,7 +192,7 @@ class FoundRecord(NamedTuple):
     record_line: str | None
     """Record as one line of JSON; None if it is not found."""
     is_full_id: bool
-    """False if only the beginning of the id was given. A later match may make it ambiguous, so clients must not cache the record."""
+    """False if only the beginning of the id was given. A later match may make it ambiguous, so the record is not cached."""
 
 
 async def find_record(engine: Engine, match_id: str) -> FoundRecord:

@@ -2,8 +2,10 @@
 
 While a match is in progress, its events are rows of the table `events`. At its end only the record is packed, so that
 the players do not wait. `pack_finished_matches` packs the rest later, a few matches per transaction. Code that reads a
-match gets the same data before and after. A match is read and packed before the transaction begins. If a bot of the match
-is renamed or deleted meanwhile, the stored record differs from the one that was read, and the match is packed again.
+match gets the same data before and after.
+
+A match is read and packed before the transaction begins. If a bot of the match is renamed or deleted meanwhile, the
+stored record differs from the one that was read, and the match is packed again.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def pack_record(record: str) -> bytes:
 
 
 def pack_match(match_data: PackableMatch) -> bytes:
-    """Return the record, the terms and the events of a match as packed data, compressed thoroughly (THOROUGH_COMPRESSION_LEVEL)."""
+    """Return the record, terms and events of a match as packed data, compressed thoroughly (THOROUGH_COMPRESSION_LEVEL)."""
     moves = _decode_moves(match_data.record).moves
     rows = _encode_rows_without_recorded_data(match_data.events, moves)
     return _compress_text(f"{match_data.record}\n{match_data.terms}\n{rows}"[:-1], THOROUGH_COMPRESSION_LEVEL)

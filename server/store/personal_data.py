@@ -304,8 +304,8 @@ async def require_not_in_running_event(engine: Engine, bot_name: str) -> None:
 async def require_possible_rename(engine: Engine, name: str, new_name: str) -> None:
     """Check that a bot can be renamed once its matches in progress are over.
 
-    Raises NameInEvent if the bot is in a tournament or ladder that has begun, and TokenError if there is no such bot or the new name
-    is not available.
+    Raises NameInEvent if the bot is in a tournament or ladder that has begun, and TokenError if there is no such bot or the
+    new name is not available.
     """
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_not_entered_in_event, name)
@@ -335,7 +335,9 @@ def _select_match_of_player(bot_name: str) -> sa.Select[str]:
 
 
 def _rename_in_next_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
-    """Rename a player in up to RENAMED_MATCHES_PER_TRANSACTION matches. Return the number of changed matches; 0 once none is left.
+    """Rename a player in up to RENAMED_MATCHES_PER_TRANSACTION matches.
+
+    Return the number of changed matches; 0 once none is left.
 
     forgets: True to also delete the events of these matches, and the texts that the player sent
     """
@@ -380,7 +382,7 @@ def _replace_name_in_text(detail: str, name: str, new_name: str) -> str:
 
 
 def _replace_names_in_record(record: Record, new_players: Players, forgotten_seats: set[Seat]) -> Record:
-    """Return a copy of a record with the names `new_players`, and without the texts that the players in `forgotten_seats` sent."""
+    """Return a copy of a record with the names `new_players`, without the texts that players in `forgotten_seats` sent."""
     result, engines = record.result, record.engines
     if (
         forgotten_seats
@@ -396,7 +398,7 @@ def _replace_names_in_record(record: Record, new_players: Players, forgotten_sea
 
 
 def _replace_names_in_terms(terms: str, new_players: Players, forgotten_seats: set[Seat]) -> str:
-    """Return the terms of a match, as JSON, with the names `new_players` and without the engines of the players in `forgotten_seats`.
+    """Return a match's terms, as JSON, with the names `new_players`, without the engines of players in `forgotten_seats`.
 
     Return an empty text for empty terms.
     """

@@ -2,8 +2,10 @@
 
 A match is one row of `matches`, with all columns that lists of matches show. While the match is in progress, its events
 (moves, clocks and so on) are rows of `events`. At its end, its record is added to `records`, and some seconds later
-`server.store.match_packing` compresses its events and terms into the same row. Ratings and results of many matches are in
-separate tables, which `server.store.aggregates.match_counting` updates with each finished match.
+`server.store.match_packing` compresses its events and terms into the same row.
+
+Ratings and results of many matches are in separate tables, which `server.store.aggregates.match_counting` updates with
+each finished match.
 
 In the names of tables and columns, `event` has two meanings: the rows of `events` are events of a match, and a column
 `event` of any other table is the name of a tournament, a ladder, or the open pool.

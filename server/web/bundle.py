@@ -7,9 +7,12 @@ A browser requests six files at a time, so on a slow network every six files add
 
 In a bundle each module is a function that is called once, after the modules it imports, and returns its exports. So a
 module may use only named imports, one per line, and declared exports (ECMA-262, 16.2), and no two may import each
-other. Indentation and comments on lines of their own are left out, which saves a sixth of the compressed bytes; so no
-template literal may span several lines. A module that breaks these rules is refused. General bundlers need Node, which the
-server's machine may not have.
+other.
+
+Indentation and comments on lines of their own are left out, which saves a sixth of the compressed bytes; so no template
+literal may span several lines.
+
+A module that breaks these rules is refused. General bundlers need Node, which the server's machine may not have.
 """
 
 from __future__ import annotations

@@ -113,8 +113,10 @@ class MatchLogHandler:
     """Handler of `GET /api/log/MATCH`, which requires HTTP Basic authentication.
 
     A client gives a bot's name, and the bot's token or the secret of its session. An admin's token gives access to all
-    logs, and a bot's token to the logs of the matches of all bots of the same owner. A session secret gives access only to matches
-    that began in the session, because a guest's name may have belonged to another person before.
+    logs, and a bot's token to the logs of the matches of all bots of the same owner.
+
+    A session secret gives access only to matches that began in the session, because a guest's name may have belonged to
+    another person before.
     """
 
     def __init__(self, engine: Engine, *, admits_anyone: bool) -> None:

@@ -1,8 +1,10 @@
 """Files of the web page, from the folder `page/`: read and compressed once, and held in memory.
 
-The URL paths of the files begin with `/web/DIGEST/`, where DIGEST is a hash of all files. The content at such a
-path never changes, so browsers can cache it forever. A new version of the server has new paths. Only files found at the
-start are served, so no URL path can lead out of the folder. HTML pages are generated from `PageTemplates`.
+The URL paths of the files begin with `/web/DIGEST/`, where DIGEST is a hash of all files. The content at such a path
+never changes, so browsers can cache it forever. A new version of the server has new paths.
+
+Only files found at the start are served, so no URL path can lead out of the folder. HTML pages are generated from
+`PageTemplates`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
 """Responses to HTTP requests on the server's port: health, metrics, the web page and its data.
 
-The server's process makes responses from memory, and answers POST requests. The page process makes all other responses. The
-cost of a request is taken from the budget of the client's address. If the budget is too small, the response has status 429.
-Responses are cached for a while, and equal requests that arrive together share one response, so that many reloads do not
-slow down matches.
+The server's process makes responses from memory, and answers POST requests. The page process makes all other responses.
+
+The cost of a request is taken from the budget of the client's address. If the budget is too small, the response has
+status 429.
+
+Responses are cached for a while, and equal requests that arrive together share one response, so that many reloads do
+not slow down matches.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Verify the stored ratings: recompute all ratings from the journal, and compare them with the stored ones.
 
-The journal holds the events of each match. A referee replays every rated match from its events. If the result
-differs from the stored record, the verification fails. Otherwise the result is counted in the recomputed ratings. An
-imported match has no events, so its record is checked against the rules of the game instead.
+The journal holds the events of each match. A referee replays every rated match from its events. If the result differs
+from the stored record, the verification fails. Otherwise the result is counted in the recomputed ratings.
+
+An imported match has no events, so its record is checked against the rules of the game instead.
 """
 
 from __future__ import annotations

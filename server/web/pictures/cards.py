@@ -20,7 +20,7 @@ from arena.server.web.pictures.text_elements import FONT_NAME, MUTED, render_tex
 from arena.server.web.titles import make_map_title
 
 CARD_MARGIN = 40
-"""Distance of texts and boards from the edges of a picture, in pixels. A match's picture has half of it at the left and right."""
+"""Distance of texts and boards from the edges of a picture, in pixels; half of it at the sides of a match's picture."""
 MAX_SHOWN_TABLE_ROWS = 8
 """Maximum number of rows of a table that a picture shows."""
 SIDE_PANEL_X, SIDE_PANEL_WIDTH = 780, 400
