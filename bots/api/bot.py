@@ -48,7 +48,7 @@ class ProgramCrash(Exception):
 class Bot(ABC):
     """A player of one match. A subclass must define `choose`, and may define other methods, such as `prepare` or `ended`.
 
-    An exception from any method ends the match with a loss. `Resign` counts as a resignation, with a one-line reason; any
+    An exception from any method during the match loses the match. `Resign` counts as a resignation, with a one-line reason; any
     other exception is printed with its traceback, and counts as a crash.
     """
 

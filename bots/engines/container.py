@@ -175,7 +175,7 @@ def make_container_engine(spec: str, log_folder: Path | None = None) -> Engine:
 
 
 class ContainerBot(ProgramBot):
-    """Bot in a container that is created for its match, and removed after it."""
+    """Bot in a container that is created for one match, and removed after the match."""
 
     def __init__(self, container: Container, log_folder: Path | None) -> None:
         self._container_name = f"arena-box-{uuid.uuid4().hex}"

@@ -34,9 +34,9 @@ from arena.games.loading import is_file_spec
 from arena.protocol.engines import EngineInfo
 
 MAX_ENGINE_NAME_CHARACTERS = 64
-"""Maximum length of an engine's name sent to a server, in characters. A longer name is cut."""
+"""Maximum length of the engine's name that a bot sends to the server, in characters. A longer name is cut."""
 MAX_OPTION_CHARACTERS = 200
-"""Maximum length of an option's value sent to a server, in characters. A longer value is cut."""
+"""Maximum length of the value of an option that a bot sends to the server, in characters. A longer value is cut."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Engine:
     """Engine that can play any number of matches, each with its own bot."""
 
     name: str
-    """Short name: a built-in engine's name, or the name of the file, the program or the container image."""
+    """Short name, for people: a built-in engine's name, or the name of the file, the program or the container image."""
     spec: str
     """Spec from which the engine was made, such as `alphabeta:depth=4` or `my_bot.py`."""
     make_bot: BotFactory

@@ -14,7 +14,7 @@ class MovesSplitByRepetition(NamedTuple):
     """Moves of a position, separated by whether they draw the match by repetition."""
 
     moves_to_search: Sequence[Any] | None
-    """Moves to search; None for all moves of the position."""
+    """Moves to search; None for all moves of the position, and empty if every move draws."""
     drawing_moves: Sequence[Any]
     """Moves that draw the match by repetition."""
 
@@ -30,7 +30,7 @@ class SeenPositions:
     def add(self, position: Any) -> None:
         """Add a position of the match.
 
-        If a position of the same ply is stored, it and all later ones are removed, because their moves were taken back.
+        If a position of the same ply is stored, remove that position and all later ones, because their moves were taken back.
         """
         key = self._game.repetition_key(position)
         if key is None:

@@ -1,4 +1,4 @@
-"""Engines `minimax`, `alphabeta` and `jamboree`: iterative deepening within the limits of the clock.
+"""Engines `minimax`, `alphabeta` and `jamboree`: iterative deepening, for as long as the clock allows.
 
 A searcher does the search, either with the Python code of `bots.search` or with the compiled algorithms of
 `bots.compiled`. Only `make_searcher` chooses between the two.
@@ -37,18 +37,19 @@ In a stall, a busy machine does not run the search. The bot keeps a reserve of t
 WARM_UP_SECONDS = 0.05
 """Duration of the warm-up search of an engine without a node limit, in seconds.
 
-The warm-up search, before the first turn, loads the data that later searches need, and measures stalls.
+The warm-up search, before the match starts, loads the data that later searches need, and measures stalls.
 """
 MAX_WARM_UP_NODES = 1_000
 """Maximum number of nodes of the warm-up search of an engine whose option `nodes` limits its searches.
 
-Matches of such an engine are reproducible. A time limit would leave a different transposition table in each match.
+Matches of such an engine are reproducible. A time limit for the warm-up search would leave a different transposition
+table in each match.
 """
 UNLIMITED_BUDGET = Budget(math.inf, math.inf)
 
 
 def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
-    """Return the engine's searcher for `match`: compiled if possible, otherwise in Python, with the reason in the log.
+    """Return the engine's searcher for `match`: compiled if possible, otherwise in Python, with the reason on standard error.
 
     Raises BadSpec for an option that this searcher, compiled or in Python, does not have.
     """
@@ -63,7 +64,7 @@ def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
 def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
     """Return the compiled searcher: `alphabeta` on one thread, or `jamboree` on several.
 
-    The engine's option `threads` sets the number of threads; if the option is 0, `match.threads` is used.
+    The option `threads` of `jamboree` sets the number of threads; if the option is 0, `match.threads` is used.
     """
     from arena.bots.compiled.catalogue import weights_for  # noqa: PLC0415 - an extra, and slow to load
     from arena.bots.compiled.searcher import Searcher, Settings  # noqa: PLC0415
@@ -118,7 +119,7 @@ class SearchDeadline:
         return now
 
     def has_passed(self) -> bool:
-        """Return True if the search must end. The search calls this at every node."""
+        """Return True if the search must end. The search calls this method at every node."""
         return self.read_clock() >= self._hard_limit_time or self._is_stopped()
 
 

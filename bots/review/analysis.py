@@ -210,8 +210,8 @@ class Analyst:
     def analyse_best_moves(self, position: Any, count: int) -> list[SearchReport[Any]]:
         """Return a report for each of the (at most) `count` best moves, the best first.
 
-        Each search excludes the moves already found. All moves are searched to the depth of the best one, or to a smaller depth if NODE_LIMIT_FACTOR_FOR_FURTHER_MOVES
-        times the node limit is not enough.
+        Each search excludes the moves already found. All moves are searched to the depth of the best one, or to a smaller
+        depth if NODE_LIMIT_FACTOR_FOR_FURTHER_MOVES times the node limit is not enough.
         """
         first_report = self.analyse(position)[-1]
         reports = [first_report]

@@ -222,11 +222,11 @@ class SolvedPosition(Struct, frozen=True):
     """Results with best play, for the player to move, of a solved position and of each legal move in the position."""
 
     value: str
-    """Result with best play: `win`, `draw` or `loss`."""
+    """Result of the position with best play, for the player to move: `win`, `draw` or `loss`."""
     plies: int | None
     """Number of plies to the end with best play; None for a draw."""
     moves: list[tuple[str, str]]
-    """Each move with the result after it, such as `win in 4 plies`; the best move first."""
+    """Each legal move with the result after the move, such as `win in 4 plies`, for the player who makes it; the best move first."""
 
 
 def probe_tablebase(game: Game[Any, Any], position: Any) -> SolvedPosition | None:
