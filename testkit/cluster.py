@@ -16,8 +16,8 @@ from testkit.forwarder import ForwarderProcess
 from testkit.nats_server import NatsServer
 from testkit.server_process import (
     POLL_INTERVAL_SECONDS,
+    SERVER_START_TIMEOUT_SECONDS,
     SHARD_NAME,
-    START_TIMEOUT_SECONDS,
     Role,
     ServerProcess,
 )
@@ -91,7 +91,7 @@ class Cluster:
         return next((core for core in self.cores if core.process is not None and core.pid == pid), None)
 
     async def wait_for_leader(
-        self, excluded: ServerProcess | None = None, timeout_seconds: float = START_TIMEOUT_SECONDS
+        self, excluded: ServerProcess | None = None, timeout_seconds: float = SERVER_START_TIMEOUT_SECONDS
     ) -> ServerProcess:
         """Wait until a core other than `excluded` leads, and return that core. Raises TimeoutError after `timeout_seconds`."""
         async with asyncio.timeout(timeout_seconds):

@@ -14,7 +14,7 @@ from typing import Any
 
 POLL_INTERVAL_SECONDS = 0.005
 """Seconds between two queries of the store while this module waits for the next finished match."""
-START_TIMEOUT_SECONDS = 200
+LADDER_START_TIMEOUT_SECONDS = 200
 """Maximum time for the ladder to start or to finish a match, in seconds."""
 
 
@@ -88,7 +88,7 @@ class KillableLadder:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         ) as process:
-            deadline = time.monotonic() + START_TIMEOUT_SECONDS
+            deadline = time.monotonic() + LADDER_START_TIMEOUT_SECONDS
             while not is_delay_from_start and len(self.load_finished_match_ids(file_stem)) == count_before:
                 if process.poll() is not None or time.monotonic() > deadline:
                     break

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from testkit.tools import find_program
 
-START_TIMEOUT_SECONDS = 150
+NATS_START_TIMEOUT_SECONDS = 150
 """Maximum time for nats-server to start, in seconds."""
 
 
@@ -68,7 +68,7 @@ class NatsServer:
                 cwd=self.folder,
             )
         file = ports / f"{Path(program).name}_{self._process.pid}.ports"
-        deadline = time.monotonic() + START_TIMEOUT_SECONDS
+        deadline = time.monotonic() + NATS_START_TIMEOUT_SECONDS
         while True:
             try:
                 (output,) = json.loads(file.read_text())["nats"]
@@ -102,7 +102,7 @@ class NatsServer:
     def _stop_with_signal(self, signal_number: signal.Signals) -> None:
         if self._process is not None:
             self._process.send_signal(signal_number)
-            self._process.wait(START_TIMEOUT_SECONDS)
+            self._process.wait(NATS_START_TIMEOUT_SECONDS)
             self._process = None
 
 

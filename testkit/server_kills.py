@@ -27,7 +27,7 @@ from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.packing import unpack_record
 from testkit.players import RandomPlayer
-from testkit.server_process import MAX_DRAIN_SECONDS, START_TIMEOUT_SECONDS, ServerProcess
+from testkit.server_process import MAX_DRAIN_SECONDS, SERVER_START_TIMEOUT_SECONDS, ServerProcess
 
 
 @dataclass
@@ -113,10 +113,10 @@ async def kill_server_repeatedly(
 async def _wait_until_bots_are_back(players: list[RandomPlayer], connection_count: int) -> None:
     """Wait until 90 % of the bots have connected `connection_count` times, and at least one of them plays.
 
-    Return after START_TIMEOUT_SECONDS in any case. The other bots may still be connecting, so that the next kill also tests
+    Return after SERVER_START_TIMEOUT_SECONDS in any case. The other bots may still be connecting, so that the next kill also tests
     this case.
     """
-    end_time = time.monotonic() + START_TIMEOUT_SECONDS
+    end_time = time.monotonic() + SERVER_START_TIMEOUT_SECONDS
     needed = max(2, len(players) * 9 // 10)
 
     def are_bots_back() -> bool:

@@ -19,7 +19,7 @@ from testkit.forked import ForkedCommand
 from testkit.forwarder import ForwarderProcess
 
 ROOT = Path(__file__).parents[1]
-START_TIMEOUT_SECONDS = 200
+SERVER_START_TIMEOUT_SECONDS = 200
 """Maximum time for a process to become ready, in seconds."""
 MAX_DRAIN_SECONDS = 200
 """Maximum time for which a stopped server waits for its matches in progress to end, in seconds."""
@@ -115,7 +115,7 @@ class ServerProcess:
         """Kill the process, even if it is suspended, and wait for its end. The kernel closes its connections."""
         if self.process is not None and self.is_running:
             os.kill(self.pid, signal.SIGKILL)  # also ends a suspended process
-            self.process.wait(START_TIMEOUT_SECONDS)
+            self.process.wait(SERVER_START_TIMEOUT_SECONDS)
 
     def suspend(self) -> None:
         """Suspend the process with SIGSTOP."""
@@ -158,7 +158,7 @@ class ServerProcess:
         response = self.log_file.read_bytes()[self._log_size_at_start :]
         return b" leads, " in response or b"waiting to take over" in response
 
-    async def wait_until_ready(self, timeout_seconds: float = START_TIMEOUT_SECONDS) -> None:
+    async def wait_until_ready(self, timeout_seconds: float = SERVER_START_TIMEOUT_SECONDS) -> None:
         """Wait until the process is ready. Raises RuntimeError if it has ended, or after `timeout_seconds`."""
         end_time = time.monotonic() + timeout_seconds
         while not await asyncio.to_thread(self.is_ready):

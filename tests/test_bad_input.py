@@ -19,7 +19,7 @@ from arena.server.shell.house_processes import HouseEnginePlan
 from tests.bots.command_line import fails, keep_switch_interval
 
 MISUSE, FAILURE = 2, 1
-START_TIMEOUT_SECONDS = 500
+BOT_START_TIMEOUT_SECONDS = 500
 """Seconds in which a bot must report its error: long, because a busy machine starts a bot slowly."""
 
 FILES = {
@@ -238,7 +238,7 @@ def test_bad_input_is_reported_in_one_line(
     monkeypatch.chdir(tmp_path)
     # On a busy machine a bot may report its error only after the time that matches wait for bots, which adds a line.
     patient = RestartPolicy(
-        connect_timeout_seconds=START_TIMEOUT_SECONDS, first_match_wait_seconds=START_TIMEOUT_SECONDS
+        connect_timeout_seconds=BOT_START_TIMEOUT_SECONDS, first_match_wait_seconds=BOT_START_TIMEOUT_SECONDS
     )
     monkeypatch.setattr(play_plan, "Ladder", partial(Ladder, restart_policy=patient))
     monkeypatch.setattr(hosting, "HouseEnginePlan", partial(HouseEnginePlan, restart_policy=patient))

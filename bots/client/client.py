@@ -272,7 +272,7 @@ class Client:
                 attempts,
                 is_server_stopping=is_server_stopping,
                 is_playing=self._machine.match_count > 0,
-                grace_seconds=self._machine.grace_seconds,
+                reconnect_grace_seconds=self._machine.reconnect_grace_seconds,
             )
             if self.connection_count == 0:
                 max_pause_seconds = min(max_pause_seconds, MAX_FIRST_CONNECT_PAUSE_SECONDS)

@@ -51,7 +51,7 @@ from tests.server.matches import game_of, record, spec
 
 skip_without("distributed")
 
-START_TIMEOUT_SECONDS = 200
+DASK_START_TIMEOUT_SECONDS = 200
 
 FIRST_LEGAL = """
 import json, sys
@@ -128,7 +128,7 @@ async def cluster(folder: Path, workers: int, threads: int = 1) -> AsyncIterator
             log = logs.enter_context((folder / "scheduler.log").open("wb"))
             where = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
             scheduler = start_process(made, "scheduler", *where, log=log)
-            with anyio.fail_after(START_TIMEOUT_SECONDS):
+            with anyio.fail_after(DASK_START_TIMEOUT_SECONDS):
                 while not file.exists() or not file.stat().st_size:
                     assert scheduler.poll() is None, (folder / "scheduler.log").read_text()
                     await anyio.sleep(0.05)

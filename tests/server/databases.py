@@ -23,7 +23,7 @@ import pytest
 
 from testkit.tools import find_missing_tool_reason, find_postgresql_folder
 
-START_TIMEOUT_SECONDS = 150
+DATABASE_START_TIMEOUT_SECONDS = 150
 EMPTYING = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
     DROP SCHEMA public CASCADE;
@@ -133,7 +133,7 @@ class Postgresql:
             command += ["-c", setting]
         with (self.folder / "log").open("ab") as log:
             self._server = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
-        end = time.monotonic() + START_TIMEOUT_SECONDS
+        end = time.monotonic() + DATABASE_START_TIMEOUT_SECONDS
         while True:
             try:
                 _ask(self.folder, "SELECT 1")
@@ -149,14 +149,14 @@ class Postgresql:
     def stop(self) -> None:
         if self._server is not None:
             self._server.send_signal(signal.SIGINT)  # "fast": it throws its clients out, and ends
-            self._server.wait(START_TIMEOUT_SECONDS)
+            self._server.wait(DATABASE_START_TIMEOUT_SECONDS)
             self._server = None
 
     def kill(self) -> None:
         """End it and whatever serves its clients without a word, as a crash does: the next start has to recover."""
         if self._server is not None:
             self._server.send_signal(signal.SIGQUIT)
-            self._server.wait(START_TIMEOUT_SECONDS)
+            self._server.wait(DATABASE_START_TIMEOUT_SECONDS)
             self._server = None
 
     @contextmanager

@@ -109,7 +109,7 @@ class ClientStateMachine:
         """Number of finished rated matches whose new rating has not arrived."""
         self.is_welcomed = False
         """True if the server has answered this client's hello with `welcome` on the current connection."""
-        self.grace_seconds = 0.0
+        self.reconnect_grace_seconds = 0.0
         """Time that the server waits for a disconnected client to return, in seconds; 0 before the first welcome."""
 
     @property
@@ -316,7 +316,7 @@ class ClientStateMachine:
 
     def _handle_welcome(self, welcome: Welcome) -> list[Action]:
         self.is_welcomed = self._was_welcomed = True
-        self.grace_seconds = welcome.limits.grace_ms / 1000
+        self.reconnect_grace_seconds = welcome.limits.grace_ms / 1000
         self._hello = structs.replace(self._hello, session=welcome.session)
         # Matches may have ended while the client was disconnected, even if the server has forgotten the session.
         # A repeated `ready` is harmless, and the server answers it with the end of a match that is over.

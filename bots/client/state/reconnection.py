@@ -43,20 +43,20 @@ def should_reconnect(refusal_code: ErrorCode, *, was_welcomed: bool) -> bool:
 
 
 def compute_max_reconnect_pause_seconds(
-    attempt_count: int, *, is_server_stopping: bool, is_playing: bool, grace_seconds: float
+    attempt_count: int, *, is_server_stopping: bool, is_playing: bool, reconnect_grace_seconds: float
 ) -> float:
     """Return the longest pause in seconds before the next attempt to connect, after `attempt_count` consecutive failures.
 
     The client pauses for a random time between half of this maximum and all of it.
 
-    is_server_stopping  True if the server announced its shutdown
-    is_playing          True if the client has unfinished matches
-    grace_seconds       seconds that the server waits for a disconnected client to return
+    is_server_stopping       True if the server announced its shutdown
+    is_playing               True if the client has unfinished matches
+    reconnect_grace_seconds  seconds that the server waits for a disconnected client to return
     """
     max_pause = (
         min(
             MAX_RECONNECT_PAUSE_SECONDS,
-            max(FIRST_RECONNECT_PAUSE_SECONDS, grace_seconds / MIN_ATTEMPTS_PER_GRACE_PERIOD),
+            max(FIRST_RECONNECT_PAUSE_SECONDS, reconnect_grace_seconds / MIN_ATTEMPTS_PER_GRACE_PERIOD),
         )
         if is_playing
         else MAX_RECONNECT_PAUSE_SECONDS

@@ -17,10 +17,10 @@ GRACES = st.floats(0, 3600)
 @given(TRIES, st.booleans(), st.booleans(), GRACES)
 def test_pauses_grow_up_to_a_bound(tries: int, stopped: bool, playing: bool, grace: float) -> None:
     now = compute_max_reconnect_pause_seconds(
-        tries, is_server_stopping=stopped, is_playing=playing, grace_seconds=grace
+        tries, is_server_stopping=stopped, is_playing=playing, reconnect_grace_seconds=grace
     )
     later = compute_max_reconnect_pause_seconds(
-        tries + 1, is_server_stopping=stopped, is_playing=playing, grace_seconds=grace
+        tries + 1, is_server_stopping=stopped, is_playing=playing, reconnect_grace_seconds=grace
     )
     assert 0 < now <= later <= min(2 * now, MAX_RECONNECT_PAUSE_SECONDS)
 
@@ -35,7 +35,7 @@ def test_a_client_with_matches_tries_at_least_three_times_within_the_grace(
     assert (
         3
         * compute_max_reconnect_pause_seconds(
-            tries, is_server_stopping=stopped, is_playing=True, grace_seconds=grace
+            tries, is_server_stopping=stopped, is_playing=True, reconnect_grace_seconds=grace
         )
         <= grace + 1e-9
     )
@@ -43,7 +43,9 @@ def test_a_client_with_matches_tries_at_least_three_times_within_the_grace(
 
 def test_without_matches_the_pause_grows_to_a_minute() -> None:
     assert (
-        compute_max_reconnect_pause_seconds(30, is_server_stopping=True, is_playing=False, grace_seconds=30)
+        compute_max_reconnect_pause_seconds(
+            30, is_server_stopping=True, is_playing=False, reconnect_grace_seconds=30
+        )
         == 60
     )
 
