@@ -130,7 +130,7 @@ class Game(ABC, Generic[P, M]):
         return None
 
     def estimate(self, position: P) -> int:  # noqa: ARG002 - the default knows nothing about positions
-        """Return a simple static estimate of the position. High values are good for Maxie.
+        """Return an estimate of the position, without a search. High values are good for Maxie.
 
         The unit is the game's choice, such as armies or pawns. Default: 0, so that searches see only wins and losses.
         """
@@ -262,7 +262,7 @@ class Game(ABC, Generic[P, M]):
 
     @cached_property
     def _example_move(self) -> M:
-        """Return the first legal move at the start, as an example from which the types of a move's fields are inferred."""
+        """Return the first legal move at the start, as an example from which conversions infer the types of a move's fields."""
         moves = self.moves(self.start())
         if not moves:
             raise BadData(f"{self.name} must have a legal move at its start")

@@ -19,7 +19,7 @@ from arena.games.core import BadData, Game, GameError, Outcome, Player, RuleEndR
 
 MAX_TREE_NODES = 1_000_000
 MAX_NODE_VALUE = 900_000
-"""Maximum absolute value of a node in a tree."""
+"""Maximum absolute value of a node in a tree, so that no search takes it for a win or a loss."""
 MAX_NODE_NAME_LENGTH = 40
 """Maximum length of the name of a tree's node, in characters."""
 

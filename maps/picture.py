@@ -73,7 +73,7 @@ def make_map_picture(annotated_map: AnnotatedMap) -> MapPicture:
 def find_built_in_map(map: RisklessMap) -> AnnotatedMap | None:
     """Return the built-in map with the same name, territories, roads and places; None if there is none.
 
-    The two maps may have different caps and goals.
+    The two maps may have different limits, such as the number of armies that wins.
     """
     if map.name not in list_built_in_map_names():
         return None

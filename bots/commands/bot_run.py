@@ -230,7 +230,7 @@ class BotOwnerConsole:
     def __init__(self, log: TextIO | None) -> None:
         self._log = log
         self._failed_outputs: set[str] = set()
-        """Outputs that could not be written: `standard output`, `standard error` or the log's path. The owner knows of each."""
+        """Outputs of whose failure the owner was told: `standard output`, `standard error` or the path of the log file."""
 
     def print_result(self, result_line: str) -> None:
         """Print a result without a timestamp, so that programs can parse the line.

@@ -31,7 +31,7 @@ class BadBotSettings(ValueError):
 
 
 class BotFileSettings(Struct, frozen=True, rename="kebab"):
-    """Keys of a bot.toml: the names of the options of `arena bot`, and the location of the bot's token."""
+    """Keys of a bot.toml: names of the options of `arena bot`, and the file or environment variable with the bot's token."""
 
     engine: str = ""
     """Built-in engine, file.py, or file.py:Class; empty if `exec` is given."""
@@ -69,7 +69,7 @@ class BotFileSettings(Struct, frozen=True, rename="kebab"):
     unique: bool = False
     """True to play as NAME-2, NAME-3 and so on if the name is taken."""
     challenges_only: bool = False
-    """True to play only matches by challenge, and not to join the matchmaking pool."""
+    """True to play only matches by challenge; the server's matchmaker then does not pair the bot."""
     enter: str = ""
     """Name of the server's event (for example a tournament) to enter; empty to enter no event."""
     isolate: bool = False

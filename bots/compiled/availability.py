@@ -10,9 +10,9 @@ from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
 MAX_TERRITORIES = 64
-"""Maximum number of territories of a map with a compiled search."""
+"""Maximum number of territories of a map with a compiled search: a set of territories is one 64-bit word."""
 MAX_TERRITORY_CAP = 255
-"""Greatest cap (maximum number of armies on a territory) of a map with a compiled search."""
+"""Greatest cap (maximum number of armies on a territory) of a map with a compiled search: a number of armies has eight bits."""
 
 ENGINE_EXTRA_PACKAGES = ("llvmlite", "numba", "numpy")
 """Packages that `pip install riskless-arena[engine]` installs, by which `has_engine_extra` recognizes the extra."""

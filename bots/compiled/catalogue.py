@@ -23,7 +23,7 @@ from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
 MAX_KERNEL_MOVES = 1 << 16
-"""Maximum number of different moves in the whole game, for a game with a user-defined kernel."""
+"""Maximum number of different moves in the whole game, for a user-defined kernel: a move's number is stored in 16 bits."""
 MAX_POSITION_WORDS = 64
 """Maximum size of a position of a user-defined kernel, in 64-bit words."""
 

@@ -165,11 +165,11 @@ class Split(IntEnum):
     HAS_RE_SEARCH = 8  # 1 while a search with the full window is running
     ALPHA = 9
     BETA = 10
-    BEST_VALUE = 11
+    BEST_VALUE = 11  # greatest value of a move so far
     BEST_MOVE = 12
-    DEPTH = 13
-    DISTANCE = 14
-    FIXED_ALPHA = 15
+    DEPTH = 13  # plies to search below the node
+    DISTANCE = 14  # plies from the root to the node
+    FIXED_ALPHA = 15  # alpha for all moves here, in the course's form of Jamboree
     FIXED_BEST_MOVE = 16
     SKIPPED_COUNT = 17  # number of moves begun before it was opened
     END = 24

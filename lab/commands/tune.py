@@ -157,7 +157,7 @@ def tune_command(
     start_seconds = time.process_time()
 
     def describe_tuning_run(generation_count: int) -> list[str]:
-        """Return lines about this run for the output file: its CPU time so far, a command that repeats it, and the maps."""
+        """Return lines about this run for the output file: CPU time so far, a command that repeats the run, and the maps."""
         command = [
             "arena tune",
             *(["--outcomes"] if outcomes else []),
@@ -286,7 +286,7 @@ def format_weights(weights: Mapping[str, int]) -> str:
 
 
 def format_weights_file(weights: Mapping[str, int], comments: Sequence[str]) -> str:
-    """Return the text of a weights file: the lines `comments` as comments, then the weights."""
+    """Return the text of a weights file: a comment for each line in `comments`, then the weights."""
     return "\n".join(
         [
             *(f"# {line}" for line in comments),
