@@ -226,7 +226,7 @@ class SolvedPosition(Struct, frozen=True):
     plies: int | None
     """Number of plies to the end with best play; None for a draw."""
     moves: list[tuple[str, str]]
-    """Each legal move with the result after the move, such as `win in 4 plies`, for the player who makes it; the best move first."""
+    """Each legal move, the best first, with the result for the player who makes the move, such as `win in 4 plies`."""
 
 
 def probe_tablebase(game: Game[Any, Any], position: Any) -> SolvedPosition | None:

@@ -63,7 +63,7 @@ def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
 
 
 def minima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield (index of the list, its minimum) for the first list, and each later one whose minimum exceeds all earlier minima."""
+    """Yield (index of the list, its minimum) for the first list and each later one whose minimum exceeds all before."""
     for index, numbers in lists:
         minimum = min(numbers)
         yield index, minimum
@@ -85,7 +85,7 @@ def mapmax(lists: Iterable[Numbers]) -> Iterator[int]:
 
 
 def maxima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield (index of the list, its maximum) for the first list, and each later one whose maximum is below all earlier maxima."""
+    """Yield (index of the list, its maximum) for the first list and each later one whose maximum is below all before."""
     for index, numbers in lists:
         maximum = max(numbers)
         yield index, maximum
@@ -160,9 +160,7 @@ def alternate_players(tree: Tree[EstimatedPosition[P]]) -> Tree[EstimatedPositio
 def gametree(
     problem: Problem[P, M], position: P, monitor: SearchMonitor | None = None, *, memoize: bool = True
 ) -> Tree[TreePosition[P]]:
-    """Return the complete, possibly infinite, game tree from a position.
-
-    The tree grows as it is walked.
+    """Return the complete, possibly infinite, game tree from a position. Its nodes are created when they are visited.
 
     monitor  monitor that counts each node when it is created; None for no count
     memoize  True to keep computed nodes in memory; otherwise each is yielded once, so the tree can be walked only once
@@ -200,10 +198,10 @@ def lazy_alphabeta(
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by the lazy alpha-beta of Hughes (source 000 in docs/search.md).
 
-    The search is the function that Hughes calls `evaluate`: max . maximize0 . maptree static . prune depth . gametree
+    The search is the composition of functions that Hughes calls `evaluate`: max . maximize0 . maptree static . prune depth . gametree
 
-    ordered          True to insert highfirst (or lowfirst) before maximize0; the move is then the first best one in that
-                     order, and inner nodes are estimated too
+    ordered          True to sort the subtrees (`highfirst` or `lowfirst`) before maximize0; the move is then the first best
+                     one in the sorted order, and inner nodes are estimated too
     take             number of moves of every node that are kept (`taketree`), so that the value is no longer minimax's;
                      0 for all
     is_dynamic       returns True for a position below which the search continues beyond `depth`

@@ -90,7 +90,7 @@ class SinglePass(Generic[A]):
 class Tree(Generic[A]):
     """Lazy tree: a label, which `compute_label` returns on first access, and subtrees.
 
-    If `memoize` is True, the subtrees are stored; otherwise they can be iterated over only once. The class is the type
+    If `memoize` is True, the subtrees are stored; otherwise they can be iterated over only once, which saves memory. The class is the type
     Node in the paper by Hughes (source 000 in docs/search.md).
     """
 
@@ -129,7 +129,7 @@ def reptree(successors: Callable[[A], Iterable[A]], label: A, *, memoize: bool =
 
 
 def maptree(function: Callable[[A], B], tree: Tree[A]) -> Tree[B]:
-    """Return the tree with `function` applied to every label. A label is computed on first access."""
+    """Return the tree with `function` applied to every label. Each new label is computed on first access."""
     mapped_subtrees = (maptree(function, subtree) for subtree in tree.subtrees)
     return Tree(lambda: function(tree.label), mapped_subtrees, memoize=tree.memoize)
 

@@ -2,8 +2,8 @@
 
 A value is an integer for Maxie, who prefers high values. A win for her d plies from the root of the search has the value
 `WIN - d`, and a loss `-(WIN - d)`, so that a nearer win and a later loss are better; a draw is 0. Estimates stay within
-±ESTIMATE_LIMIT, so an estimate is never mistaken for a win. Distances must stay below WIN - ESTIMATE_LIMIT = 100,000
-plies.
+±ESTIMATE_LIMIT, so an estimate is never mistaken for a win. The distance of a win must stay below
+WIN - ESTIMATE_LIMIT = 100,000 plies.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from arena.charts import TEXT_COLOUR, render_line, render_svg_document, render_t
 from arena.games.core import Game, Player
 
 MAX_DRAWN_NODES = 600
-"""Maximum number of nodes in the picture of a search tree."""
+"""Maximum number of nodes in the picture of a search tree; a larger tree is cut to its first plies."""
 STEP_X, STEP_Y = 76, 96
 MARGIN_X, MARGIN_TOP, MARGIN_BOTTOM = 48, 74, 76
 GREY, BLUE, RED, GREEN = "#a3a3a3", "#1452b8", "#c2261d", "#0b7a3b"
