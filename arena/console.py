@@ -43,7 +43,9 @@ class UsageError(CommandError):
 
 
 def validate_output_file(context: typer.Context, file: Path | None) -> Path | None:
-    """Check the value of an option that names an output file, before the command does its work. Return `file`.
+    """Check the value of an option that names an output file, before the command does its work.
+
+    Return `file`, which is None if the option is not given.
 
     Raises BadParameter if the file cannot be written, or if another option of the command names the same file.
     """

@@ -162,7 +162,7 @@ class ClusterRunner:
                 self._changed = anyio.Event()
 
     async def _count_threads(self) -> int:
-        """Return the number of threads of all workers. Each thread plays one pair at a time."""
+        """Return the number of threads of all workers of the cluster. Each thread plays one pair of matches at a time."""
         try:
             return sum((await self._client.nthreads()).values())
         except OSError as error:

@@ -60,7 +60,7 @@ class ThreadAllocation:
 
     @property
     def max_running_threads(self) -> int:
-        """Maximum number of threads of all running matches together."""
+        """Maximum number of search threads of all running matches together."""
         if self.total_matches is None:
             return max(self.max_total_load, self._max_match_load)
         return max(

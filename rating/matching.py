@@ -96,7 +96,7 @@ class _AlternatingTree:
                     self._add_outer_vertex(vertex)
 
     def _find_common_base(self, a: int, b: int) -> int:
-        """Return the base at which the paths from two vertices to the root meet."""
+        """Return the base (vertex for a shrunk blossom) at which the paths from the vertices `a` and `b` to the root meet."""
         path = {a := self.base[a]}
         while self.mate[a] >= 0:
             a = self.base[self.parent[self.mate[a]]]

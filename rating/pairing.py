@@ -32,7 +32,7 @@ class MatchPair:
     second_bot: str
 
     def make_pairings(self) -> tuple[Pairing, Pairing]:
-        """Return the two matches in playing order."""
+        """Return the two matches of the pair in playing order."""
         return Pairing(self, 0, self.first_bot, self.second_bot), Pairing(
             self, 1, self.second_bot, self.first_bot
         )

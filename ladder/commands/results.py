@@ -24,7 +24,7 @@ INTERRUPTED_EXIT_CODE = 130
 
 
 def make_summary_fields(ladder: Ladder) -> dict[str, object]:
-    """Return the fields of the `--json` output that describe the ladder as a whole."""
+    """Return the fields of the `--json` output on the ladder as a whole, such as its time control and number of matches."""
     bracket = ladder.make_bracket()
     return {
         "event": ladder.plan.event_name,

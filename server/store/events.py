@@ -136,7 +136,7 @@ class UnfinishedEvent(Struct):
     excluded: tuple[str, ...]
     """Bots that the host (the person who runs the server) or their owner has withdrawn. Only these two can enter them again."""
     server: str = ""
-    """Name of the server that plays the tournament."""
+    """Name of the server that plays the tournament; empty for the server without a name."""
 
 
 class _UnfinishedEventInPlan(Struct):

@@ -42,14 +42,14 @@ class SearchFilter(Struct, frozen=True):
     """Terms that a match must meet to be found. An empty term is met by every match."""
 
     bot: str = ""
-    """Name of a bot that played the match, in either seat."""
+    """Name of a bot that played the match, in either seat; empty for any bot."""
     opponent: str = ""
-    """Name of the opponent of `bot`."""
+    """Name of the opponent of `bot`; empty for any opponent."""
     map: str = ""
     game: str = ""
     event: str = ""
     opening: str = ""
-    """Key of the opening, as returned by `finished_matches.make_opening_key`."""
+    """Key of the opening, as returned by `finished_matches.make_opening_key`; empty for any opening."""
     result: str = ""
     """Result of the match: the winner's seat (`maxie` or `minnie`), `drawn`, or the end reason (a value of
     `protocol.codes.EndReason`). If `bot` is given, also `won` or `lost`, from the view of this bot.

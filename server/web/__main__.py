@@ -144,7 +144,7 @@ class PageRequestHandler:
 
 
 def _make_failure_response(error: Exception) -> tuple[Response, str]:
-    """Return the error response to a request whose handling raised `error`, and a message for the log."""
+    """Return the error response to a request whose handling raised `error`, and a message for the server's log."""
     why = errors.describe_database_error(error)
     if why is not None:
         line = responses.make_text_response("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)

@@ -167,7 +167,7 @@ def _wrap_module(
 
 
 def _find_exported_names(module_text: str) -> dict[str, str]:
-    """Return the local name of each export of a module, by exported name."""
+    """Return the name inside the module of each export of a JavaScript module, by exported name."""
     exports = {match[2]: match[2] for match in _EXPORT_DECLARATION.finditer(module_text)}
     export_list = _EXPORT_LIST.search(module_text)
     for export in export_list[1].split(",") if export_list else ():
