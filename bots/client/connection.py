@@ -45,7 +45,7 @@ class BadURL(ClientError):
 
 
 class NoServer(ClientError):
-    """Raised when no server answers at the URL, or when it does not speak this protocol."""
+    """Raised when no server answers at the URL, or when the server there does not speak this protocol."""
 
 
 class ServerRefused(ClientError):

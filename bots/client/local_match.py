@@ -116,7 +116,7 @@ class LocalMatch:
         self._referee.handle_event(PlayerResigned(player), MONOTONIC_CLOCK.now_ns())
 
     def end_and_close_bot(self) -> None:
-        """Tell the bot the result, and close it. The result of an unfinished match is `ABANDONED_MATCH_RESULT`."""
+        """Tell the bot the match's result, and close the bot. The result of an unfinished match is `ABANDONED_MATCH_RESULT`."""
         result = self.result or ABANDONED_MATCH_RESULT
         winner = Player(result.winner) if result.winner else None
         try:

@@ -52,7 +52,7 @@ PRECOMPILED_FOLDERS_VARIABLE = "ARENA_KERNELS"
 """Environment variable with folders of precompiled kernels, separated by colons (on Windows by semicolons)."""
 
 GENERIC_PROCESSOR = ("generic", "")
-"""Processor model and list of its features, with which compiled code runs on every processor of an architecture (x86-64)."""
+"""Processor model and list of its features, with which compiled code runs on every processor of one architecture."""
 
 
 def compute_sources_digest(folder: Path) -> str:

@@ -69,7 +69,7 @@ def count_bytes_per_board_number(board_count: int) -> int:
 
 
 def estimate_solving_cost(boards: BoardNumbering) -> SolvingCost:
-    """Return the memory and time that solving these boards takes.
+    """Return the memory and time that it takes to solve `boards`, all boards of a map.
 
     Representative boards (one of each set of symmetric boards) are counted by Burnside's lemma, in time proportional to
     the number of territories for each symmetry.
