@@ -45,7 +45,7 @@ class BotTable(Struct, frozen=True, kw_only=True):
     command: tuple[NonBlankText, ...] = ()
     image: NonBlankText | None = None
     submit: NonBlankText | None = None
-    """Zip file with the bot; None if the bot comes from another key. With a zip file, `image` names the image of its container."""
+    """Zip file with the bot; None if another key gives the bot. With a zip file, `image` is the image of its container."""
     time_control: str | None = None
     threads: Annotated[int, Meta(ge=1, le=MAX_SEARCH_THREADS)] = 0
 

@@ -78,7 +78,7 @@ class ServerConfiguration:
 
     @property
     def settings(self) -> ArenaSettings:
-        """Values of all settings, without the places where they were set."""
+        """Values of all settings, without the places (file or option) where they were set."""
         return self.loaded_settings.settings
 
 

@@ -36,9 +36,9 @@ FIRST_RESTART_PAUSE_SECONDS = 0.5
 After each shorter run, the pause is doubled.
 """
 MAX_RESTART_PAUSE_SECONDS = 15.0
-"""Maximum pause before a restart, in seconds."""
+"""Maximum pause before the restart of a server process, in seconds."""
 MIN_STABLE_UPTIME_SECONDS = 10.0
-"""Uptime in seconds, after which an ended server process is restarted with only `FIRST_RESTART_PAUSE_SECONDS` of delay."""
+"""Uptime of a server process, in seconds, after which its restart waits only `FIRST_RESTART_PAUSE_SECONDS`."""
 CLUSTER_START_TIMEOUT_SECONDS = 60.0
 """Maximum time to wait until an edge process accepts connections, in seconds."""
 START_POLL_INTERVAL_SECONDS = 0.05

@@ -33,7 +33,7 @@ MAX_LOG_RESPONSE_BYTES = 64 * 1024 * 1024
 """Maximum size of a match log that `arena log --url` accepts from a server, in bytes."""
 
 MAX_SHOWN_REASON_LENGTH = 60
-"""Maximum length of an error's reason in the table, in characters; `--json` shows all of it."""
+"""Maximum length of an error's reason in the table, in characters; `--json` shows the whole reason."""
 
 JUSTIFICATION_BY_COLUMN: dict[str, Justify] = {
     "at ms": "right",

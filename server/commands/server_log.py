@@ -19,7 +19,7 @@ LOG_RECORD_FIELDS = ("match", "bot", "address", "trace")
 
 
 class TextLogFormatter(logging.Formatter):
-    """Formatter for text: time, level, logger and message, then `key=value` for each field."""
+    """Formatter of log lines as text: time, level, logger and message, then `key=value` for each field."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = "".join(

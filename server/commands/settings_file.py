@@ -48,7 +48,7 @@ class CommandLineSetting:
 
 @dataclass(frozen=True)
 class LoadedSettings:
-    """Settings, and the place where each was set: the file or an option."""
+    """Settings of a server, and the place where each was set: the file or an option of the command line."""
 
     settings: ArenaSettings
     file: TomlFile | None
