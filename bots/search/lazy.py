@@ -198,7 +198,7 @@ def lazy_alphabeta(
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by the lazy alpha-beta of Hughes (source 000 in docs/search.md).
 
-    The search is the composition of functions that Hughes calls `evaluate`: max . maximize0 . maptree static . prune depth . gametree
+    Hughes calls this composition of functions `evaluate`: max . maximize0 . maptree static . prune depth . gametree
 
     ordered          True to sort the subtrees (`highfirst` or `lowfirst`) before maximize0; the move is then the first best
                      one in the sorted order, and inner nodes are estimated too

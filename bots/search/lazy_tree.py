@@ -90,8 +90,8 @@ class SinglePass(Generic[A]):
 class Tree(Generic[A]):
     """Lazy tree: a label, which `compute_label` returns on first access, and subtrees.
 
-    If `memoize` is True, the subtrees are stored; otherwise they can be iterated over only once, which saves memory. The class is the type
-    Node in the paper by Hughes (source 000 in docs/search.md).
+    If `memoize` is True, the subtrees are stored; otherwise they can be iterated over only once, which saves memory. The
+    class is the type Node in the paper by Hughes (source 000 in docs/search.md).
     """
 
     __slots__ = ("_compute", "_label", "memoize", "subtrees")
