@@ -131,7 +131,7 @@ class Catalogue:
         return self._file_games[game_name][1] if game_name in self._file_games else game_name
 
     def list_file_game_specs(self) -> list[str]:
-        """Return the spec `FILE.py:Class` of each game from a file, with which another process on this machine can load the game."""
+        """Return the spec `FILE.py:Class` of each game from a file, by which another process on this machine can load it."""
         return [spec for _, spec in self._file_games.values()]
 
     def get_custom_game_digests(self) -> dict[str, str]:

@@ -35,7 +35,7 @@ MARGIN_AROUND_LAND_PX = 16.0
 ARMY_MARK_RADIUS_PX = 13.0
 """Radius of a territory's mark, the disc or square with its number of armies, in pixels."""
 MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX = 20.0
-"""Length of a common border, in pixels, from which on no road is drawn: the border shows that two territories are neighbours."""
+"""Length of a common border, in pixels, from which on no road is drawn, because the border shows two neighbours."""
 BRIDGE_END_LENGTH_PX = 11.0
 """Length of each end of a bridge on the land that it joins, in pixels."""
 
