@@ -105,6 +105,8 @@ class Environment:
 
     def move(self, action: int) -> Any:
         """Return the move with the number `action`, legal or not at present. Raises IndexError if there is no such move."""
+        if not 0 <= action < len(self._moves):
+            raise IndexError(f"there is no action {action}: the actions are 0 to {len(self._moves) - 1}")
         return self._moves[action]
 
     def action(self, move: Any) -> int:

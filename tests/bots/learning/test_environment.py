@@ -46,6 +46,12 @@ def test_every_move_has_a_number_and_each_number_a_move(name: str) -> None:
         env.play(playing[0], env.move(env.legal(playing[0]).index(False)) if name != "tictactoe" else 9)
 
 
+@pytest.mark.parametrize("action", [-1, 9])
+def test_a_number_that_no_move_has_is_refused(action: int) -> None:
+    with pytest.raises(IndexError, match=f"no action {action}: the actions are 0 to 8"):
+        ENVIRONMENTS["tictactoe"].move(action)
+
+
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_a_batch_has_the_same_numbers_and_sees_the_same(name: str) -> None:
     env = ENVIRONMENTS[name]
