@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 
 import anyio
 
@@ -32,9 +31,6 @@ from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import Record, format_record_line
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
-
-_SERVER_START_LOCK = Lock()
-"""Lock held while a server is opened, so that the threads of a worker process open their servers one at a time."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +89,9 @@ async def _play_job_on_own_server(
 ) -> PairResult:
     pair_result = PairResult()
     async with AsyncExitStack() as stack:
-        # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
-        with _SERVER_START_LOCK:
-            host = await stack.enter_async_context(
-                open_host(make_private_host_settings(grace_seconds=RECONNECT_GRACE_MS / 1000))
-            )
+        host = await stack.enter_async_context(
+            open_host(make_private_host_settings(grace_seconds=RECONNECT_GRACE_MS / 1000))
+        )
         processes = await stack.enter_async_context(
             open_bot_processes(
                 host,

@@ -25,7 +25,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Event
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from arena.games.core import Game, Player
 from arena.protocol.codes import EndReason
@@ -56,8 +56,6 @@ class Bot(ABC):
     """Match being played: its game, seat, names and time control. Set before `prepare` is called."""
     thinking: Thinking | None = None
     """Analysis to send with the move; None to send none. Set it in `choose`, before which it is always None."""
-    program: ClassVar[str] = ""
-    """Human-readable name and version of the bot's program, such as `my-bot 1.2`. It is not sent to the server."""
 
     _stop: Event | None = None
 
