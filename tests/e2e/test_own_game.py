@@ -124,12 +124,12 @@ def job(**changes: object) -> PairJob:
         for players in (Players("a", "b"), Players("b", "a"))
     )  # fmt: skip
     variables = {
-        "matches": tuple(map(encode_terms, matches)),
+        "encoded_terms": tuple(map(encode_terms, matches)),
         "bots": (BotPlan("a", "greedy"), BotPlan("b", "random")),
-        "folder": "",
+        "bot_folder": "",
         "restart_policy": RestartPolicy(),
-        "games": (spec,),
-        "rules": CATALOGUE.get_rules_digest(game),
+        "game_specs": (spec,),
+        "rules_digest": CATALOGUE.get_rules_digest(game),
     }
     return PairJob(**{**variables, **changes})  # type: ignore[arg-type]
 
@@ -142,8 +142,8 @@ def test_a_worker_of_a_cluster_plays_it() -> None:
 
 def test_a_worker_with_other_rules_or_without_the_file_refuses() -> None:
     with pytest.raises(BotNotStarted, match="connect4 has other rules there"):
-        play_pair(job(rules="0123456789abcdef"))
+        play_pair(job(rules_digest="0123456789abcdef"))
     with pytest.raises(
         BotNotStarted, match=r"a worker of the cluster cannot play the match: .*nowhere\.py does not exist"
     ):
-        play_pair(job(games=("/nowhere/nowhere.py:Nowhere",)))
+        play_pair(job(game_specs=("/nowhere/nowhere.py:Nowhere",)))
