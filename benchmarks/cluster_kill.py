@@ -46,7 +46,7 @@ EDGE_COUNT, CORE_COUNT = 2, 2
 INJECTED_FAILURE_COUNT = 100
 """Default number of failures. The promise is that a run with this number of failures loses nothing."""
 MAX_P99_RECOVERY_SECONDS = 3.0
-"""Promised limit, in seconds: after a core fails, 99 % of the matches continue within this time."""
+"""Promised limit, in seconds: after a core process fails, 99 % of its matches continue within this time."""
 
 
 async def inject_failures(

@@ -148,7 +148,10 @@ class Game(ABC, Generic[P, M]):
         return None if move in self.moves(position) else "it is none of the legal moves"
 
     def explain_illegal_move(self, position: P, move: M) -> str | None:
-        """Return why `move` is illegal, as part of a sentence; None if it is legal. The match may be over."""
+        """Return why `move` is illegal, as part of a sentence; None if it is legal.
+
+        If the match is over, every move is illegal, and the result is `the match is over`.
+        """
         return "the match is over" if self.outcome(position) is not None else self.broken_rule(position, move)
 
     def play(self, position: P, move: M) -> P:

@@ -79,8 +79,8 @@ def find_class_in_module(
     """Return the subclass of `base_class` called `class_name` in the module of a file; the only subclass if `class_name` is empty.
 
     class_noun  word for such a class in error messages, such as `game` or `bot`
-    source      name of the file in error messages
-    file_name   name of the file in the examples that error messages give
+    source      name of the file at the start of error messages, such as its path in `bots/games.py has no game`
+    file_name   name of the file in an example at the end of a message, such as `games.py` in `as in games.py:Chess`
 
     Raises LookupError if there is no such class, or if `class_name` is empty and there are several; the message says in one
     line how to correct this.

@@ -78,7 +78,7 @@ class MatchStatistics:
     lead_change_count  number of changes of the leader; a player leads with a winning chance of at least MIN_LEADER_WINNING_CHANCE
     is_comeback        True if the player who was behind after half of the moves won, and False if the other player won. None
                        if nobody won, or nobody was behind.
-    recapture_count    number of moves that capture the territory that each of the two moves before captured
+    recapture_count    number of moves that capture a territory that the previous move and the move before it captured, too
     chance_gap         difference in winning chance between the best and the median move of the middle position; None in a
                        match without moves
     """
@@ -129,7 +129,7 @@ def compute_match_statistics(
 
 
 def _count_recaptures(match: PlayedMatch) -> int:
-    """Return the number of moves that capture the territory that each of the two moves before captured."""
+    """Return the number of moves that capture a territory that the previous move and the move before it captured, too."""
     captures = [  # for each ply, the captured territory or None
         report.move[1] if position.armies[report.move[0]] * position.armies[report.move[1]] < 0 else None
         for position, report in zip(match.positions, match.reports, strict=True)
@@ -171,7 +171,7 @@ class EqualStrengthMatches(Struct, frozen=True):
     lead_changes: float
     """Mean number of times per match that the lead passed from one player to the other."""
     back_and_forth: float
-    """Share of moves that capture the territory that each of the two moves before captured."""
+    """Share of moves that capture a territory that the previous move and the move before it captured, too."""
     gap: float
     """Mean difference in winning chance between the best and the median move in the middle position of a match.
 
@@ -423,11 +423,12 @@ def choose_strengths(games: Sequence[Riskless]) -> Sequence[int]:
 
 
 def count_matches_to_play(map_count: int, match_count: int, strength_count: int) -> int:
-    """Return the number of matches that `measure_maps` plays.
+    """Return the number of matches that `measure_maps` plays on all maps together.
 
     map_count       number of maps
-    match_count     number of matches between equal searchers of each strength
-    strength_count  number of strengths
+    match_count     number of matches between equal searchers on each map at each strength. About as many are also played
+                    on each map between a strong searcher and a weak one.
+    strength_count  number of strengths; a strength is a number of nodes per move
     """
     return map_count * (strength_count * match_count + 2 * max(1, match_count // 2))
 

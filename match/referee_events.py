@@ -34,7 +34,10 @@ class TurnStarted(Struct, frozen=True, gc=False, tag="turn_left", omit_defaults=
     lag_ns: int = field(name="lag", default=0)
     """Smallest recent ping time of the mover's connection, in ns; 0 if unknown."""
     clock_ran_ns: int = field(name="ran", default=0)
-    """Time for which the clock has already run for this move, in ns, if the request was sent again; otherwise 0."""
+    """Time, in ns, for which the clock has already run for this move; 0 if the server sends `turn` for the first time.
+
+    The server sends `turn` again, for example, to a bot that has reconnected.
+    """
 
 
 class MoveReceived(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):

@@ -10,7 +10,7 @@ MAX_REPORTED_THREADS = 4096
 """Maximum number of search threads that a message may state."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
-"""Name of a bot, game, map, engine or event (tournament). A digest of rules has the same minimum and maximum length."""
+"""Name of a bot, game, map, engine or event (tournament). The digest (hash) of a custom game's rules has this type, too."""
 OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
 """Name of an option of an engine."""
 OptionText = Annotated[str, Meta(max_length=200)]

@@ -285,7 +285,7 @@ class Standing(Struct, frozen=True, tag="standing"):
 class Challenged(Struct, frozen=True, tag="challenged"):
     """Challenge that waits for an answer, sent to the challenger and to the challenged bot.
 
-    If any bot may accept, the challenge is sent to all clients that browse.
+    If any bot may accept, the message goes to the challenger alone. Other bots see the open challenges in `listing`.
     """
 
     challenge: str

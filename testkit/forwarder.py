@@ -141,7 +141,10 @@ def reset_connection(writer: asyncio.StreamWriter) -> None:
 
 
 async def run_forwarder(target: str) -> None:
-    """Forward connections, and carry out the commands on standard input, until killed or until standard input ends.
+    """Listen on a free port, and forward each connection to the target, until killed or until standard input ends.
+
+    Standard input has commands that disturb the connections (`cut`, `mend` and `vanish`; the module's docstring explains
+    them). The port, and the answer to each command, go to standard output.
 
     target: number of a port of this machine, or path of a Unix socket
     """

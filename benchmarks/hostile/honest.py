@@ -67,7 +67,8 @@ def make_honest_bots(
 async def measure_period(server: RunningServer, load: LoadCounters, seconds: float) -> PeriodFigures:
     """Measure the latencies of the bots' moves, and the server's CPU usage, for `seconds`.
 
-    If no move is acknowledged in that time, every latency exceeds it, and the figures show the period's length instead.
+    If no move is acknowledged in that time, the latencies are unknown, but longer than the period. Then the figures show the
+    length of the period, as a lower bound of the latencies.
     """
     load.latencies_seconds.clear()
     cpu_seconds, start_time = server.cpu_seconds, time.monotonic()

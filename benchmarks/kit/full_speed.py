@@ -41,7 +41,7 @@ MAX_LOAD_CPU_SHARE = 0.8
 
 @dataclass
 class FullSpeedFigures:
-    """Measurements of one run of the server, or of a relay in its place."""
+    """Measurements of one run of the server, or, for comparison, of a relay, which only passes messages on."""
 
     moves_per_second: float
     """Moves per second of all bots together."""
@@ -52,7 +52,10 @@ class FullSpeedFigures:
 
 
 RunServer = Callable[[int], AbstractContextManager[RunningServer]]
-"""Function that runs a server, or a relay in its place, for a number of bots."""
+"""Function that returns a context manager, which runs a server for a number of bots and stops the server at the end.
+
+For comparison, the context manager may run a relay, which only passes messages on.
+"""
 
 
 def serve_arena(bot_count: int) -> AbstractContextManager[RunningServer]:

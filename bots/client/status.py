@@ -98,7 +98,7 @@ class StatusReporter:
         self._on_problem(f"{reason}{wait_text}; connecting again{attempts_text}")
 
     def report_connected(self, now: float, *, match_count: int) -> None:
-        """Report that the client is connected, or connected again."""
+        """Report that the client is connected, or connected again. `match_count`: number of matches in play."""
         name, url = self._settings.name, self._settings.url
         matches_text = f"; {_format_match_count(match_count)} in play" if match_count else ""
         if self._disconnected_at is None:

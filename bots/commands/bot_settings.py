@@ -31,7 +31,11 @@ class BadBotSettings(ValueError):
 
 
 class BotFileSettings(Struct, frozen=True, rename="kebab"):
-    """Keys of a bot.toml: names of the options of `arena bot`, and the file or environment variable with the bot's token."""
+    """Keys of a bot.toml.
+
+    Most keys have the names of options of `arena bot`. The keys `token-file` and `token-env` name the file or the
+    environment variable that contains the bot's token.
+    """
 
     engine: str = ""
     """Built-in engine, file.py, or file.py:Class; empty if `exec` is given."""

@@ -62,9 +62,10 @@ def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
 
 
 def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
-    """Return the compiled searcher: `alphabeta` on one thread, or `jamboree` on several.
+    """Return the compiled searcher for the algorithm that `spec` names, `alphabeta` or `jamboree`.
 
-    The option `threads` of `jamboree` sets the number of threads; if the option is 0, `match.threads` is used.
+    `alphabeta` searches on one thread. The option `threads` of `jamboree` sets the number of its threads, which may also
+    be 1; if the option is 0, `match.threads` is used.
     """
     from arena.bots.compiled.catalogue import weights_for  # noqa: PLC0415 - an extra, and slow to load
     from arena.bots.compiled.searcher import Searcher, Settings  # noqa: PLC0415
@@ -85,7 +86,7 @@ def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
 
 
 def make_python_searcher(spec: Spec, match: Match) -> PythonSearcher:
-    """Return a searcher with the Python form of `minimax`, `alphabeta` or `jamboree`."""
+    """Return a searcher with the Python form of the algorithm that `spec` names: `minimax`, `alphabeta` or `jamboree`."""
     evaluator = evaluator_for(match.game, spec.option_values["evaluator"])
     if spec.name == "minimax":
         return PythonSearcher(match.game, lambda: Minimax(evaluator))

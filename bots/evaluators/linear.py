@@ -45,7 +45,11 @@ def make_linear_evaluator(
 
 
 WEIGHTS_FOLDER = Path(__file__).parent / "weights"
-"""Folder of the weights and outcomes that come with the project, such as `riskless.toml` and `riskless-outcomes.toml`."""
+"""Folder of the evaluators' files that come with the project.
+
+Some files have weights of features, such as `riskless.toml`. Others have outcomes (counts of wins, draws and losses from
+similar positions), such as `riskless-outcomes.toml`.
+"""
 
 MAX_WEIGHT = 1_000_000
 """Largest absolute value of a weight in a weights file."""

@@ -36,10 +36,7 @@ def is_decided(search_value: int) -> bool:
 
 
 def count_plies_to_end(search_value: int) -> int | None:
-    """Return the number of plies from the root to the certain win of either player that the value stands for.
-
-    Return None if the value is an estimate or a draw.
-    """
+    """Return the number of plies from the root to the end, if the value is a certain win of either player; otherwise None."""
     return WIN - abs(search_value) if is_decided(search_value) else None
 
 

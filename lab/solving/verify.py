@@ -222,7 +222,10 @@ def make_symmetry_expansion_kernel() -> Any:
 
 @cache
 def make_code_check_kernel() -> Any:
-    """Return the compiled function `check_codes`, which compares each unfinished board's value with those of its successors."""
+    """Return the compiled function `check_codes`, which checks the codes (encoded values) of unfinished boards.
+
+    The function, compiled for the CPU, compares the code of each such board with the codes of the boards after one move.
+    """
 
     def check_codes(rules: Any, scratch: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:
         """Check the stored codes (encoded values) of the unfinished boards in range(first, last) against their successors.

@@ -97,7 +97,8 @@ class HouseEngines:
     def enqueue_challenge(self, challenge: OpenChallenge, bot: LobbyBot) -> str | None:
         """Queue the challenge of `bot` to one of the server's own engines, and request the start of this engine.
 
-        If too many challenges wait, return the id of the challenge that must be refused; otherwise None.
+        If more than MAX_QUEUED_CHALLENGES then wait, return the id of the one that would be served last, which the caller must
+        refuse; otherwise None. It may be this challenge or an earlier one, because the owners of the bots take turns.
         """
         self.request_engine_start(challenge.request.opponent)
         return self.queue.enqueue_challenge(

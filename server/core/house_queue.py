@@ -61,7 +61,9 @@ class HouseChallengeQueue:
         return len(self._waiting_challenges)
 
     def enqueue_challenge(self, challenge_id: str, engine_name: str, requester: SlotRequester) -> str | None:
-        """Queue a challenge. If too many wait, return the id of the one whose turn is last, to be refused; otherwise None.
+        """Queue a challenge. If more than MAX_QUEUED_CHALLENGES then wait, return the id of one to refuse; otherwise None.
+
+        The challenge to refuse is the one that would be offered to its engine last: the new one or an earlier one.
 
         challenge_id  id of the challenge
         engine_name   name of the challenged engine's bot

@@ -232,10 +232,10 @@ class EdgeDisconnected(Struct, frozen=True):
 
 
 class EdgeResynced(Struct, frozen=True, tag="edge_here"):
-    """List of all clients of an edge (process that holds connections).
+    """Message from an edge (process that holds connections) with the list of all its clients.
 
-    The edge sends the list to each new core, and after messages between edge and core were lost. Then it repeats the `watch`
-    and `browse` messages of its clients.
+    The edge sends this message to each new core (process that runs the matches), and after messages between edge and core
+    were lost. Then the edge repeats the `watch` and `browse` messages of its clients.
     """
 
     edge: int

@@ -86,7 +86,10 @@ async def vacuum_store_and_get_freed_bytes(engine: Engine) -> int:
 
 
 class _StoreSize(NamedTuple):
-    """Size of the store, and its free space, in bytes. The free space is 0 for PostgreSQL, which does not report it."""
+    """Size of the store with its free space, and this free space, in bytes.
+
+    Free space is the part of the SQLite file that SQLite will reuse; 0 for PostgreSQL, which does not report it.
+    """
 
     total_bytes: int
     free_bytes: int

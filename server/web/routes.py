@@ -49,7 +49,10 @@ class Route(NamedTuple):
     timeout_seconds: float = 10.0
     """Time limit, in seconds, for a response that the page process makes, or for a change of the store."""
     is_from_memory: bool = False
-    """True if the response comes from memory, without the page process."""
+    """True if the server's process makes the response itself, from data in its memory.
+
+    Other responses to GET requests are made by the page process, a second process that reads the store.
+    """
     is_page: bool = False
     """True for an HTML page, whose URL path may omit the slash at the end: `/bot` also leads to the route `/bot/`."""
     is_slow: bool = False

@@ -76,7 +76,10 @@ SCRIPT_PATHS_BY_PAGE = {
     "index.html": ("js/main.js", "js/main.bundle.js", "js/views.bundle.js"),
     "embed.html": ("js/embed.js", "js/embed.bundle.js", "js/embed.further.js"),
 }
-"""Files of each HTML page: the page's entry script, and the two bundles of scripts that `make_bundles` makes from it."""
+"""Files of each HTML page: its entry script, and the two bundles of scripts that `make_bundles` makes from this script.
+
+The first bundle has the scripts that the page needs at once, and the second has those that the page loads later.
+"""
 VIEWS_PRELOAD_LINK = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
 """HTML element that preloads the scripts of all views (kinds of pages) except the start page."""
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")

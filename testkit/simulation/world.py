@@ -1,12 +1,12 @@
 """Virtual time, and simulated processes with tasks and clocks of their own.
 
 Everything that happens in a simulation is a call of a function, scheduled at a virtual time in one heap. After a call, its
-process runs until all its tasks wait. While a process is frozen, calls that are due wait. After a process is killed, its
-calls are dropped. Each use of random numbers, such as the latency of one connection, has its own random generator, so that
-an additional number for one use does not change the others.
+process runs until all its tasks wait. While a process is frozen, its calls that are due wait until it is resumed. After a
+process is killed, its calls are dropped. Each use of random numbers, such as the latency of one connection, has its own
+random generator, so that an additional draw from one generator does not change the numbers of the others.
 
-All processes share one asyncio event loop, and a whole run is one callback of it. A task's calls to the loop are
-attributed to the process that is currently running.
+All processes share one asyncio event loop. The loop itself executes only one callback, which runs the whole simulation. If
+a task asks the loop to schedule a call, the call belongs to the process that is currently running.
 """
 
 from __future__ import annotations

@@ -23,9 +23,10 @@ from arena.games.core import Game, Player, RuleEndReason
 from arena.games.explicit import ExplicitGame
 
 _MOVE_WORDS_BY_COUNT = {2: ("left", "right"), 3: ("left", "middle", "right")}
-"""Words that name the moves of a node in an explicit tree, by the number of moves.
+"""Words that name the moves of a node with two or three moves in an explicit tree, by the number of moves.
 
-The last line of a trace names the chosen move by such a word.
+An explicit tree (`games.explicit`) is a list of nodes instead of the rules of a game. The last line of its trace names the
+chosen move by such a word. If the root has another number of moves, the line has only the number of the move.
 """
 
 PLAYER_NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
@@ -97,7 +98,10 @@ def format_search_value(search_value: int) -> str:
 
 
 def format_value_with_prefix(search_value: int, prefix: str = "") -> str:
-    """Return a value as `format_search_value` does, but with `prefix` instead of `Guess: `, and `-` instead of `~`."""
+    """Return a search value for Maxie as text: a win such as `Maxie wins in 5`, or an estimate such as `-3` after `prefix`.
+
+    `format_search_value` writes this estimate as `Guess: ~3`.
+    """
     return format_search_value(search_value).replace("Guess: ", prefix).replace("~", "-")
 
 
