@@ -477,6 +477,7 @@ class Thought(Struct, frozen=True, tag="thought"):
     """Bot's analysis of its move. Spectators of the match get it once it can no longer help the opponent."""
 
     match: str
+    """Id of the match."""
     ply: int
     thinking: Thinking
 

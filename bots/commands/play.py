@@ -105,6 +105,7 @@ def _open_match(
     time_control: TimeControl,
     adjudication: Adjudication | None,
 ) -> LocalMatch:
+    """Return a match between the user, who plays as `seat`, and the engine `opponent`. Raises CommandError if this fails."""
     maxie, minnie = ("you", opponent.name) if seat is Player.MAXIE else (opponent.name, "you")
     engine = opponent.describe(len(list_usable_cores()))
     match = Match(

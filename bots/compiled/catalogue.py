@@ -61,7 +61,7 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
 
 
 def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:
-    """Return `game.compiled()`, with a digest of the kernel's sources added to the kernel's name; None if it returns None.
+    """Return `game.compiled()`, with a digest of the kernel's sources added to the kernel's name, or None.
 
     Raises BadGame if the kernel is invalid.
     """

@@ -87,8 +87,9 @@ def compute_weight_factors(game: Game[Any, Any]) -> Sequence[float]:
 
 
 def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
-    """Return each weight multiplied by its factor in this game (`compute_weight_factors`), and rounded.
+    """Return the weights of features converted to this game: each multiplied by its factor, and rounded.
 
+    In Riskless the factors adapt the weights to the map (`compute_weight_factors`); in other games the factors are 1.
     `weights` must be in the order of the feature names, as from `load_weights`.
     """
     return {

@@ -59,6 +59,7 @@ class SearchTooLarge(ValueError):
 
 
 def _make_reference_options(algorithm_name: str) -> Options:
+    """Return the options of a reference algorithm: one of `ALGORITHMS`, which serve for traces, comparisons and tests."""
     options: dict[str, IntegerOption | FractionOption | TextOption] = {"evaluator": _EVALUATOR_OPTION}
     if ALGORITHMS[algorithm_name].is_parallel:
         options["threads"] = IntegerOption(1, 1, 64)

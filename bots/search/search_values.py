@@ -31,7 +31,7 @@ def clamp_estimate(estimate: int) -> int:
 
 
 def is_decided(search_value: int) -> bool:
-    """Return True if the value stands for a certain win of either player, which no deeper search changes."""
+    """Return True if the value is a certain win of either player, which no deeper search changes."""
     return abs(search_value) > ESTIMATE_LIMIT
 
 

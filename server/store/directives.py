@@ -79,7 +79,7 @@ async def issue_directive(
 
 
 async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str) -> bool:
-    """End the directive of this kind and subject. Return False if there is none."""
+    """End a ban, a kick or the notice. Return False if no directive of this kind and subject is stored."""
     values = {"kind": kind, "subject": subject}
     return await database.run_in_transaction(
         engine, lambda connection: bool(connection.execute(_DELETE_DIRECTIVE, values).rowcount)

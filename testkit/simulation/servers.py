@@ -145,6 +145,7 @@ class SimulatedServer:
             self.start()
 
     async def _main(self, process: SimulatedProcess) -> None:
+        """Run the server's real code until it ends, and then schedule a restart. Raises InvariantViolated if it ends by a bug."""
         try:
             await self._serve()
         except asyncio.CancelledError:

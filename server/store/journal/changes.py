@@ -152,6 +152,7 @@ def _make_closed_match_row(effect: SaveFinishedMatch, server_name: str) -> dict[
 
 
 _OPENED_MATCH_COLUMNS = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rated", "server")
+"""Columns of the table `matches` that are set when a match begins."""
 _CLOSE_MATCH_ASSIGNMENTS = ", ".join(f"{name} = :{name}" for name in ("finished", *COLUMNS_SET_AT_MATCH_END))
 
 REQUIRE_LEASE = "SELECT 1 FROM servers WHERE name = :server AND number = :number"
