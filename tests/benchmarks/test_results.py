@@ -30,7 +30,7 @@ PROMISES = {
         f"speed.ratio {bots}": f"at most {ratio:g} ×"
         for bots, ratio in full_speed.MAX_CPU_RATIO_BY_BOT_COUNT.items()
     },
-    "lone.answer": f"at most {server.MAX_EXTRA_LATENCY_MS:g} ms longer than a commit of the disk",
+    "lone.answer": f"at most {server.MAX_EXTRA_LATENCY_MS:g} ms longer than a commit to the disk",
     "paced.p99": f"p99 at most {server.MAX_P99_MS:g} ms, and no forfeits",
     "paced.idle": f"at most {server.MAX_IDLE_KIB:g} KiB",
     "paced.playing": f"at most {server.MAX_PLAYING_KIB:g} KiB",
