@@ -204,7 +204,7 @@ class MapPicture:
         """Return the ferries, and above them the land in a neutral colour, as SVG. Empty if the map has no land."""
         if not self._area_outlines:
             return ""
-        return f'{self._render_roads(ferries=True)}<path class="coast" d="{"".join(self._area_outlines)}"/>'
+        return f'{_render_roads(self._list_road_lines(ferries=True), is_ferry=True)}<path class="coast" d="{"".join(self._area_outlines)}"/>'
 
     def _render_area_paths(self, armies: Sequence[int]) -> str:
         return "".join(
@@ -216,16 +216,11 @@ class MapPicture:
         outlines = ("L".join(f"{x:.1f} {y:.1f}" for x, y in map(self._to_pixels, ring)) for ring in rings)
         return "".join(f"M{outline}Z" for outline in outlines)
 
-    def _render_roads(self, *, ferries: bool) -> str:
-        """Return the drawn roads, either the ferries or the others, as SVG.
+    def _list_road_lines(self, *, ferries: bool) -> list[Line]:
+        """Return the lines of the drawn roads, either of the ferries or of the others.
 
         On a map that wraps around, a long road leaves it on one side and enters on the other.
         """
-        return "".join(
-            _render_road(line, is_ferry=ferries) for line in self._list_road_lines(ferries=ferries)
-        )
-
-    def _list_road_lines(self, *, ferries: bool) -> list[Line]:
         ferry_roads = set() if self.land is None else set(self.land.ferries)
         are_bridges = self.land is not None and not ferries
         return [
@@ -242,10 +237,10 @@ class MapPicture:
         On a map with land, each is a bridge over the land between its territories, with a light band below it and a dot at
         each end.
         """
-        roads = self._render_roads(ferries=False)
+        lines = self._list_road_lines(ferries=False)
+        roads = _render_roads(lines, is_ferry=False)
         if self.land is None:
             return roads
-        lines = self._list_road_lines(ferries=False)
         band = "".join(f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" for (x1, y1), (x2, y2) in lines)
         ends = "".join(f"M{x:.1f} {y:.1f}h0" for line in lines for x, y in line)
         return f'<g class="bridges"><path class="bridge-ground" d="{band}"/>{roads}<path class="bridge-ends" d="{ends}"/></g>'
@@ -321,6 +316,10 @@ def _render_hatch_pattern(scale: float) -> str:
 
 def _get_owner_css_class(armies: int) -> str:
     return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
+
+
+def _render_roads(lines: Sequence[Line], *, is_ferry: bool) -> str:
+    return "".join(_render_road(line, is_ferry=is_ferry) for line in lines)
 
 
 def _render_road(line: Line, *, is_ferry: bool) -> str:

@@ -91,7 +91,15 @@ matches = sa.Table(
     sa.Column("played", sa.LargeBinary, nullable=True),
     sa.Column("opening", sa.String(16), nullable=True),  # server.store.finished_matches.make_opening_key
 )
-_IS_FINISHED_CONDITION = sa.text("finished IS NOT NULL")
+
+
+def _add_partial_index(name: str, condition: str, *columns: sa.Column[Any]) -> sa.Index:
+    """Return a new index, added to the table of `columns`, on the rows for which the SQL text `condition` is true."""
+    where = sa.text(condition)
+    return sa.Index(name, *columns, sqlite_where=where, postgresql_where=where)
+
+
+_IS_FINISHED_CONDITION = "finished IS NOT NULL"
 for _name, _columns in {
     "finished": (matches.c.finished,),
     "game": (matches.c.game, matches.c.finished),
@@ -102,41 +110,13 @@ for _name, _columns in {
     "map": (matches.c.map, matches.c.finished),
     "opening": (matches.c.opening, matches.c.finished),
 }.items():
-    sa.Index(
-        f"ix_matches_{_name}",
-        *_columns,
-        matches.c.number,
-        sqlite_where=_IS_FINISHED_CONDITION,
-        postgresql_where=_IS_FINISHED_CONDITION,
-    )
-sa.Index(
-    "ix_matches_arrival",
-    matches.c.arrival,
-    sqlite_where=_IS_FINISHED_CONDITION,
-    postgresql_where=_IS_FINISHED_CONDITION,
+    _add_partial_index(f"ix_matches_{_name}", _IS_FINISHED_CONDITION, *_columns, matches.c.number)
+_add_partial_index("ix_matches_arrival", _IS_FINISHED_CONDITION, matches.c.arrival)
+UNCOUNTED_MATCHES_INDEX = _add_partial_index(
+    "ix_matches_uncounted", "finished IS NOT NULL AND NOT counted", matches.c.arrival
 )
-_IS_UNCOUNTED_CONDITION = sa.text("finished IS NOT NULL AND NOT counted")
-UNCOUNTED_MATCHES_INDEX = sa.Index(
-    "ix_matches_uncounted",
-    matches.c.arrival,
-    sqlite_where=_IS_UNCOUNTED_CONDITION,
-    postgresql_where=_IS_UNCOUNTED_CONDITION,
-)
-_HAS_DIGEST_CONDITION = sa.text("played IS NOT NULL")
-sa.Index(
-    "ix_matches_played",
-    matches.c.played,
-    sqlite_where=_HAS_DIGEST_CONDITION,
-    postgresql_where=_HAS_DIGEST_CONDITION,
-)
-_IS_IN_PROGRESS_CONDITION = sa.text("finished IS NULL")
-sa.Index(
-    "ix_matches_open",
-    matches.c.event,
-    matches.c.started,
-    sqlite_where=_IS_IN_PROGRESS_CONDITION,
-    postgresql_where=_IS_IN_PROGRESS_CONDITION,
-)
+_add_partial_index("ix_matches_played", "played IS NOT NULL", matches.c.played)
+_add_partial_index("ix_matches_open", "finished IS NULL", matches.c.event, matches.c.started)
 
 ARRIVAL_SEQUENCE = sa.Sequence("matches_arrival", metadata=metadata)
 """PostgreSQL sequence of arrival numbers (`matches.arrival`), in the order in which the store received finished matches.
@@ -151,13 +131,7 @@ records = sa.Table(  # packed data of finished matches: server.store.packing
     sa.Column("packed", sa.LargeBinary, nullable=False),
     sa.Column("whole", sa.Boolean, nullable=False),  # true if terms and events are included
 )
-_IS_NOT_FULLY_PACKED_CONDITION = sa.text("NOT whole")
-sa.Index(
-    "ix_records_not_whole",
-    records.c.number,
-    sqlite_where=_IS_NOT_FULLY_PACKED_CONDITION,
-    postgresql_where=_IS_NOT_FULLY_PACKED_CONDITION,
-)
+_add_partial_index("ix_records_not_whole", "NOT whole", records.c.number)
 
 events = sa.Table(  # events of matches not fully packed in `records`: server.store.journal.changes
     "events",

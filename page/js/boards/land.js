@@ -31,18 +31,19 @@ export class Land {
     const atSea = new Set(ferries.map(String));
     const linesOf = (/** @type {boolean} */ sails) => layout.roads.filter((road) => !crossed.has(String(road)) && atSea.has(String(road)) === sails)
       .flatMap(([v, w]) => (cells && !sails ? layout.lines(v, w).map((each) => partBetween(each, rings[v], rings[w])) : layout.lines(v, w)));
-    const drawRoads = (/** @type {string} */ name, /** @type {boolean} */ sails) => linesOf(sails)
+    const drawRoads = (/** @type {string} */ name, /** @type {number[][][]} */ lines) => lines
       .map(([[x1, y1], [x2, y2]]) => svg("line", { class: name, x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1) }));
     // On drawn land, a road that no border shows is a bridge with a light band below it, and a dot at each end.
-    const bridges = cells ? linesOf(false) : [];
+    const inland = linesOf(false);
+    const bridges = cells ? inland : [];
     const bridge = (/** @type {string} */ name, /** @type {string[]} */ parts) => svg("path", { class: name, d: parts.join("") || null });
     const between = (/** @type {string} */ name, separates) => svg("path", { class: name, d: borders.filter(separates).flatMap(({ edges }) => edges.map(line)).join("") });
     this.elements = [
-      svg("path", { class: "shelf", d: drawn.join("") }), ...drawRoads("road ferry", true), // below the land: from coast to coast
+      svg("path", { class: "shelf", d: drawn.join("") }), ...drawRoads("road ferry", linesOf(true)), // below the land: from coast to coast
       svg("path", { class: "coast", d: drawn.join("") }), svg("g", { id: this.id }, this.areas),
       between("border-of", ({ pair: [v, w] }) => continentOf(v) !== continentOf(w)),
       ...["water-side", "water"].map((name) => between(name, ({ pair }) => !roads.has(String(pair)))),
-      svg("g", { class: cells ? "bridges" : null }, bridge("bridge-ground", bridges.map(line)), drawRoads("road", false), bridge("bridge-ends", bridges.flat().map((end) => `${line([end])}h0`))),
+      svg("g", { class: cells ? "bridges" : null }, bridge("bridge-ground", bridges.map(line)), drawRoads("road", inland), bridge("bridge-ends", bridges.flat().map((end) => `${line([end])}h0`))),
       this.ground, ...this.frames,
     ];
   }

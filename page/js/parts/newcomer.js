@@ -1,4 +1,4 @@
-// How a reader without a bot gets one to play, for the views that are about bots.
+// Steps by which a reader without a bot gets one to play, for the views that are about bots.
 
 import { h } from "../dom.js";
 
