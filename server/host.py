@@ -389,7 +389,7 @@ class Host:
             if bot.quota != 0 and (not bot.preferences.games or game in bot.preferences.games)
         }
 
-    def get_reported_search_threads(self, bot_name: str) -> int:
+    def get_reported_thread_count(self, bot_name: str) -> int:
         """Return the number of search threads that a bot reports; 0 if it reports none."""
         bot = self.shell.core.find_bot(bot_name)
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
