@@ -192,7 +192,7 @@ class MatchRunner:
         if self._pinning is None:
             return nullcontext()
         return self._pinning.pin_bots_during_match(
-            (terms.players.maxie, terms.players.minnie), terms.threads_needed
+            (terms.players.maxie, terms.players.minnie), terms.search_threads_needed
         )
 
     def _record_result(self, schedule: Schedule, pairing: Pairing, record: Record) -> None:

@@ -140,7 +140,7 @@ async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
         # Then each bot gets the number of threads that it reports.
         infos = [EngineInfo(name, {}, asked[name]) for name in names]
         given = terms.with_engines(*infos)
-        assert [given.get_max_threads("maxie"), given.get_max_threads("minnie")] == [
+        assert [given.get_max_search_threads("maxie"), given.get_max_search_threads("minnie")] == [
             asked[name] for name in names
         ]
     weights = [
@@ -173,7 +173,7 @@ async def test_running_matches_never_need_more_cores_than_there_are(
         if by_hand:
             assert len(some) <= by_hand
         else:
-            assert len(some) == 1 or sum(each.threads_needed for each in some) <= cores
+            assert len(some) == 1 or sum(each.search_threads_needed for each in some) <= cores
     for terms in table.begun:
         for seat, name in (("maxie", terms.players.maxie), ("minnie", terms.players.minnie)):
             told = next(bot.thread_count for bot in bots if bot.name == name.partition("#")[0])
@@ -187,7 +187,7 @@ async def test_a_heavy_match_is_not_overtaken_for_ever() -> None:
     )
     ladder = ladder_of(LadderPlan(bots, rounds=10), 2)
     table = await play(ladder)
-    heavy = [number for number, terms in enumerate(table.begun) if terms.threads_needed == 2]
+    heavy = [number for number, terms in enumerate(table.begun) if terms.search_threads_needed == 2]
     assert len(heavy) == 80
     assert heavy[0] <= 2 * MAX_STARTS_AHEAD_OF_DELAYED_MATCH
     gaps = [after - before for before, after in pairwise(heavy)]
@@ -204,9 +204,9 @@ async def test_a_programs_own_threads_count_if_the_plan_has_none() -> None:
     table = await play(ladder, {"mine": 4})
     for terms in table.begun:
         with_mine = "mine" in (terms.players.maxie, terms.players.minnie)
-        assert terms.threads_needed == (4 if with_mine else 1)
+        assert terms.search_threads_needed == (4 if with_mine else 1)
     for some in table.together:
-        assert len(some) == 1 or all(terms.threads_needed == 1 for terms in some)
+        assert len(some) == 1 or all(terms.search_threads_needed == 1 for terms in some)
 
 
 @pytest.mark.parametrize(
