@@ -30,7 +30,7 @@ class EventTerms:
     games_by_start_position: Sequence[AnyGame]
     """Start positions, each given by a game with its setup, such as Riskless on one map.
 
-    `MatchPair.start_index` is an index into this sequence.
+    `MatchPair.start_position_index` is an index into this sequence.
     """
     time_control: TimeControl
     margin_ms: int
@@ -57,7 +57,7 @@ class EventTerms:
         return MatchTerms(
             match=match_id,
             event=self.event_name,
-            game=self.games_by_start_position[pairing.pair.start_index],
+            game=self.games_by_start_position[pairing.pair.start_position_index],
             players=players or Players(pairing.maxie, pairing.minnie),
             time_control=self.time_control,
             time_odds=TimeOdds(
@@ -67,7 +67,7 @@ class EventTerms:
             margin_ms=self.margin_ms,
             ready_ms=self.ready_timeout_ms,
             thread_limits=thread_limits,
-            opening=self.openings.get_opening(pairing.pair.round, pairing.pair.start_index),
+            opening=self.openings.get_opening(pairing.pair.round, pairing.pair.start_position_index),
             adjudication=self.adjudication,
         )
 

@@ -189,7 +189,7 @@ def _format_pair_count(pairs: PairScoreCounts) -> str:
 
 def _format_elo(first_bot: str, second_bot: str, elo: EloDifference) -> str:
     """Return the Elo difference of two bots with its 95 % interval, in words."""
-    return f"{first_bot} against {second_bot}: {elo.elo:+z.1f} Elo (95 %: {elo.interval_text})"
+    return f"{first_bot} against {second_bot}: {elo.elo:+z.1f} Elo (95 %: {elo.elo_interval_text})"
 
 
 def _describe_elo_and_sprt(
@@ -211,7 +211,7 @@ def _describe_elo_and_sprt(
     if elo is None:
         return ["no Elo estimate, because no pair of matches is complete"]
     lines = [
-        f"{_format_elo(first_bot, second_bot, elo)}, likelihood of superiority {_format_superiority_likelihood(elo.superiority)}",
+        f"{_format_elo(first_bot, second_bot, elo)}, likelihood of superiority {_format_superiority_likelihood(elo.superiority_likelihood)}",
         f"{_format_pair_count(pairs)}, points of {first_bot} per pair: {counts}",
         "Elo and its interval are computed from the pairs; the table gives each bot half of the difference",
     ]

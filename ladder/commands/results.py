@@ -16,7 +16,7 @@ from arena.ladder.reports.result_lines import describe_draws, make_draws_warning
 from arena.ladder.reports.standings import make_extra_columns, print_standings
 from arena.match.replay import compute_mean_cpu_ms_by_bot
 from arena.rating.breakdown import count_draws, make_result_breakdown
-from arena.rating.formats import CHAMPION_ROUND_NAME
+from arena.rating.formats import CHAMPION_STAGE
 from arena.rating.standings import format_standings_csv, is_void
 
 INTERRUPTED_EXIT_CODE = 130
@@ -40,7 +40,7 @@ def make_summary_json_fields(ladder: Ladder) -> dict[str, object]:
 
 def find_champion(ladder: Ladder) -> str | None:
     """Return the winner of a knockout; None while the knockout is undecided, and for other formats."""
-    return next((row.bot for row in ladder.make_standings_rows() if row.reached == CHAMPION_ROUND_NAME), None)
+    return next((row.bot for row in ladder.make_standings_rows() if row.reached == CHAMPION_STAGE), None)
 
 
 @dataclasses.dataclass(frozen=True)

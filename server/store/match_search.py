@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from arena.protocol.codes import EndReason
-from arena.rating.standings import COLUMN_NAMES
+from arena.rating.standings import COLUMN_NAME_BY_FIELD
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import (
     IS_FINISHED_MATCH,
@@ -56,7 +56,7 @@ class SearchFilter(Struct, frozen=True):
     """
 
 
-class HeadToHeadScore(Struct, frozen=True, rename=COLUMN_NAMES):
+class HeadToHeadScore(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
     """Score of a bot against another bot, in all their rated matches of one game."""
 
     game: str

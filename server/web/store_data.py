@@ -371,7 +371,7 @@ def _make_progress_from_plan(event_name: str, stored_plan: StoredEventPlan) -> E
 
 def _make_unplayed_match(pairing: Pairing, stored_plan: StoredEventPlan) -> UnplayedMatch:
     maps = stored_plan.plan.get("maps", ())
-    map = str(maps[pairing.pair.start_index]) if maps else ""
+    map = str(maps[pairing.pair.start_position_index]) if maps else ""
     return UnplayedMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)
 
 

@@ -143,8 +143,8 @@ async def test_each_pair_has_its_start(host: Host) -> None:
     played, _ = await run(watched, [bot("a"), bot("b")], terms=terms)
     by_id = {each.match: each for each in watched.terms}
     for pairing, record in played:
-        assert by_id[record.match].game is terms.games_by_start_position[pairing.pair.start_index]
-    assert Counter(pairing.pair.start_index for pairing, _ in played) == {0: 2, 1: 2}
+        assert by_id[record.match].game is terms.games_by_start_position[pairing.pair.start_position_index]
+    assert Counter(pairing.pair.start_position_index for pairing, _ in played) == {0: 2, 1: 2}
 
 
 async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:

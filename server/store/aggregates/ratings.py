@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from arena.rating.glicko import GlickoRating
 from arena.rating.rater import CurrentRating, RatedOutcome, RatingCategory, RatingKey, RatingStep
-from arena.rating.standings import COLUMN_NAMES
+from arena.rating.standings import COLUMN_NAME_BY_FIELD
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import read_seasons, select_current_season_number
 from arena.server.store.database import Engine, make_upsert
@@ -29,7 +29,7 @@ from arena.server.store.schema import seasons as seasons_table
 from arena.server.store.schema import standings as standings_table
 
 
-class RatingRow(Struct, frozen=True, rename=COLUMN_NAMES):
+class RatingRow(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
     """Rating and results of a bot in a category, as one row of the category's table."""
 
     game: str
@@ -56,7 +56,7 @@ class RatingRow(Struct, frozen=True, rename=COLUMN_NAMES):
         return GlickoRating(self.rating, self.deviation, self.volatility)
 
 
-class CrossScore(Struct, frozen=True, rename=COLUMN_NAMES):
+class CrossScore(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
     """Score of a bot against one opponent. A second CrossScore holds the opponent's score against the bot."""
 
     bot: str
