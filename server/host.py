@@ -664,7 +664,7 @@ async def open_store(settings: ArenaSettings) -> AsyncIterator[Engine]:
             folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True)
             )
-            opening = open_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
+            opening = open_engine(f"sqlite:///{Path(folder) / 'arena.db'}", is_durable=False)
         db_engine = await stack.enter_async_context(opening)
         await create_or_migrate_store(db_engine)
         yield db_engine

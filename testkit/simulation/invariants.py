@@ -191,7 +191,7 @@ class InvariantMonitor:
         journal = self.arena.journal_by_process.get(process)
         if journal is None:
             return  # the process has not acquired the name yet
-        current_token = self.arena.store.load_fencing_token(journal.lease.name)
+        current_token = self.arena.store.load_fencing_token(journal.lease.server_name)
         held_token = journal.lease.fencing_token + fencing_token_increase
         self.require_true(
             current_token == held_token,
