@@ -5,7 +5,7 @@ const KEPT = "arena-{{digest}}";
 const FILES = "/web/{{digest}}/";
 
 self.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(["/play", `${FILES}js/main.bundle.js`, `${FILES}js/views.bundle.js`, `${FILES}icon.svg`])));
+  event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(["/play", `${FILES}css/page.bundle.css`, `${FILES}js/main.bundle.js`, `${FILES}js/views.bundle.js`, `${FILES}icon.svg`])));
   self.skipWaiting();
 });
 

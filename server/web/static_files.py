@@ -10,6 +10,7 @@ Only files found at the start are served, so no URL path can lead out of the fol
 from __future__ import annotations
 
 import base64
+import re
 from functools import cache
 from hashlib import sha256
 from http import HTTPStatus
@@ -82,10 +83,19 @@ The first bundle has the scripts that the page needs at once, and the second has
 """
 VIEWS_PRELOAD_LINK = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
 """HTML element that preloads the scripts of all views (kinds of pages) except the start page."""
+FIRST_STYLE_FILE = "css/first.css"
+"""Style sheet for the elements that HTML pages have before their scripts are loaded.
+
+The sheet is inserted into every HTML page. So a browser displays these elements without another request.
+"""
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
-"""Style sheets that are inserted into every HTML page, in this order. So a page is displayed without another request."""
+"""Style sheets for the elements that scripts add to HTML pages. STYLE_BUNDLE_PATH has their content, in this order."""
+STYLE_BUNDLE_PATH = "css/page.bundle.css"
+"""Path of the style sheet that HTML pages link to at their end. Scripts of a page wait until the browser has loaded it."""
 STYLES_PLACEHOLDER = b"<!-- styles -->"
-"""Placeholder in HTML pages for the content of STYLE_FILES."""
+"""Placeholder in HTML pages for the content of FIRST_STYLE_FILE."""
+_STYLE_COMMENT = re.compile(rb"\s*/\*.*?\*/", re.DOTALL)
+"""Pattern of a comment in a style sheet, with the white space before it. Browsers get the style sheets without comments."""
 
 
 class PageTemplates(Struct, frozen=True):
@@ -134,8 +144,9 @@ class PageTemplates(Struct, frozen=True):
             "Content-Security-Policy": policy,
             "ETag": f'"{self.digest}{sha256(html).hexdigest()[:16]}"',
             "Cache-Control": "no-cache",
-            # Lets the browser request the modules before the page itself has arrived.
-            "Link": f"</web/{self.digest}/{SCRIPT_PATHS_BY_PAGE[template_name][1]}>; rel=modulepreload",
+            # Lets the browser request the styles and modules before the page itself has arrived.
+            "Link": f"</web/{self.digest}/{STYLE_BUNDLE_PATH}>; rel=preload; as=style, "
+            f"</web/{self.digest}/{SCRIPT_PATHS_BY_PAGE[template_name][1]}>; rel=modulepreload",
         }
         return Response(HTTPStatus.OK, MEDIA_TYPE_BY_EXTENSION[".html"], html, headers)
 
@@ -151,11 +162,12 @@ class StaticFiles:
         }
         for paths in SCRIPT_PATHS_BY_PAGE.values():
             files |= make_bundles(files, *paths)
+        files[STYLE_BUNDLE_PATH] = b"".join(_STYLE_COMMENT.sub(b"", files[name]) for name in STYLE_FILES)
         digest = sha256()
         for name, body in files.items():
             digest.update(f"{name}\0{len(body)}\0".encode() + body)
         self.digest = digest.hexdigest()[:16]
-        style = b"".join(files[name] for name in STYLE_FILES).replace(
+        style = _STYLE_COMMENT.sub(b"", files[FIRST_STYLE_FILE]).replace(
             DIGEST_PLACEHOLDER, self.digest.encode()
         )
         style_hash = base64.b64encode(sha256(style).digest()).decode()

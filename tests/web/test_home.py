@@ -45,6 +45,16 @@ SAME_PLACES = """(drawn) => {
     size: [still.getAttribute('viewBox') === moving.getAttribute('viewBox')] };
 }"""
 
+STYLES_WITH_AND_WITHOUT_FURTHER_SHEET = """() => {
+  const sheet = document.querySelector('link[rel=stylesheet]');
+  return [true, false].map((disabled) => {
+    sheet.disabled = disabled;
+    return [...document.body.querySelectorAll(':not(link)')].map((each) => (
+      [null, '::before', '::after'].map((part) => `${each.outerHTML.slice(0, 80)} ${part}: ${getComputedStyle(each, part).cssText}`)));
+  });
+}"""
+"""JavaScript function that returns the styles of all elements, first without the sheet that the page links to, then with it."""
+
 CHANCES = """async (cases) => {
   const { chance } = await import(new URL('parts/values.js', document.querySelector('script[type=module]').src).href);
   return cases.map(([ahead, map, goal]) => chance(100 * ahead, { map, armies_to_win: goal }));
@@ -204,6 +214,21 @@ def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
         lambda: same() == {name: [True] for name in ("spots", "areas", "coast", "ferries", "roads", "size")}
     )
     context.close()
+
+
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [(1920, 1080), (1280, 720), (1024, 768), (844, 390), (768, 1024), (390, 844), (340, 640)],
+)
+@pytest.mark.parametrize("path", ["", "play"])
+def test_the_inlined_styles_are_all_that_the_first_view_needs(
+    empty: BrowserArena, page: Page, path: str, width: int, height: int
+) -> None:
+    page.route("**/*.js", lambda route: route.abort())
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{empty.url}{path}")
+    without, complete = page.evaluate(STYLES_WITH_AND_WITHOUT_FURTHER_SHEET)
+    assert without == complete, "move the rules of these elements to first.css"
 
 
 def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: BrowserArena, page: Page) -> None:

@@ -33,7 +33,10 @@ def test_each_page_preloads_its_bundles(
 ) -> None:
     answer = files.templates.render_page(is_start_page=start, is_embedded=embedded)
     page = answer.body.decode()
-    assert answer.headers["Link"] == f"</web/{files.digest}/js/{bundles[0]}>; rel=modulepreload"
+    assert answer.headers["Link"] == (
+        f"</web/{files.digest}/css/page.bundle.css>; rel=preload; as=style, "
+        f"</web/{files.digest}/js/{bundles[0]}>; rel=modulepreload"
+    )
     names = re.findall(r'(?:src|href)="/web/([^"]+\.js)"', page)
     assert [each.removeprefix(f"{files.digest}/js/") for each in names] == bundles
     for name in names:
@@ -53,12 +56,26 @@ def test_the_policy_allows_only_the_inlined_styles(files: StaticFiles) -> None:
     answer = files.templates.render_page()
     style = re.search(rb"<style>(.*)</style>", answer.body, re.DOTALL)
     assert style is not None
-    written = b"".join(
-        (PAGE_FOLDER / "css" / name).read_bytes() for name in ("page.css", "boards.css", "home.css")
-    )
-    assert style[1] == written.replace(b"{{digest}}", files.digest.encode())
+    assert style[1] == remove_comments("first.css").replace(b"{{digest}}", files.digest.encode())
     seal = base64.b64encode(hashlib.sha256(style[1]).digest()).decode()
     assert f"style-src 'self' 'sha256-{seal}';" in answer.headers["Content-Security-Policy"]
+
+
+def remove_comments(style_file_name: str) -> bytes:
+    """Return the content of a style sheet of the page without its comments."""
+    style = (PAGE_FOLDER / "css" / style_file_name).read_bytes()
+    return re.sub(rb"\s*/\*(?:[^*]|\*(?!/))*\*/", b"", style)
+
+
+@pytest.mark.parametrize("embedded", [False, True])
+def test_each_page_links_to_one_file_with_all_further_styles(files: StaticFiles, embedded: bool) -> None:
+    page = files.templates.render_page(is_embedded=embedded).body.decode()
+    before, link, after = page.partition('<link rel="stylesheet" href="/web/')
+    assert "</main>" in before, "the link would delay the first paint"
+    assert link
+    answer = files.answer_file(after.partition('"')[0], accepts_gzip=False)
+    assert answer is not None
+    assert answer.body == b"".join(map(remove_comments, ("page.css", "boards.css", "home.css")))
 
 
 @pytest.mark.parametrize("embedded", [False, True])
