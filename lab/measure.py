@@ -47,11 +47,11 @@ from arena.rating.pentanomial import (
     estimate_elo_difference,
 )
 
-DEFAULT_STRENGTHS = (500, 4_000, 32_000)
+DEFAULT_STRENGTHS_NODES_PER_MOVE = (500, 4_000, 32_000)
 """Strengths of the matches between equal searchers, in nodes per move. All matches are played at each strength."""
 STRONG_NODES_PER_MOVE, WEAK_NODES_PER_MOVE = 4_000, 500
 """Nodes per move of the strong searcher and of the weak searcher in the pairs of unequal matches."""
-OPENING_PLIES_RANGE = range(4, 10)
+RANDOM_OPENING_PLY_COUNTS = range(4, 10)
 """Numbers of random plies with which the matches begin. Successive openings use one number after the other, in a cycle.
 
 The player who moves first after the random plies is ahead: at 500 nodes on italy, Maxie won 67 % of the matches with the
@@ -74,20 +74,22 @@ MIN_LEADER_WINNING_CHANCE = 0.55
 class MatchStatistics:
     """Measured properties of one match.
 
-    move_count         number of moves after the opening
-    lead_change_count  number of changes of the leader; a player leads with a winning chance of at least MIN_LEADER_WINNING_CHANCE
-    is_comeback        True if the player who was behind after half of the moves won, and False if the other player won. None
-                       if nobody won, or nobody was behind.
-    recapture_count    number of moves that capture a territory that the previous move and the move before it captured, too
-    chance_gap         difference in winning chance between the best and the median move of the middle position; None in a
-                       match without moves
+    move_count                 number of moves after the opening
+    lead_change_count          number of changes of the leader; a player leads with a winning chance of at least
+                               MIN_LEADER_WINNING_CHANCE
+    is_comeback                True if the player who was behind after half of the moves won, and False if the other
+                               player won. None if nobody won, or nobody was behind.
+    recapture_count            number of moves that capture a territory that the previous move and the move before it
+                               captured, too
+    best_to_median_chance_gap  difference in winning chance between the best and the median move of the middle position;
+                               None in a match without moves
     """
 
     move_count: int
     lead_change_count: int
     is_comeback: bool | None
     recapture_count: int
-    chance_gap: float | None
+    best_to_median_chance_gap: float | None
 
 
 def compute_match_statistics(
@@ -101,7 +103,7 @@ def compute_match_statistics(
     # An estimate favours the player who made the last move; the mean of two successive reports has no such bias.
     chances = [
         compute_winning_chance(game, round((report.value + next_report.value) / 2))
-        for report, next_report in pairwise(match.reports)
+        for report, next_report in pairwise(match.search_reports)
     ]
     leaders = [
         Player.MAXIE if chance > 0.5 else Player.MINNIE
@@ -112,19 +114,19 @@ def compute_match_statistics(
     is_comeback = None
     if chances and match.winner is not None and chances[middle_index] != 0.5:
         is_comeback = (chances[middle_index] > 0.5) != (match.winner is Player.MAXIE)
-    chance_gap = None
+    best_to_median_chance_gap = None
     if match.positions:
-        chance_gap = compute_best_to_median_gap(
+        best_to_median_chance_gap = compute_best_to_median_gap(
             compute_reply_winning_chances(
                 game, searcher, match.positions[len(match.positions) // 2], max_nodes
             )
         )
     return MatchStatistics(
-        move_count=len(match.reports),
+        move_count=len(match.search_reports),
         lead_change_count=sum(leader is not next_leader for leader, next_leader in pairwise(leaders)),
         is_comeback=is_comeback,
         recapture_count=_count_recaptures(match),
-        chance_gap=chance_gap,
+        best_to_median_chance_gap=best_to_median_chance_gap,
     )
 
 
@@ -132,7 +134,7 @@ def _count_recaptures(match: PlayedMatch) -> int:
     """Return the number of moves that capture a territory that the previous move and the move before it captured, too."""
     captures = [  # for each ply, the captured territory or None
         report.move[1] if position.armies[report.move[0]] * position.armies[report.move[1]] < 0 else None
-        for position, report in zip(match.positions, match.reports, strict=True)
+        for position, report in zip(match.positions, match.search_reports, strict=True)
     ]
     return sum(
         captured is not None and captured == next_captured == third_captured
@@ -217,7 +219,7 @@ class MeasuredMatch:
     """Result of a match, and its measured properties: `statistics`, None for searchers of different strength."""
 
     winner: Player | None
-    reason: str
+    end_reason: str
     ply_count: int
     """Length of the match in plies, including the opening."""
     statistics: MatchStatistics | None
@@ -247,11 +249,13 @@ def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MeasuredMatch
 
     There must be at least one match.
     """
-    endings = Counter(match.reason for match in matches)
+    endings = Counter(match.end_reason for match in matches)
     plies = [match.ply_count for match in matches]
     statistics = [match.statistics for match in matches if match.statistics is not None]
     comebacks = [match.is_comeback for match in statistics if match.is_comeback is not None]
-    gaps = [match.chance_gap for match in statistics if match.chance_gap is not None]
+    gaps = [
+        match.best_to_median_chance_gap for match in statistics if match.best_to_median_chance_gap is not None
+    ]
     return EqualStrengthMatches(
         nodes=nodes_per_move,
         matches=len(matches),
@@ -336,7 +340,7 @@ class _MeasurementTask:
     file_openings    all openings of a file, by number; None to make openings of 4 to 9 random plies from `seed` and the number
     """
 
-    game: str
+    game_spec: str
     """Spec of the game (Riskless or a subclass of it), with which another process can load the game."""
     map: RisklessMap
     map_number: int
@@ -353,35 +357,35 @@ def measure_maps(
     maps: Sequence[RisklessMap],
     evaluator: str,
     *,
-    game: str = Riskless.name,
+    game_spec: str = Riskless.name,
     match_count: int,
     seed: int,
     process_count: int,
-    strengths: Sequence[int] = DEFAULT_STRENGTHS,
+    strengths_nodes_per_move: Sequence[int] = DEFAULT_STRENGTHS_NODES_PER_MOVE,
     openings: Sequence[Opening] | None = None,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> Generator[MeasuredMap, None, None]:
     """Play matches of engines on each map, and yield the measurements. Close the generator to end the matches in progress.
 
-    game           Riskless or a subclass of it, as its name or `FILE.py:Class`
-    match_count    number of matches between equal searchers of each strength. The strong and the weak searcher play as many
-                   matches, in pairs.
-    process_count  number of processes that play
-    strengths      nodes per move of the equal searchers
-    openings       openings for a single map, at least one for each match; None for random plies
-    on_progress    called with the number of matches played since the last call
+    game_spec                 Riskless or a subclass of it, as its name or `FILE.py:Class`
+    match_count               number of matches between equal searchers of each strength. The strong and the weak searcher
+                              play as many matches, in pairs.
+    process_count             number of processes that play
+    strengths_nodes_per_move  nodes per move of the equal searchers
+    openings                  openings for a single map, at least one for each match; None for random plies
+    on_progress               called with the number of matches played since the last call
 
     Raises BadSpec if the evaluator cannot be used with the game, BadWeights if its file is invalid, and ValueError for a
     Riskless map that is too large for the compiled engines.
     """
     # The longest tasks come first, so that no process waits for one of them at the end.
-    strengths_and_counts = [(nodes, nodes, match_count) for nodes in reversed(strengths)] + [
+    strengths_and_counts = [(nodes, nodes, match_count) for nodes in reversed(strengths_nodes_per_move)] + [
         (STRONG_NODES_PER_MOVE, WEAK_NODES_PER_MOVE, max(1, match_count // 2))
     ]
     tasks = [
         (
             _MeasurementTask(
-                game,
+                game_spec,
                 map,
                 map_number,
                 evaluator,
@@ -402,24 +406,31 @@ def measure_maps(
             for (task,), task_matches in map_results:
                 matches_by_nodes[task.nodes_per_move_a, task.nodes_per_move_b] += task_matches
                 on_progress(len(task_matches))
-            equals = [summarize_equal_matches(nodes, matches_by_nodes[nodes, nodes]) for nodes in strengths]
+            equals = [
+                summarize_equal_matches(nodes, matches_by_nodes[nodes, nodes])
+                for nodes in strengths_nodes_per_move
+            ]
             signal = summarize_unequal_pairs(
                 STRONG_NODES_PER_MOVE,
                 WEAK_NODES_PER_MOVE,
                 matches_by_nodes[STRONG_NODES_PER_MOVE, WEAK_NODES_PER_MOVE],
             )
-            map = _make_game(game, maps[map_number]).map
+            map = _make_game(game_spec, maps[map_number]).map
             yield MeasuredMap(
                 map.name, map.territory_cap, map.armies_to_win, map.ply_limit, evaluator, equals, signal
             )
 
 
 def choose_strengths(games: Sequence[Riskless]) -> Sequence[int]:
-    """Return the strengths (nodes per move) at which equal searchers play `games`: those in DEFAULT_STRENGTHS.
+    """Return the strengths (nodes per move) at which equal searchers play `games`: those in DEFAULT_STRENGTHS_NODES_PER_MOVE.
 
     If one of the games has no compiled search, the largest number is left out, because a search in Python is slow.
     """
-    return DEFAULT_STRENGTHS if all(map(has_compiled_search, games)) else DEFAULT_STRENGTHS[:-1]
+    return (
+        DEFAULT_STRENGTHS_NODES_PER_MOVE
+        if all(map(has_compiled_search, games))
+        else DEFAULT_STRENGTHS_NODES_PER_MOVE[:-1]
+    )
 
 
 def count_matches_to_play(map_count: int, match_count: int, strength_count: int) -> int:
@@ -433,12 +444,12 @@ def count_matches_to_play(map_count: int, match_count: int, strength_count: int)
     return map_count * (strength_count * match_count + 2 * max(1, match_count // 2))
 
 
-def _make_game(game_name: str, map: RisklessMap) -> Riskless:
-    return cast("type[Riskless]", CATALOGUE.load_game_class(game_name))(map)
+def _make_game(game_spec: str, map: RisklessMap) -> Riskless:
+    return cast("type[Riskless]", CATALOGUE.load_game_class(game_spec))(map)
 
 
 def _play_task_matches(task: _MeasurementTask) -> list[MeasuredMatch]:
-    game = _make_game(task.game, task.map)
+    game = _make_game(task.game_spec, task.map)
     settings = Settings(table_mb=TRANSPOSITION_TABLE_MB, foresee=False)
     with (
         closing(make_searcher(game, task.evaluator, settings)) as searcher_a,
@@ -458,7 +469,7 @@ def _play_matches(
             start = play_random_plies(
                 game,
                 random.Random(f"{task.seed}/{number}"),
-                OPENING_PLIES_RANGE[number % len(OPENING_PLIES_RANGE)],
+                RANDOM_OPENING_PLY_COUNTS[number % len(RANDOM_OPENING_PLY_COUNTS)],
             )
         else:
             start = find_position_after(game, task.file_openings[number])
@@ -471,6 +482,6 @@ def _play_matches(
                 compute_match_statistics(game, match, searcher_a, task.nodes_per_move_a) if is_equal else None
             )
             summaries.append(
-                MeasuredMatch(match.winner, match.reason, start.ply + len(match.positions), statistics)
+                MeasuredMatch(match.winner, match.end_reason, start.ply + len(match.positions), statistics)
             )
     return summaries

@@ -56,18 +56,19 @@ MAX_CONSECUTIVE_DUPLICATE_OPENINGS = 1_000
 class OpeningCriteria:
     """Tests that an opening must pass, and the settings of the searches that test it. Winning chances are from 0 to 1.
 
-    is_exact           True for searches that find minimax's exact value; False for searches that also prune moves that look bad
+    uses_exact_search  True for searches that find minimax's exact value; False for searches that also prune moves that
+                       look bad
     nodes_per_opening  number of nodes for the search of an opening; each reply gets a quarter of them (REPLY_NODES_DIVISOR)
     """
 
     evaluator: str
-    is_exact: bool
+    uses_exact_search: bool
     nodes_per_opening: int
-    max_chance_deviation: float
+    max_winning_chance_deviation: float
     """Maximum difference between Maxie's winning chance and one half."""
-    min_reply_gap: float
+    min_reply_chance_gap: float
     """Minimum difference in winning chance between the best and the median reply to an opening."""
-    strengths: tuple[int, ...]
+    strengths_nodes_per_move: tuple[int, ...]
     """Strengths of test matches between equal engines, in nodes per move.
 
     At each strength, two matches are played, and each player must score at least half a point in them.
@@ -78,7 +79,7 @@ class OpeningCriteria:
 
 def make_openings(
     map: RisklessMap,
-    plies: int,
+    ply_count: int,
     criteria: OpeningCriteria,
     *,
     seed: int,
@@ -86,7 +87,7 @@ def make_openings(
     process_count: int = 1,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> Generator[Opening, None, None]:
-    """Yield random openings that meet `criteria`, alternating between `plies` and `plies + 1` moves.
+    """Yield random openings that meet `criteria`, alternating between `ply_count` and `ply_count + 1` moves.
 
     No two openings lead to the same position. The same `seed` gives the same openings. The caller closes the generator
     when it has enough of them.
@@ -98,7 +99,7 @@ def make_openings(
     Raises BadWeights if the evaluator's file is invalid, and ValueError for a map that is too large for the compiled
     engines.
     """
-    candidates = islice(_draw_distinct_openings(map, plies, seed), max_candidates)
+    candidates = islice(_draw_distinct_openings(map, ply_count, seed), max_candidates)
     chunks = iter(lambda: tuple(islice(candidates, OPENINGS_PER_TASK)), ())
     tested_chunks = map_in_processes(
         _filter_openings, ((map, criteria, chunk) for chunk in chunks), process_count
@@ -109,14 +110,14 @@ def make_openings(
         for (_, _, chunk), openings_kept in tested_chunks:
             on_progress(len(chunk))
             for opening in openings_kept:
-                (shorter_openings if len(opening) == plies else longer_openings).append(opening)
+                (shorter_openings if len(opening) == ply_count else longer_openings).append(opening)
             while shorter_openings and longer_openings:
                 yield shorter_openings.popleft()
                 yield longer_openings.popleft()
 
 
-def _draw_distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
-    """Yield random openings that lead to different positions, alternating between `plies` and `plies + 1` moves.
+def _draw_distinct_openings(map: RisklessMap, ply_count: int, seed: int) -> Iterator[Opening]:
+    """Yield random openings that lead to different positions, alternating between `ply_count` and `ply_count + 1` moves.
 
     The iterator ends after MAX_CONSECUTIVE_DUPLICATE_OPENINGS openings in a row without a new position.
     """
@@ -124,7 +125,7 @@ def _draw_distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator
     seen_keys: set[object] = set()
     fruitless_tries = 0
     for number in count():
-        opening = make_random_opening(game, plies + number % 2, f"{seed}/{number}")
+        opening = make_random_opening(game, ply_count + number % 2, f"{seed}/{number}")
         position_key = game.repetition_key(find_position_after(game, opening))
         fruitless_tries = fruitless_tries + 1 if position_key in seen_keys else 0
         if fruitless_tries > MAX_CONSECUTIVE_DUPLICATE_OPENINGS:
@@ -139,7 +140,7 @@ def _filter_openings(
 ) -> list[Opening]:
     """Return the openings that pass the tests of `criteria`, in the order of `openings`."""
     game = Riskless(map)
-    settings = Settings(table_mb=TRANSPOSITION_TABLE_MB, exact=criteria.is_exact, foresee=False)
+    settings = Settings(table_mb=TRANSPOSITION_TABLE_MB, exact=criteria.uses_exact_search, foresee=False)
     with closing(Searcher(game, weights_for(game, criteria.evaluator), settings)) as searcher:
         return [
             opening
@@ -158,13 +159,15 @@ def _meets_criteria(
     chance = compute_winning_chance(
         game, search_depth_averaged_value(searcher, position, criteria.nodes_per_opening, criteria.max_depth)
     )
-    if abs(chance - 0.5) > criteria.max_chance_deviation:
+    if abs(chance - 0.5) > criteria.max_winning_chance_deviation:
         return False
     reply_nodes = max(1, criteria.nodes_per_opening // REPLY_NODES_DIVISOR)
     median_gap = compute_best_to_median_gap(
         compute_reply_winning_chances(game, searcher, position, reply_nodes, criteria.max_depth)
     )
-    return median_gap >= criteria.min_reply_gap and _has_even_test_matches(game, searcher, criteria, position)
+    return median_gap >= criteria.min_reply_chance_gap and _has_even_test_matches(
+        game, searcher, criteria, position
+    )
 
 
 def _has_even_test_matches(
@@ -178,7 +181,7 @@ def _has_even_test_matches(
     The two matches are between equal engines.
     """
     seats = dict.fromkeys(Player, searcher)
-    for nodes in criteria.strengths:
+    for nodes in criteria.strengths_nodes_per_move:
         matches = [
             play_match(game, position, seats, max(1, int(nodes * factor)))
             for factor in TEST_MATCH_NODE_FACTORS

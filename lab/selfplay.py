@@ -25,15 +25,15 @@ from arena.games.tictactoe import TicTacToe
 from arena.match.repetition import RepetitionCounter
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION, REPETITION_DETAIL_PREFIX
 
-RANDOM_START_PLIES_RANGE = (4, 40)
+MIN_AND_MAX_RANDOM_START_PLIES = (4, 40)
 """Minimum and maximum number of random plies before a match from which weights are learned."""
-TICTACTOE_RANDOM_START_PLIES_RANGE = (0, 3)
+MIN_AND_MAX_TICTACTOE_RANDOM_START_PLIES = (0, 3)
 """Minimum and maximum number of random plies before a match of tic-tac-toe from which weights are learned."""
 LEARNING_TRANSPOSITION_TABLE_MB = 2
 """Size in MiB of each searcher's transposition table, in matches from which weights are learned."""
 MAX_RANDOM_START_ATTEMPTS = 20
 """Maximum number of attempts to reach an unfinished position by random plies. If all fail, half as many plies are played."""
-CUT_OFF_REASON = "cut"
+CUT_OFF_END_REASON = "cut"
 """End reason of a match that `play_match` stopped as a draw, because it reached `max_plies` plies."""
 
 
@@ -61,38 +61,42 @@ def make_searcher_with_weights(game: Game[Any, Any], weights: Mapping[str, int])
 
 @dataclass(frozen=True)
 class PlayedMatch:
-    """Finished match: `positions` has the position before each move, `reports` the last report of the search for the move."""
+    """Finished match: the position before each move, and the last report of the search for each move."""
 
     winner: Player | None
     """Player who won the match; None for a draw."""
-    reason: str
-    """Reason for the end of the match: the game's own (`Outcome.reason_code`), `repetition`, or `cut` (CUT_OFF_REASON)."""
+    end_reason: str
+    """Reason for the end of the match: the game's own (`Outcome.reason_code`), `repetition`, or `cut` (CUT_OFF_END_REASON)."""
     positions: tuple[Any, ...]
-    reports: tuple[SearchReport[Any], ...]
+    search_reports: tuple[SearchReport[Any], ...]
 
 
-def play_random_plies(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
-    """Return an unfinished position after `plies` random plies from the game's start.
+def play_random_plies(game: Game[Any, Any], rng: random.Random, ply_count: int) -> Any:
+    """Return an unfinished position after `ply_count` random plies from the game's start.
 
     If MAX_RANDOM_START_ATTEMPTS matches end sooner, try half as many plies, and so on.
     """
     while True:
         for _ in range(MAX_RANDOM_START_ATTEMPTS):
             position = game.start()
-            for _ in range(plies):
+            for _ in range(ply_count):
                 moves = game.moves(position)
                 if not moves:
                     break
                 position = game.successor(position, rng.choice(moves))
             if game.outcome(position) is None:
                 return position
-        plies //= 2
+        ply_count //= 2
 
 
-def make_random_training_start(game: Game[Any, Any], rng: random.Random) -> Any:
+def make_random_training_start_position(game: Game[Any, Any], rng: random.Random) -> Any:
     """Return an unfinished position after a random number of random plies from the game's start."""
-    plies = TICTACTOE_RANDOM_START_PLIES_RANGE if isinstance(game, TicTacToe) else RANDOM_START_PLIES_RANGE
-    return play_random_plies(game, rng, rng.randint(*plies))
+    ply_count_limits = (
+        MIN_AND_MAX_TICTACTOE_RANDOM_START_PLIES
+        if isinstance(game, TicTacToe)
+        else MIN_AND_MAX_RANDOM_START_PLIES
+    )
+    return play_random_plies(game, rng, rng.randint(*ply_count_limits))
 
 
 def play_match(
@@ -128,34 +132,38 @@ def play_match(
         reports.append(report)
         position = game.successor(position, report.move)
     if outcome is None:
-        return PlayedMatch(None, CUT_OFF_REASON, tuple(positions), tuple(reports))
+        return PlayedMatch(None, CUT_OFF_END_REASON, tuple(positions), tuple(reports))
     return PlayedMatch(outcome.winner, outcome.reason_code, tuple(positions), tuple(reports))
 
 
 def search_depth_averaged_value(
-    searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
+    searcher: DeepeningSearcher, position: Any, max_nodes: int, max_depth: int = MAX_DEPTH
 ) -> int:
     """Return the mean of the values that a search finds at its last two depths.
 
     If the last value is a certain win or loss, return it alone.
 
     max_nodes  maximum number of nodes of the search
-    depth      maximum depth, in plies
+    max_depth  maximum depth, in plies
 
     The mean smooths the difference between odd and even depths: an estimate favours the player who made the last move.
     """
-    reports = searcher.deepen(position, max_depth=depth, max_nodes=max_nodes)
+    reports = searcher.deepen(position, max_depth=max_depth, max_nodes=max_nodes)
     values = [report.value for report in reports if report.is_depth_finished][-2:]
     return values[-1] if is_decided(values[-1]) else round(sum(values) / len(values))
 
 
 def compute_reply_winning_chances(
-    game: Game[Any, Any], searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
+    game: Game[Any, Any],
+    searcher: DeepeningSearcher,
+    position: Any,
+    max_nodes: int,
+    max_depth: int = MAX_DEPTH,
 ) -> list[float]:
     """Return the winning chances of the player to move after each move in `position`, in descending order.
 
     max_nodes  maximum number of nodes of the search for each move
-    depth      maximum depth, in plies
+    max_depth  maximum depth, in plies
     """
     player = game.player(position)
     values = []
@@ -164,7 +172,7 @@ def compute_reply_winning_chances(
         outcome = game.outcome(position_after)
         if outcome is None:
             searcher.clear()
-            values.append(search_depth_averaged_value(searcher, position_after, max_nodes, depth))
+            values.append(search_depth_averaged_value(searcher, position_after, max_nodes, max_depth))
         else:
             values.append(compute_outcome_value(outcome, 1))
     chances = (compute_winning_chance(game, value) for value in values)

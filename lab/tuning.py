@@ -40,7 +40,7 @@ from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import (
     PlayedMatch,
-    make_random_training_start,
+    make_random_training_start_position,
     make_searcher_with_weights,
     play_match,
     search_depth_averaged_value,
@@ -57,11 +57,11 @@ The fit minimizes the mean log loss of a sample, in nats, plus a penalty: half o
 squared changes of the weights. For the penalty, each feature is scaled to a root mean square of 1.
 """
 MAX_NEWTON_ITERATIONS = 30
-FIRST_LOGISTIC_SLOPE = 0.001
+INITIAL_LOGISTIC_SLOPE = 0.001
 """Slope of the curve of winning chances for the first fit if all weights are 0, in log-odds per unit of the weighted sum."""
 RESULT_HALF_LIFE_PLIES = 80
 """Number of plies before a match's end at which its result has half the effect: there, a win (1) counts as 0.75."""
-SAMPLES_PER_MATCH = 24
+MAX_SAMPLES_PER_MATCH = 24
 """Maximum number of samples (training positions) from one match."""
 TARGET_SEARCH_NODES_FACTOR = 10
 """Number of nodes searched for the target of a sample, as a multiple of the nodes searched per move."""
@@ -76,7 +76,7 @@ MAX_START_CHANCE_IMBALANCE = 0.3
 """Maximum difference between the chance of winning and one half at the start of a match."""
 MAX_START_POSITION_ATTEMPTS = 12
 """Number of random start positions that are tried for a match before an uneven one is used."""
-MAX_MATCH_PLIES = 250
+MAX_TRAINING_MATCH_PLIES = 250
 """Maximum number of plies of a match. After so many plies, one side is usually clearly ahead."""
 
 
@@ -144,7 +144,7 @@ def play_training_matches(
         weight_factors = compute_weight_factors(game)
         with closing(make_searcher_with_weights(game, weights)) as searcher:
             for number in range(game_index * match_count, (game_index + 1) * match_count):
-                match = _play_match(game, searcher, nodes_per_move, rng)
+                match = _play_training_match(game, searcher, nodes_per_move, rng)
                 for position, target in _sample_positions(
                     game, searcher, match, TARGET_SEARCH_NODES_FACTOR * nodes_per_move, rng
                 ):
@@ -161,18 +161,18 @@ def play_training_matches(
     )
 
 
-def _play_match(
+def _play_training_match(
     game: Game[Any, Any], searcher: Searcher[Any, Any], nodes_per_move: int, rng: random.Random
 ) -> PlayedMatch:
     """Play and return a match of the searcher against itself, from a random start that the searcher considers nearly even."""
     for _ in range(MAX_START_POSITION_ATTEMPTS):
-        start = make_random_training_start(game, rng)
+        start = make_random_training_start_position(game, rng)
         if (
             abs(_search_winning_chance(game, searcher, start, nodes_per_move) - 0.5)
             <= MAX_START_CHANCE_IMBALANCE
         ):
             break
-    return play_match(game, start, dict.fromkeys(Player, searcher), nodes_per_move, MAX_MATCH_PLIES)
+    return play_match(game, start, dict.fromkeys(Player, searcher), nodes_per_move, MAX_TRAINING_MATCH_PLIES)
 
 
 def _search_winning_chance(
@@ -194,7 +194,7 @@ def _sample_positions(
     """
     result = _compute_maxie_result(game, match)
     ply_count = len(match.positions)
-    for ply in rng.sample(range(ply_count), min(ply_count, SAMPLES_PER_MATCH)):
+    for ply in rng.sample(range(ply_count), min(ply_count, MAX_SAMPLES_PER_MATCH)):
         position, is_played = match.positions[ply], True
         for _ in range(rng.choice(SAMPLE_RANDOM_PLIES_CHOICES)):
             next_position = game.successor(position, rng.choice(game.moves(position)))
@@ -246,7 +246,7 @@ def count_outcomes_by_category(
         category_of = make_category_function(game)
         with closing(make_searcher_with_weights(game, weights)) as searcher:
             for _ in range(match_count):
-                match = _play_match(game, searcher, nodes_per_move, rng)
+                match = _play_training_match(game, searcher, nodes_per_move, rng)
                 for position in match.positions:
                     outcome_counts = counts_by_category.setdefault(category_of(position), [0, 0, 0])
                     if match.winner is None:
@@ -284,7 +284,7 @@ def fit_weights(
             # A falling curve would keep weights that prefer the worse position: their product with it predicts as well.
             slopes = np.abs(slopes)
         else:
-            slopes, tempos = np.full(game_count, FIRST_LOGISTIC_SLOPE), np.zeros(game_count)
+            slopes, tempos = np.full(game_count, INITIAL_LOGISTIC_SLOPE), np.zeros(game_count)
         columns = np.hstack([samples.features * slopes[samples.game_indexes][:, None], tempo_columns])
         fitted = _fit_logistic(
             columns[~held_out],
@@ -335,24 +335,28 @@ def _fit_slope_and_tempo_by_game(
     return slopes, tempos
 
 
-def _fit_logistic(features: FloatArray, targets: FloatArray, prior: FloatArray, ridge: float) -> FloatArray:
-    """Return the weights of a logistic regression with a ridge penalty towards `prior`, by Newton's method.
+def _fit_logistic(
+    features: FloatArray, targets: FloatArray, prior_weights: FloatArray, ridge_strength: float
+) -> FloatArray:
+    """Return the weights of a logistic regression with a ridge penalty towards `prior_weights`, by Newton's method.
 
     features, targets  features of each sample, one row per sample, and its target from 0 to 1
-    prior              weights to which the penalty pulls the fit
-    ridge              strength of the penalty
+    prior_weights      weights to which the penalty pulls the fit
+    ridge_strength     strength of the penalty
     """
     feature_spreads = np.maximum(np.sqrt(np.mean(features**2, axis=0)), 1e-9)
     scaled_features = features / feature_spreads
-    scaled_prior = prior * feature_spreads
+    scaled_prior = prior_weights * feature_spreads
     weights = scaled_prior.copy()
     for _ in range(MAX_NEWTON_ITERATIONS):
         predicted = 1 / (1 + np.exp(-np.clip(scaled_features @ weights, -30, 30)))
-        gradient = scaled_features.T @ (predicted - targets) / len(targets) + ridge * (weights - scaled_prior)
+        gradient = scaled_features.T @ (predicted - targets) / len(targets) + ridge_strength * (
+            weights - scaled_prior
+        )
         newton_weights = np.maximum(predicted * (1 - predicted), 1e-6)
         curvature = (scaled_features * newton_weights[:, None]).T @ scaled_features / len(
             targets
-        ) + ridge * np.eye(len(weights))
+        ) + ridge_strength * np.eye(len(weights))
         newton_step = np.linalg.solve(curvature, gradient)
         weights -= newton_step
         if np.abs(newton_step).max() < 1e-9:

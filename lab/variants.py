@@ -108,7 +108,7 @@ def _load_base_map(map_name: str) -> RisklessMap:
         raise MapError(f"{map_name:.60}: {error}") from None
 
 
-PLANAR_MAP_SIZES = range(5, 65)
+PLANAR_MAP_TERRITORY_COUNTS = range(5, 65)
 """Allowed numbers of territories of a random planar map."""
 PLANAR_MAP_WIDTH, PLANAR_MAP_HEIGHT = 100, 60
 """Size of the rectangle in which the territories of a random planar map lie, in units of map coordinates."""
@@ -124,9 +124,9 @@ def make_planar_map(territory_count: int, map_number: int) -> RisklessMap:
     about 3.5 roads. Servers do not offer these maps to clients, because it takes O(n³) time to generate n territories.
     Raises ValueError for another number of territories.
     """
-    if territory_count not in PLANAR_MAP_SIZES:
+    if territory_count not in PLANAR_MAP_TERRITORY_COUNTS:
         raise ValueError(
-            f"a random planar map must have {PLANAR_MAP_SIZES[0]} to {PLANAR_MAP_SIZES[-1]} territories, not {territory_count}"
+            f"a random planar map must have {PLANAR_MAP_TERRITORY_COUNTS[0]} to {PLANAR_MAP_TERRITORY_COUNTS[-1]} territories, not {territory_count}"
         )
     rng = random.Random(f"planar {territory_count} {map_number}")
     places = [

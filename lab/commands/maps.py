@@ -25,7 +25,7 @@ from arena.maps.loader import AnnotatedMap, MapError, list_built_in_map_names, l
 from arena.maps.svg import render_map_svg
 from arena.maps.text_map import draw_text_map
 
-MAX_PICTURE_COLUMNS = 100
+MAX_TEXT_MAP_COLUMNS = 100
 """Maximum width of a map that is drawn as text, in characters. A map that is not printed on a terminal has this width."""
 
 
@@ -90,7 +90,7 @@ def show_command(
         f"{map.territory_count} territories, {len(list_roads(map))} roads, cap {map.territory_cap}; "
         f"{map.armies_to_win} armies win, ply {map.ply_limit} is a draw\n"
     )
-    width = min(out.width, MAX_PICTURE_COLUMNS) if out.is_terminal else MAX_PICTURE_COLUMNS
+    width = min(out.width, MAX_TEXT_MAP_COLUMNS) if out.is_terminal else MAX_TEXT_MAP_COLUMNS
     picture, has_names = draw_text_map(
         annotated_map, column_count=width, use_braille_dots=out.encoding.startswith("utf")
     )

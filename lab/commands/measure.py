@@ -136,8 +136,8 @@ def measure_command(
             measurements = measure_maps(
                 boards,
                 evaluator or ("plain" if has_custom_kernel(games[0]) else DEFAULT_EVALUATOR),
-                game=CATALOGUE.get_game_spec(name),
-                strengths=strengths,
+                game_spec=CATALOGUE.get_game_spec(name),
+                strengths_nodes_per_move=strengths,
                 match_count=matches,
                 openings=fixed_openings,
                 seed=seed,

@@ -35,7 +35,7 @@ from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.openings_file import FINGERPRINT_LINE_PREFIX, compute_map_fingerprint
 from arena.protocol.values import Opening
 
-MAX_TRIES_PER_OPENING = 1_000
+MAX_CANDIDATES_PER_OPENING = 1_000
 """Maximum number of random openings that are tested, for each opening to be found (--count)."""
 
 DEFAULT_ENGINE = "alphabeta"
@@ -139,12 +139,12 @@ def make_command(
     path = output or Path(f"{board.name.replace(':', '-')}-openings.txt")
     criteria = OpeningCriteria(
         evaluator=engine_spec.option_values["evaluator"],
-        is_exact=engine_spec.option_values["exact"] == "yes",
+        uses_exact_search=engine_spec.option_values["exact"] == "yes",
         max_depth=engine_spec.option_values["depth"],
         nodes_per_opening=nodes,
-        max_chance_deviation=window / 100,
-        min_reply_gap=gap / 100,
-        strengths=strength_nodes,
+        max_winning_chance_deviation=window / 100,
+        min_reply_chance_gap=gap / 100,
+        strengths_nodes_per_move=strength_nodes,
     )
     kept_openings: list[Opening] = []
     tested_count = 0
@@ -163,7 +163,7 @@ def make_command(
                 plies,
                 criteria,
                 seed=seed,
-                max_candidates=MAX_TRIES_PER_OPENING * count,
+                max_candidates=MAX_CANDIDATES_PER_OPENING * count,
                 process_count=processes or len(list_usable_cores()),
                 on_progress=report_progress,
             )

@@ -41,13 +41,13 @@ class SolvedMap:
 
     map: RisklessMap
     table: SolvedTable
-    seconds: float | None
+    solving_seconds: float | None
     """Duration of solving, in seconds; None if the map was not solved now, because its table existed."""
     verification: Verification | None
     """Result of the check with the option `--verify`; None without this option."""
 
     @property
-    def start_value(self) -> SolvedValue:
+    def start_position_value(self) -> SolvedValue:
         """Return the value of the map's starting position for Maxie, who moves first, in a match without a ply limit."""
         return self.table.probe_board(self.map.start)
 
@@ -137,7 +137,7 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
             else "even with the smallest cap that its start allows, it is too large"
         )
         raise CommandError(
-            f"{map.name} is too large: {_format_count(boards.board_count)} boards take "
+            f"{map.name} is too large: {_format_board_count(boards.board_count)} boards take "
             f"{_format_bytes(cost.peak_memory_bytes if cost is not None else CODE_BYTES_PER_BOARD * boards.board_count)} of memory, but only "
             f"{decimal(available_bytes)} are available; {cap_advice}"
         )
@@ -171,7 +171,7 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
     return time.monotonic() - start_time
 
 
-def _format_count(board_count: int) -> str:
+def _format_board_count(board_count: int) -> str:
     return f"{board_count:,}" if board_count < 10**15 else f"10^{int(log10(board_count))}"
 
 
@@ -190,7 +190,7 @@ def _verify_table_with_progress(table: SolvedTable, thread_count: int) -> Verifi
 
 
 def _make_json_fields(solved: SolvedMap) -> dict[str, Any]:
-    header, map, start = solved.table.header, solved.map, solved.start_value
+    header, map, start = solved.table.header, solved.map, solved.start_position_value
     boards = solved.table.numbering
     return {
         "map": map.name,
@@ -205,16 +205,16 @@ def _make_json_fields(solved: SolvedMap) -> dict[str, Any]:
         "value": start.result.value,
         "plies": start.plies,
         "longest": header.longest,
-        "longest_position": _find_longest_win_position(solved),
+        "longest_position": _format_longest_win_position(solved),
         "file": str(solved.table.path),
         "bytes": solved.table.size_bytes,
-        "seconds": solved.seconds,
-        "peak_memory": _measure_peak_memory_bytes() if solved.seconds is not None else None,
-        "verified": solved.verification.totals.open if solved.verification is not None else None,
+        "seconds": solved.solving_seconds,
+        "peak_memory": _measure_peak_memory_bytes() if solved.solving_seconds is not None else None,
+        "verified": solved.verification.board_counts.open if solved.verification is not None else None,
     }
 
 
-def _find_longest_win_position(solved: SolvedMap) -> str | None:
+def _format_longest_win_position(solved: SolvedMap) -> str | None:
     header = solved.table.header
     if not header.longest:
         return None
@@ -228,7 +228,7 @@ def _measure_peak_memory_bytes() -> int:
 
 
 def _print_solution(solved: SolvedMap) -> None:
-    header, start = solved.table.header, solved.start_value
+    header, start = solved.table.header, solved.start_position_value
     counts = header.totals
     totals_text = ", ".join(
         f"{number:,} {outcome} ({100 * number / max(1, counts.open):.2f} %)"
@@ -239,15 +239,15 @@ def _print_solution(solved: SolvedMap) -> None:
         f"{counts.open:,} boards in play, for the player to move: {totals_text}",
     ]
     if header.longest:
-        lines.append(f"longest win: {header.longest} plies, from {_find_longest_win_position(solved)}")
+        lines.append(f"longest win: {header.longest} plies, from {_format_longest_win_position(solved)}")
     lines.append(f"table: {solved.table.path}, {decimal(solved.table.size_bytes)}")
-    if solved.seconds is not None:
+    if solved.solving_seconds is not None:
         lines.append(
-            f"solved in {solved.seconds:.1f} s, using at most {decimal(_measure_peak_memory_bytes())} of memory"
+            f"solved in {solved.solving_seconds:.1f} s, using at most {decimal(_measure_peak_memory_bytes())} of memory"
         )
     if solved.verification is not None and not solved.verification.errors:
         lines.append(
-            f"verified: the values of all {solved.verification.totals.open:,} boards follow from those of their successors"
+            f"verified: the values of all {solved.verification.board_counts.open:,} boards follow from those of their successors"
         )
     out.print("\n".join(lines))
 

@@ -16,7 +16,7 @@ from arena.solved.zstandard import zstd
 
 CHECKPOINT_ZSTD_LEVEL = 1
 
-Codes = npt.NDArray[np.uint16]
+CodeArray = npt.NDArray[np.uint16]
 
 
 class BadCheckpoint(ValueError):
@@ -43,7 +43,7 @@ _decode = msgspec.json.Decoder(_CheckpointHeader).decode
 
 
 def save_checkpoint(
-    path: Path, map_digest: str, solved_plies: int, codes: Codes, *, is_finished: bool
+    path: Path, map_digest: str, solved_plies: int, codes: CodeArray, *, is_finished: bool
 ) -> None:
     """Write a checkpoint file with the results that the solver has so far.
 
@@ -67,7 +67,7 @@ class LoadedCheckpoint(NamedTuple):
     """Number n of plies: all wins and losses in at most n plies are known."""
     is_finished: bool
     """True if all boards are solved."""
-    codes: Codes
+    codes: CodeArray
     """Codes (encoded values, see solved.solved_value) of the representative boards, in the order of their numbers."""
 
 

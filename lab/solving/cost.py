@@ -23,7 +23,7 @@ The copies are an array, the array's bytes, the compressed bytes, and the compre
 """
 CLASSIFICATION_SECONDS_PER_BOARD = 50e-9
 """CPU seconds per board for the classification, the solver's first pass over all boards. Measured with the map `m1`."""
-PACK_SECONDS_PER_BOARD = 400e-9
+PACKING_SECONDS_PER_BOARD = 400e-9
 """CPU seconds per board for compressing the finished table. Measured with the map `m1`."""
 RETROGRADE_SECONDS_PER_BOARD = 2e-6
 """CPU seconds per representative board for the whole retrograde analysis. Measured with the map `m1`."""
@@ -58,7 +58,7 @@ class SolvingCost:
     def estimate_seconds(self, core_count: int) -> float:
         """Return the estimated duration of solving on `core_count` CPU cores, in seconds."""
         cpu_seconds = (
-            CLASSIFICATION_SECONDS_PER_BOARD + PACK_SECONDS_PER_BOARD
+            CLASSIFICATION_SECONDS_PER_BOARD + PACKING_SECONDS_PER_BOARD
         ) * self.boards.board_count + RETROGRADE_SECONDS_PER_BOARD * self.representative_count
         return 2 + cpu_seconds / core_count
 

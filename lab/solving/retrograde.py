@@ -62,18 +62,24 @@ def compile_iteration_kernel(solver_game: SolverGame) -> Any:
     )
 
     def find_wins_and_losses(
-        rules: Any, scratch: Any, codes: Any, undecided_numbers: Any, first: Any, last: Any, plies: Any
+        rules: Any,
+        scratch: Any,
+        codes: Any,
+        undecided_position_numbers: Any,
+        first: Any,
+        last: Any,
+        plies: Any,
     ) -> Any:
-        """Find the positions in undecided_numbers[first:last] that are won or lost in exactly `plies` plies.
+        """Find the positions in undecided_position_numbers[first:last] that are won or lost in exactly `plies` plies.
 
         Write their codes (encoded values) to `codes`. Move the numbers of the positions that stay undecided to the front
-        of undecided_numbers[first:last], in the same order, and return the index after the last of them. `scratch` is
+        of undecided_position_numbers[first:last], in the same order, and return the index after the last of them. `scratch` is
         working memory.
         """
         undecided = 2 * plies + 2
         end = first
         for index in range(first, last):
-            number = undecided_numbers[index]
+            number = undecided_position_numbers[index]
             count = write_successor_numbers(rules, scratch, number)
             lost = 1
             won = 0
@@ -87,7 +93,7 @@ def compile_iteration_kernel(solver_game: SolverGame) -> Any:
             if won | lost:
                 write_value_code(rules, scratch, number, codes, undecided + won)
             else:
-                undecided_numbers[end] = number
+                undecided_position_numbers[end] = number
                 end += 1
         return end
 
@@ -98,28 +104,29 @@ def compile_iteration_kernel(solver_game: SolverGame) -> Any:
 class RetrogradeAnalysis:
     """State of the retrograde analysis of a game: the values known so far, and the positions that are still undecided.
 
-    solver_game        the game
-    rules              rules of the game, as the functions of `solver_game` read them
-    codes              code (encoded value, see solved.solved_value) of each position, by its number; less than 2 if no win or
-                       loss is known
-    undecided_numbers  numbers of the undecided representative positions, which fill only some ranges of the array
-    undecided_ranges   filled ranges of `undecided_numbers`, each as (index of its first number, index after its last)
-    scratch_words      size of each thread's scratch array, in words
+    solver_game                 the game
+    rules_array                 rules of the game, as the functions of `solver_game` read them
+    codes                       code (encoded value, see solved.solved_value) of each position, by its number; less than 2
+                                if no win or loss is known
+    undecided_position_numbers  numbers of the undecided representative positions, which fill only some ranges of the array
+    undecided_position_ranges   filled ranges of `undecided_position_numbers`, each as (index of its first number, index
+                                after its last)
+    scratch_word_count          size of each thread's scratch array, in words
     """
 
     solver_game: SolverGame
-    rules: npt.NDArray[np.int64]
+    rules_array: npt.NDArray[np.int64]
     codes: npt.NDArray[np.uint16]
-    undecided_numbers: npt.NDArray[Any]
-    undecided_ranges: list[tuple[int, int]]
-    scratch_words: int
+    undecided_position_numbers: npt.NDArray[Any]
+    undecided_position_ranges: list[tuple[int, int]]
+    scratch_word_count: int
     solved_plies: int = 0
     """Number n of plies: all wins and losses in at most n plies are known."""
 
     @property
-    def undecided_count(self) -> int:
+    def undecided_position_count(self) -> int:
         """Return the number of undecided representative positions."""
-        return sum(last - first for first, last in self.undecided_ranges)
+        return sum(last - first for first, last in self.undecided_position_ranges)
 
     def run_next_iteration(self, workers: Executor, on_range_done: Callable[[], None]) -> int:
         """Find all positions that are won or lost in `solved_plies` + 1 plies, and return their number.
@@ -127,7 +134,7 @@ class RetrogradeAnalysis:
         If the number is 0, all positions that are still undecided are draws.
 
         workers        executor whose threads share the work
-        on_range_done  function that is called when one of the `undecided_ranges` is done
+        on_range_done  function that is called when one of the `undecided_position_ranges` is done
 
         Raises WinTooLong if a win takes more plies than a code can hold.
         """
@@ -139,18 +146,23 @@ class RetrogradeAnalysis:
         run = compile_iteration_kernel(self.solver_game)
 
         def search_range(undecided_range: tuple[int, int]) -> tuple[int, int]:
-            scratch = np.zeros(self.scratch_words, np.int64)
+            scratch = np.zeros(self.scratch_word_count, np.int64)
             return undecided_range[0], run(
-                self.rules, scratch, self.codes, self.undecided_numbers, *undecided_range, plies
+                self.rules_array,
+                scratch,
+                self.codes,
+                self.undecided_position_numbers,
+                *undecided_range,
+                plies,
             )
 
-        undecided_before = self.undecided_count
-        undecided_ranges = []
-        for undecided_range in workers.map(search_range, self.undecided_ranges):
-            undecided_ranges.append(undecided_range)
+        undecided_before = self.undecided_position_count
+        undecided_position_ranges = []
+        for undecided_range in workers.map(search_range, self.undecided_position_ranges):
+            undecided_position_ranges.append(undecided_range)
             on_range_done()
-        self.undecided_ranges = undecided_ranges
-        decided = undecided_before - self.undecided_count
+        self.undecided_position_ranges = undecided_position_ranges
+        decided = undecided_before - self.undecided_position_count
         if decided:
             self.solved_plies = plies
         return decided

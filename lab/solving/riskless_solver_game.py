@@ -86,7 +86,7 @@ RISKLESS_SOLVER_GAME = SolverGame("riskless", write_successor_numbers, write_val
 
 
 @cache
-def make_classification_kernel() -> Any:
+def make_board_classification_kernel() -> Any:
     """Return the compiled function `classify_boards`, which makes the first pass over all boards."""
 
     @inlined

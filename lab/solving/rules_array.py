@@ -13,7 +13,7 @@ import numpy.typing as npt
 from arena.bots.compiled.cache import inlined
 from arena.solved.board_numbers import BoardNumbering
 
-Words = npt.NDArray[np.int64]
+Int64Array = npt.NDArray[np.int64]
 
 (
     TERRITORY_COUNT,
@@ -42,7 +42,7 @@ PLACE_VALUES      place value of the first territory's digit; those of the other
 """
 
 
-def make_rules_array(boards: BoardNumbering) -> Words:
+def make_rules_array(boards: BoardNumbering) -> Int64Array:
     """Return the map of `boards` as the array that the solver's compiled functions read."""
     size = boards.territory_count
     degrees = [len(neighbours) for neighbours in boards.neighbours]

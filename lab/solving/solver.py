@@ -22,8 +22,8 @@ from arena.lab.solving.cost import count_bytes_per_board_number
 from arena.lab.solving.retrograde import RetrogradeAnalysis
 from arena.lab.solving.riskless_solver_game import (
     RISKLESS_SOLVER_GAME,
+    make_board_classification_kernel,
     make_checkpoint_restore_kernel,
-    make_classification_kernel,
     make_undecided_board_listing_kernel,
 )
 from arena.lab.solving.rules_array import count_scratch_words, make_rules_array
@@ -42,7 +42,7 @@ SMALL_TABLE_ZSTD_LEVEL = 19
 """Zstandard level for solved tables of at most MAX_SMALL_TABLE_BLOCKS blocks, which may be shipped with the package."""
 
 
-OnProgress = Callable[[str, int, int], None]
+ReportPhaseProgress = Callable[[str, int, int], None]
 """Function that reports progress. Arguments: name of the current phase, number of its finished steps, and of all its steps."""
 
 
@@ -61,7 +61,7 @@ class Solver:
     boards: BoardNumbering
     checkpoint_file: Path
     thread_count: int
-    on_progress: OnProgress
+    on_progress: ReportPhaseProgress
     checkpoint_interval_seconds: float = 5.0
 
     def solve(self, path: Path) -> TableHeader:
@@ -102,7 +102,7 @@ class Solver:
             yield result
 
     def _classify_boards(self, workers: Executor) -> None:
-        classify = make_classification_kernel()
+        classify = make_board_classification_kernel()
 
         def classify_range(range_index: int) -> npt.NDArray[np.int64]:
             counts = np.zeros(2, np.int64)
@@ -124,12 +124,17 @@ class Solver:
         """Number of all unfinished boards, representative or not."""
         self._representative_ends = np.cumsum(counts[:, 1])
         """For each range in `_board_ranges`, the number of unfinished representative boards in it and in all earlier ranges."""
-        undecided_numbers = np.zeros(
+        undecided_position_numbers = np.zeros(
             int(self._representative_ends[-1]),
             np.uint32 if count_bytes_per_board_number(self.boards.board_count) == 4 else np.int64,
         )
         self._analysis = RetrogradeAnalysis(
-            RISKLESS_SOLVER_GAME, self._rules, self._codes, undecided_numbers, [], self._scratch_words
+            RISKLESS_SOLVER_GAME,
+            self._rules,
+            self._codes,
+            undecided_position_numbers,
+            [],
+            self._scratch_words,
         )
         self._list_undecided_boards()
 
@@ -138,8 +143,14 @@ class Solver:
         gather = make_undecided_board_listing_kernel()
         undecided_starts = [0, *map(int, self._representative_ends[:-1])]
         for (first, last), undecided_start in zip(self._board_ranges, undecided_starts, strict=True):
-            gather(self._representative_bits, self._analysis.undecided_numbers, first, last, undecided_start)
-        self._analysis.undecided_ranges = list(
+            gather(
+                self._representative_bits,
+                self._analysis.undecided_position_numbers,
+                first,
+                last,
+                undecided_start,
+            )
+        self._analysis.undecided_position_ranges = list(
             zip(undecided_starts, map(int, self._representative_ends), strict=True)
         )
 
@@ -149,7 +160,7 @@ class Solver:
         last_save_time = time.monotonic()
         wait_seconds = self.checkpoint_interval_seconds
         while not is_finished:
-            is_finished = self._run_next_iteration(workers) == 0 or analysis.undecided_count == 0
+            is_finished = self._run_next_iteration(workers) == 0 or analysis.undecided_position_count == 0
             if time.monotonic() - last_save_time >= wait_seconds:
                 save_start_time = time.monotonic()
                 self._save_checkpoint(is_finished=is_finished)
@@ -158,12 +169,14 @@ class Solver:
 
     def _run_next_iteration(self, workers: Executor) -> int:
         analysis = self._analysis
-        total, done = len(analysis.undecided_ranges), 0
+        total, done = len(analysis.undecided_position_ranges), 0
 
         def report_range_done() -> None:
             nonlocal done
             done += 1
-            phase_name = f"ply {analysis.solved_plies + 1}, {analysis.undecided_count:,} boards undecided"
+            phase_name = (
+                f"ply {analysis.solved_plies + 1}, {analysis.undecided_position_count:,} boards undecided"
+            )
             self.on_progress(phase_name, done, total)
 
         return analysis.run_next_iteration(workers, report_range_done)
@@ -209,18 +222,18 @@ class Solver:
         def restore_range(range_index: int) -> tuple[int, int]:
             undecided_start, scratch = undecided_starts[range_index], np.zeros(self._scratch_words, np.int64)
             layer = checkpoint.codes[undecided_start : int(self._representative_ends[range_index])]
-            undecided_numbers = self._analysis.undecided_numbers
+            undecided_position_numbers = self._analysis.undecided_position_numbers
             return undecided_start, restore(
                 self._rules,
                 scratch,
                 self._list_representatives_of_range(range_index),
                 layer,
                 self._codes,
-                undecided_numbers,
+                undecided_position_numbers,
                 undecided_start,
             )
 
-        self._analysis.undecided_ranges = list(
+        self._analysis.undecided_position_ranges = list(
             self._map_with_progress(workers, "checkpoint", restore_range, len(self._board_ranges))
         )
         return checkpoint.is_finished

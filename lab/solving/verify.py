@@ -34,21 +34,21 @@ OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
 class CodeMismatch:
     """Board whose stored value is wrong, because it does not follow from the values of its successors."""
 
-    board: tuple[int, ...]
+    armies: tuple[int, ...]
     stored_code: int
     """Code (encoded value) of the board in the file."""
     correct_code: int
     """Correct code (encoded value) of the board, computed from the codes of its successors."""
 
     def __str__(self) -> str:
-        return f"board {' '.join(map(str, self.board))} is stored as {self.stored_code}, but its successors give {self.correct_code}"
+        return f"board {' '.join(map(str, self.armies))} is stored as {self.stored_code}, but its successors give {self.correct_code}"
 
 
 @dataclass(frozen=True)
 class Verification:
     """Result of verifying a table: numbers of won, drawn and lost boards, the longest win, and the errors in the table."""
 
-    totals: BoardCounts
+    board_counts: BoardCounts
     longest_win_plies: int
     code_mismatch: CodeMismatch | None
     """First board with a wrong value; None if all values are correct."""
@@ -107,20 +107,22 @@ def verify_table(
             if mismatch >= 0 and fault is None:
                 number, correct_code = divmod(int(mismatch), 1 << 16)
                 fault = CodeMismatch(boards.decode_board(number), int(codes[number]), correct_code)
-    totals = BoardCounts(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
+    board_counts = BoardCounts(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
     return Verification(
-        totals,
+        board_counts,
         int(counts[LONGEST_WIN]),
         fault,
-        _find_wrong_header_fields(table, totals, int(counts[LONGEST_WIN])),
+        _find_wrong_header_fields(table, board_counts, int(counts[LONGEST_WIN])),
     )
 
 
-def _find_wrong_header_fields(table: SolvedTable, totals: BoardCounts, longest_win_plies: int) -> list[str]:
+def _find_wrong_header_fields(
+    table: SolvedTable, board_counts: BoardCounts, longest_win_plies: int
+) -> list[str]:
     header, boards = table.header, table.numbering
     statements = []
-    if header.totals != totals:
-        statements.append(f"the header has the totals {header.totals}, but the boards have {totals}")
+    if header.totals != board_counts:
+        statements.append(f"the header has the totals {header.totals}, but the boards have {board_counts}")
     if header.longest != longest_win_plies:
         statements.append(
             f"the header has a longest win of {header.longest} plies, but the longest takes {longest_win_plies}"

@@ -80,7 +80,11 @@ def test_other_rules_are_measured_on_a_map(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(folder)
     forget_games(monkeypatch)
     quick = {"italy": "grid:3x2", "100": "2"}  # a hundred matches on a large map take half an hour
-    fewer_nodes = {"DEFAULT_STRENGTHS": (20, 40, 80), "STRONG_NODES_PER_MOVE": 40, "WEAK_NODES_PER_MOVE": 20}
+    fewer_nodes = {
+        "DEFAULT_STRENGTHS_NODES_PER_MOVE": (20, 40, 80),
+        "STRONG_NODES_PER_MOVE": 40,
+        "WEAK_NODES_PER_MOVE": 20,
+    }
     for name, nodes in fewer_nodes.items():
         monkeypatch.setattr(f"arena.lab.measure.{name}", nodes)
     shown = typed(*(quick.get(word, word) for word in COMMANDS[-1]), "--processes", "1")

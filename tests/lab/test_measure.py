@@ -14,7 +14,7 @@ from arena.games.core import Player
 from arena.games.loading import load_game_class
 from arena.games.riskless import Riskless
 from arena.lab.measure import (
-    OPENING_PLIES_RANGE,
+    RANDOM_OPENING_PLY_COUNTS,
     MatchStatistics,
     MeasuredMap,
     MeasuredMatch,
@@ -43,7 +43,7 @@ def measure_m1(matches: int, seed: int, counts: list[int]) -> MeasuredMap:
         match_count=matches,
         seed=seed,
         process_count=1,
-        strengths=(50, 200),
+        strengths_nodes_per_move=(50, 200),
         on_progress=counts.append,
     )
     return found
@@ -62,7 +62,9 @@ def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> No
 
 def test_the_results_of_two_maps_are_kept_apart() -> None:
     maps = [load_map(name) for name in ("m1", "path4", "m1")]
-    found = list(measure_maps(maps, "plain", match_count=2, seed=3, process_count=1, strengths=(20,)))
+    found = list(
+        measure_maps(maps, "plain", match_count=2, seed=3, process_count=1, strengths_nodes_per_move=(20,))
+    )
     assert [each.map for each in found] == ["m1", "path4", "m1"]
     assert found[0] == found[2] != found[1]
     assert all(each.equals[0].matches == 2 and each.signal.pairs == 1 for each in found)
@@ -78,7 +80,7 @@ def list_opening_lengths(openings: int, starts: list[Opening] | None) -> list[in
 
 
 def test_both_players_have_the_first_move_after_the_random_plies_equally_often() -> None:
-    assert list_opening_lengths(6, None) == list(OPENING_PLIES_RANGE)
+    assert list_opening_lengths(6, None) == list(RANDOM_OPENING_PLY_COUNTS)
 
 
 def test_matches_begin_after_the_given_openings() -> None:
@@ -89,7 +91,13 @@ def test_matches_begin_after_the_given_openings() -> None:
 def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
     game = str(EXAMPLES / "capitals.py")
     [found] = measure_maps(
-        [load_map("grid:3x2")], "features", game=game, match_count=4, seed=3, process_count=1, strengths=(20,)
+        [load_map("grid:3x2")],
+        "features",
+        game_spec=game,
+        match_count=4,
+        seed=3,
+        process_count=1,
+        strengths_nodes_per_move=(20,),
     )
     [equals] = found.equals
     assert equals.matches == 4
@@ -176,7 +184,7 @@ def test_lead_changes_and_comebacks_of_a_match(
 ) -> None:
     found = measure_values(values, winner)
     assert (found.move_count, found.lead_change_count, found.is_comeback) == (len(values), changes, comeback)
-    assert (found.chance_gap is None) == (not values)
+    assert (found.best_to_median_chance_gap is None) == (not values)
 
 
 def test_the_gap_is_the_difference_between_the_best_and_the_median_move() -> None:

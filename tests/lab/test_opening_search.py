@@ -24,11 +24,11 @@ DEPTH = 2
 STRENGTHS = (40, 120)
 CRITERIA = OpeningCriteria(
     "plain",
-    is_exact=True,
+    uses_exact_search=True,
     nodes_per_opening=4_000,
-    max_chance_deviation=0.3,
-    min_reply_gap=0.2,
-    strengths=STRENGTHS,
+    max_winning_chance_deviation=0.3,
+    min_reply_chance_gap=0.2,
+    strengths_nodes_per_move=STRENGTHS,
     max_depth=DEPTH,
 )
 """Criteria with enough nodes to search every opening to DEPTH plies."""
@@ -95,14 +95,14 @@ def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
 
 
 def test_openings_lead_to_different_unfinished_positions() -> None:
-    wide = replace(CRITERIA, max_chance_deviation=0.5, min_reply_gap=0)
+    wide = replace(CRITERIA, max_winning_chance_deviation=0.5, min_reply_chance_gap=0)
     positions = [find_position_after(GAME, each) for each in make_test_openings(200, criteria=wide)]
     assert len({(each.armies, each.player) for each in positions}) == len(positions) > 20
     assert all(GAME.outcome(each) is None for each in positions)
 
 
 def test_another_seed_gives_other_openings_and_candidates_are_limited() -> None:
-    wide = replace(CRITERIA, max_chance_deviation=0.5, min_reply_gap=0)
+    wide = replace(CRITERIA, max_winning_chance_deviation=0.5, min_reply_chance_gap=0)
     one, other = (make_test_openings(100, seed=seed, criteria=wide) for seed in (1, 2))
     assert 0 < len(one) <= 100
     assert one != other
@@ -122,10 +122,10 @@ def test_the_search_stops_with_enough_openings_and_counts_all_tested() -> None:
 def test_a_map_on_which_every_match_is_decided_has_no_openings() -> None:
     criteria = OpeningCriteria(
         "plain",
-        is_exact=False,
+        uses_exact_search=False,
         nodes_per_opening=4_000,
-        max_chance_deviation=0.45,
-        min_reply_gap=0.01,
-        strengths=STRENGTHS,
+        max_winning_chance_deviation=0.45,
+        min_reply_chance_gap=0.01,
+        strengths_nodes_per_move=STRENGTHS,
     )
     assert not list(make_openings(load_map("path4"), 4, criteria, seed=1, max_candidates=100))

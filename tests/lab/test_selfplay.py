@@ -10,7 +10,7 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import (
-    CUT_OFF_REASON,
+    CUT_OFF_END_REASON,
     play_match,
     play_random_plies,
 )
@@ -48,31 +48,31 @@ def test_a_match_is_a_sequence_of_legal_moves_to_its_end() -> None:
     ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), NODES)
     one.close()
     position = M1.start()
-    for seen, report in zip(ladder.positions, ladder.reports, strict=True):
+    for seen, report in zip(ladder.positions, ladder.search_reports, strict=True):
         assert seen == position
         position = M1.play(position, report.move)
     outcome = M1.outcome(position)
     if outcome is None:
-        assert (ladder.winner, ladder.reason) == (None, REPETITION_DETAIL_PREFIX)
+        assert (ladder.winner, ladder.end_reason) == (None, REPETITION_DETAIL_PREFIX)
     else:
-        assert (ladder.winner, ladder.reason) == (outcome.winner, outcome.reason_code)
+        assert (ladder.winner, ladder.end_reason) == (outcome.winner, outcome.reason_code)
 
 
 def test_a_match_can_be_cut_short() -> None:
     one = searcher()
     ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), 50, max_plies=4)
     one.close()
-    assert (len(ladder.positions), ladder.winner, ladder.reason) == (4, None, CUT_OFF_REASON)
+    assert (len(ladder.positions), ladder.winner, ladder.end_reason) == (4, None, CUT_OFF_END_REASON)
 
 
 def test_a_match_is_a_draw_when_a_position_occurs_for_the_third_time() -> None:
     one = searcher()
     ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), NODES)
     one.close()
-    assert (ladder.winner, ladder.reason) == (None, REPETITION_DETAIL_PREFIX), (
+    assert (ladder.winner, ladder.end_reason) == (None, REPETITION_DETAIL_PREFIX), (
         "a start that goes in circles is needed here"
     )
-    last = M1.successor(ladder.positions[-1], ladder.reports[-1].move)
+    last = M1.successor(ladder.positions[-1], ladder.search_reports[-1].move)
     places = [(each.armies, each.player) for each in (*ladder.positions, last)]
     assert places.count(places[-1]) == 3
     assert max(places[:-1].count(place) for place in places) == 2

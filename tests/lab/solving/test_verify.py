@@ -29,7 +29,7 @@ def test_the_verifier_agrees_and_counts_the_same(map: RisklessMap, tmp_path: Pat
     replay = verify_table(table, 2, lambda _done, _total: None)
     assert replay.code_mismatch is None
     assert replay.header_errors == []
-    assert replay.totals == table.header.totals
+    assert replay.board_counts == table.header.totals
     totals = table.header.totals
     assert totals.open == totals.won + totals.lost + totals.drawn
     longest = table.numbering.decode_board(table.header.longest_board)
