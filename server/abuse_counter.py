@@ -14,9 +14,9 @@ from arena.server.core.bounded_dict import BoundedDict
 
 @dataclass
 class _AddressAbuse:
-    first_time_s: float
+    window_start_s: float
     """Time of the first abuse that `count` includes, in monotonic seconds."""
-    count: int = 0
+    abuse_count: int = 0
     blocked_until_s: float = float("-inf")
     """Time until which the address is refused, in monotonic seconds; -inf if it was never refused."""
 
@@ -25,7 +25,7 @@ MAX_WRONG_TOKENS_PER_WINDOW = 10
 """Number of wrong tokens within `ABUSE_WINDOW_SECONDS` at which an address is refused."""
 ABUSE_WINDOW_SECONDS = 60.0
 """Time from the first abuse of an address to the reset of its count, in seconds."""
-MAX_REFUSAL_SECONDS = 60.0
+MAX_ABUSE_REFUSAL_SECONDS = 60.0
 """Maximum time for which connections from an address are refused after too much abuse, in seconds."""
 MAX_REMEMBERED_ADDRESSES = 10_000
 """Maximum number of addresses to remember. The address whose last abuse is oldest is forgotten first."""
@@ -40,9 +40,9 @@ def compute_refusal_seconds(reconnect_grace_seconds: float) -> float:
     has caused the refusal.
     """
     return (
-        min(MAX_REFUSAL_SECONDS, reconnect_grace_seconds / 2)
+        min(MAX_ABUSE_REFUSAL_SECONDS, reconnect_grace_seconds / 2)
         if reconnect_grace_seconds > 0
-        else MAX_REFUSAL_SECONDS
+        else MAX_ABUSE_REFUSAL_SECONDS
     )
 
 
@@ -54,7 +54,7 @@ class AbuseCounter:
     All IPv6 addresses of a /64 network count as one address.
     """
 
-    def __init__(self, refusal_seconds: float = MAX_REFUSAL_SECONDS) -> None:
+    def __init__(self, refusal_seconds: float = MAX_ABUSE_REFUSAL_SECONDS) -> None:
         self._refusal_seconds = refusal_seconds
         self._abuse_by_address = BoundedDict[str, _AddressAbuse](MAX_REMEMBERED_ADDRESSES)
 
@@ -67,15 +67,15 @@ class AbuseCounter:
         """Count one abuse, such as a wrong token, and refuse the address after `max_abuse_count` in `ABUSE_WINDOW_SECONDS`."""
         key = make_address_key(address)
         abuse = self._abuse_by_address.get(key)
-        if abuse is None or now_seconds - abuse.first_time_s >= ABUSE_WINDOW_SECONDS:
+        if abuse is None or now_seconds - abuse.window_start_s >= ABUSE_WINDOW_SECONDS:
             abuse = _AddressAbuse(
                 now_seconds, blocked_until_s=abuse.blocked_until_s if abuse else float("-inf")
             )
         self._abuse_by_address[key] = abuse
-        abuse.count += 1
-        if abuse.count >= max_abuse_count:
+        abuse.abuse_count += 1
+        if abuse.abuse_count >= max_abuse_count:
             abuse.blocked_until_s = now_seconds + self._refusal_seconds
-            abuse.count, abuse.first_time_s = 0, now_seconds
+            abuse.abuse_count, abuse.window_start_s = 0, now_seconds
 
 
 @lru_cache(maxsize=10_000)

@@ -103,30 +103,30 @@ A core that fails cannot renew its lease. The short duration lets a standby take
 
 
 def make_core_settings(
-    settings: ArenaSettings, pool: Pool | None, house_engine_plan: HouseEnginePlan, epoch_ns: int
+    settings: ArenaSettings, pool: Pool | None, house_engine_plan: HouseEnginePlan, unix_ns_at_clock_zero: int
 ) -> CoreSettings:
     """Return the settings of the core, the part that runs matches, derived from the settings of the whole server.
 
     pool               matches for the matchmaker to arrange; None for no matchmaking
     house_engine_plan  engines that the server itself runs
-    epoch_ns           Unix time at which the core's clock shows 0, in ns
+    unix_ns_at_clock_zero           Unix time at which the core's clock shows 0, in ns
     """
     matches = settings.matches
     return CoreSettings(
-        program=PROGRAM_NAME_AND_VERSION,
-        epoch_ns=epoch_ns,
+        server_program=PROGRAM_NAME_AND_VERSION,
+        unix_ns_at_clock_zero=unix_ns_at_clock_zero,
         reconnect_grace_ms=round(1000 * matches.grace_seconds),
         # A copy, because a reload changes the server's settings in place, but not those of a core.
         limits=msgspec.structs.replace(settings.limits),
         pool=pool,
         concurrency=settings.pool.concurrency or len(list_usable_cores()),
-        counts_threads=not settings.pool.concurrency,
+        concurrency_counts_threads=not settings.pool.concurrency,
         adjudication=matches.adjudication,
         analysis_visibility=matches.thinking,
         house_engines=tuple(house_engine_plan.engines),
         # Within this time, a silent edge either counts as lost, so that its bots' turns restart, or lists its clients
         # again, so that turns are resent.
-        max_transit_ns=MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS
+        max_edge_transit_ns=MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS
         if settings.server.role == "core"
         else 0,
     )
@@ -177,7 +177,7 @@ class Host:
         )
         for house_engine in house_engine_plan.engines:
             # This token reserves the name: no other client can use the name of a house engine.
-            self.issue_token(house_engine.name)
+            self.issue_token(house_engine.bot_name)
         find_record_line = partial(load_record_line, db_engine)
         self.shell = shell = Shell(
             make_core_settings(settings, pool, house_engine_plan, time.time_ns() - clock.now_ns()),
@@ -321,7 +321,9 @@ class Host:
         no call: they read their settings at each use.
         """
         self.shell.apply_settings(
-            make_core_settings(self.settings, pool, self.house_engine_plan, self.shell.settings.epoch_ns)
+            make_core_settings(
+                self.settings, pool, self.house_engine_plan, self.shell.settings.unix_ns_at_clock_zero
+            )
         )
 
     @property
@@ -353,7 +355,7 @@ class Host:
         entrant_names = None if entrants is None else tuple(entrants)
         self.shell.apply_settings(
             msgspec.structs.replace(
-                self.shell.settings, external_event=event_name, external_event_entrants=entrant_names
+                self.shell.settings, external_event_name=event_name, external_event_entrants=entrant_names
             )
         )
 
@@ -386,10 +388,10 @@ class Host:
         return {
             bot.name
             for bot in self.shell.core.connected_bots
-            if bot.quota != 0 and (not bot.preferences.games or game in bot.preferences.games)
+            if bot.match_quota != 0 and (not bot.preferences.games or game in bot.preferences.games)
         }
 
-    def get_reported_thread_count(self, bot_name: str) -> int:
+    def get_reported_search_threads(self, bot_name: str) -> int:
         """Return the number of search threads that a bot reports; 0 if it reports none."""
         bot = self.shell.core.find_bot(bot_name)
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
@@ -558,7 +560,7 @@ async def make_edge(
             abuse_refusal_seconds=compute_refusal_seconds(settings.matches.grace_seconds),
             # Without tokens, a page of another site has no more rights than any other client.
             allows_any_origin=settings.server.anyone,
-            rate_exempt_names={engine.name for engine in house_engine_plan.engines},
+            rate_exempt_names={engine.bot_name for engine in house_engine_plan.engines},
             loop_lag=loop_lag,
             is_storing_moves=is_storing_moves,
             clock=clock,
@@ -568,7 +570,7 @@ async def make_edge(
         PROGRAM_NAME_AND_VERSION,
         admits_anyone=settings.server.anyone,
         admits_guests=house_engine_plan.admits_guests,
-        house_bots=tuple(engine.name for engine in house_engine_plan.engines),
+        house_bots=tuple(engine.bot_name for engine in house_engine_plan.engines),
         uses_tls=uses_tls,
     )
     edge.page_handler = pages = WebApp(
@@ -664,7 +666,7 @@ async def open_store(settings: ArenaSettings) -> AsyncIterator[Engine]:
             folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True)
             )
-            opening = open_engine(f"sqlite:///{Path(folder) / 'arena.db'}", is_durable=False)
+            opening = open_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
         db_engine = await stack.enter_async_context(opening)
         await create_or_migrate_store(db_engine)
         yield db_engine

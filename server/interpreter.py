@@ -55,12 +55,12 @@ def tune_interpreter() -> Iterator[None]:
         gc.unfreeze()
 
 
-_collection_start = 0.0
+_garbage_collection_start_seconds = 0.0
 
 
 def _measure_garbage_collection(collection_phase: str, _info: dict[str, int]) -> None:
-    global _collection_start  # noqa: PLW0603  there is one collector
+    global _garbage_collection_start_seconds  # noqa: PLW0603  there is one collector
     if collection_phase == "start":
-        _collection_start = MONOTONIC_CLOCK.now()
+        _garbage_collection_start_seconds = MONOTONIC_CLOCK.now()
     else:
-        GARBAGE_COLLECTOR_PAUSES.observe(MONOTONIC_CLOCK.now() - _collection_start)
+        GARBAGE_COLLECTOR_PAUSES.observe(MONOTONIC_CLOCK.now() - _garbage_collection_start_seconds)

@@ -15,7 +15,7 @@ LAG_MEASUREMENT_INTERVAL_NS = 20_000_000
 """Time between two measurements of an event loop's lag, in ns."""
 MIN_STALL_LAG_NS = 50_000_000
 """Lag of the event loop above which the process counts as stalled, in ns."""
-NEVER_TIME_NS = 1 << 62
+NEVER_SCHEDULED_NS = 1 << 62
 """Value that stands for "no measurement or timer is scheduled" where a time in ns is expected. It is later than any time."""
 
 
@@ -31,8 +31,8 @@ class EventLoopLag:
         self._observe_lag_seconds = observe_lag_seconds
         self._measurement_conditions: list[Callable[[], bool]] = []
         """Functions given to `add_measurement_condition`. The lag is measured while at least one of them returns True."""
-        self.next_measurement_ns = NEVER_TIME_NS
-        """Time (monotonic ns) at which the next measurement is due; NEVER_TIME_NS if none is scheduled."""
+        self.next_measurement_ns = NEVER_SCHEDULED_NS
+        """Time (monotonic ns) at which the next measurement is due; NEVER_SCHEDULED_NS if none is scheduled."""
         self._timer: asyncio.TimerHandle | None = None
         self._longest_lag_ns = 0
         self.total_stalled_ns = 0
@@ -57,7 +57,7 @@ class EventLoopLag:
     def stop_measuring(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self.next_measurement_ns, self._timer = NEVER_TIME_NS, None
+        self.next_measurement_ns, self._timer = NEVER_SCHEDULED_NS, None
 
     def _measure_lag(self) -> None:
         lag_ns = max(0, self._clock.now_ns() - self.next_measurement_ns)
@@ -65,7 +65,7 @@ class EventLoopLag:
         self._longest_lag_ns = max(self._longest_lag_ns, lag_ns)
         if lag_ns > MIN_STALL_LAG_NS:
             self.total_stalled_ns += lag_ns
-        self.next_measurement_ns, self._timer = NEVER_TIME_NS, None
+        self.next_measurement_ns, self._timer = NEVER_SCHEDULED_NS, None
         if any(is_needed() for is_needed in self._measurement_conditions):
             self.start_measuring()
 

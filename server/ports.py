@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.protocol.messages import Hello
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
@@ -21,7 +21,7 @@ from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageRe
 class AdmissionRequest(Struct, frozen=True, tag="knock"):
     """`hello` message of a client that waits to be admitted or refused."""
 
-    client: int
+    client_number: int = field(name="client")
     """Number of the client. Its high bits are the number of its edge (`inputs.EDGE_NUMBER_SHIFT_BITS`)."""
     hello: Hello
     address: str

@@ -79,7 +79,7 @@ class MatchPairScore:
         elo = estimate_elo_difference(self.pair_score_counts)
         if elo is None:
             return f"0 | | {self.forfeit_count}"
-        interval = f"{elo.elo - elo.elo_error:+.0f} to {elo.elo + elo.elo_error:+.0f}"
+        interval = f"{elo.elo - elo.error:+.0f} to {elo.elo + elo.error:+.0f}"
         return f"{sum(self.pair_score_counts)} | {elo.elo:+.0f} ({interval}) | {self.forfeit_count}"
 
 
@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument(
         "--map",
         action="append",
-        help="map to play on; may be repeated; default: the maps on which the shipped weights were not trained",
+        help="map to play on; may be repeated; default: the maps that the weights were not trained on",
     )
     parser.add_argument(
         "--tc", action="append", help="time control; may be repeated; default: 0.1/move (0.1 s a move)"

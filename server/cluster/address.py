@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from arena.server.cluster.bus import BusError
 
-PASSWORD_FILE_VARIABLE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
+BUS_PASSWORD_FILE_ENV_VARIABLE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Environment variable with the path of a file that contains the NATS password.
 
 The file is read if `bus.url` has a user but no password. Without this variable, a user without a password is taken for
@@ -19,7 +19,9 @@ a NATS token.
 DEFAULT_NATS_PORT = 4222
 """Port of a NATS server whose URL has none."""
 NATS_URL_SCHEMES = ("nats", "tls")
-URL_FORMS_HINT = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"
+NATS_URL_FORMS_HINT = (
+    "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class NatsOptions:
 def parse_bus_url(bus_url: str, environment: Mapping[str, str] = os.environ) -> NatsOptions:
     """Parse the value of `bus.url`: one URL, or several separated by commas.
 
-    environment: environment variables, in which PASSWORD_FILE_VARIABLE is looked up
+    environment: environment variables, in which BUS_PASSWORD_FILE_ENV_VARIABLE is looked up
 
     Raises BusError for an invalid URL, for URLs with different credentials or schemes, and for an unreadable password
     file.
@@ -61,9 +63,9 @@ def parse_bus_url(bus_url: str, environment: Mapping[str, str] = os.environ) -> 
     requires_tls = urls[0].scheme == "tls"
     if user is None:
         return NatsOptions(server_urls, requires_tls=requires_tls)
-    if password is None and PASSWORD_FILE_VARIABLE in environment:
+    if password is None and BUS_PASSWORD_FILE_ENV_VARIABLE in environment:
         # Unlike a file, the command line that contains the URL can be read by other users of this machine.
-        password = _read_password(Path(environment[PASSWORD_FILE_VARIABLE]))
+        password = _read_password(Path(environment[BUS_PASSWORD_FILE_ENV_VARIABLE]))
     elif password is not None:
         password = unquote(password)
     if password is None:
@@ -80,7 +82,7 @@ def _split_bus_url(bus_url: str) -> SplitResult:
         is_usable = False
     if not is_usable or parts.path.strip("/") or parts.query or parts.fragment:
         # The text is not shown, because it may contain a password.
-        raise BusError(f"bus.url is not the address of a NATS server: {URL_FORMS_HINT}")
+        raise BusError(f"bus.url is not the address of a NATS server: {NATS_URL_FORMS_HINT}")
     return parts
 
 
@@ -93,4 +95,4 @@ def _read_password(password_file: Path) -> str:
     try:
         return password_file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise BusError(f"{PASSWORD_FILE_VARIABLE}={password_file} cannot be read: {error}") from None
+        raise BusError(f"{BUS_PASSWORD_FILE_ENV_VARIABLE}={password_file} cannot be read: {error}") from None

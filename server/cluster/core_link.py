@@ -188,9 +188,13 @@ class CoreLink:
         shell, now = self._shell, self._now_ns()
         for message in messages:
             if isinstance(message, MessageReceived):
-                shell.submit(MessageReceived(message.client, message.message, now, message.elapsed_ns))
+                shell.submit(MessageReceived(message.client_number, message.message, now, message.elapsed_ns))
             elif isinstance(message, TurnSent):
-                shell.submit(TurnSent(message.client, message.match, message.ply, now, message.lag))
+                shell.submit(
+                    TurnSent(
+                        message.client_number, message.match_id, message.ply, now, message.min_round_trip_ns
+                    )
+                )
             else:
                 if isinstance(message, EdgeResynced) and not edge.is_synced:
                     edge.is_synced = True

@@ -28,9 +28,9 @@ from arena.server.ports import EdgePort, MessageToCore, MessageToEdge, RequestRe
 
 log = logging.getLogger("arena.link")
 
-MAX_KEPT_MESSAGE_AGE_NS = 30_000_000_000
+MAX_RESENDABLE_MESSAGE_AGE_NS = 30_000_000_000
 """Maximum time for which an edge without a core keeps a client's message, in ns. Older messages are dropped."""
-MAX_KEPT_MESSAGES = 10_000
+MAX_RESENDABLE_MESSAGES = 10_000
 """Maximum number of clients' messages that an edge keeps to send them again. The oldest are dropped first."""
 RESEND_WINDOW_NS = 1_000_000_000
 """Length of the period before the core's last frame, in ns, whose messages from clients may not have reached the core.
@@ -130,7 +130,7 @@ class EdgeLink:
         now, resend_window_ns = self._now_ns(), self._resend_window_ns
         resent_messages: list[MessageReceived] = []
         if resend_window_ns is not None:
-            oldest_ns = max(now - MAX_KEPT_MESSAGE_AGE_NS, self._last_frame_ns - resend_window_ns)
+            oldest_ns = max(now - MAX_RESENDABLE_MESSAGE_AGE_NS, self._last_frame_ns - resend_window_ns)
             resent_messages = [message for sent_ns, message in self._resend_buffer if sent_ns >= oldest_ns]
             self._resend_buffer = deque((now, message) for message in resent_messages)
             self._resend_window_ns = None
@@ -160,8 +160,10 @@ class EdgeLink:
     def _keep_for_resend(self, message: MessageReceived) -> None:
         buffer, now = self._resend_buffer, self._now_ns()
         buffer.append((now, message))
-        oldest_kept_ns = now - (TAKEOVER_RESEND_WINDOW_NS if self.is_synced else MAX_KEPT_MESSAGE_AGE_NS)
-        while buffer[0][0] < oldest_kept_ns or len(buffer) > MAX_KEPT_MESSAGES:
+        oldest_kept_ns = now - (
+            TAKEOVER_RESEND_WINDOW_NS if self.is_synced else MAX_RESENDABLE_MESSAGE_AGE_NS
+        )
+        while buffer[0][0] < oldest_kept_ns or len(buffer) > MAX_RESENDABLE_MESSAGES:
             buffer.popleft()
 
     # from the core

@@ -70,8 +70,8 @@ def _encode_subject_part(shard_name: str) -> str:
     )
 
 
-_encoder = msgspec.msgpack.Encoder(enc_hook=MovesSnapshot.encode_hook)
-_frame_decoder = msgspec.msgpack.Decoder(BusFrame)
+_bus_message_encoder = msgspec.msgpack.Encoder(enc_hook=MovesSnapshot.encode_hook)
+_bus_frame_decoder = msgspec.msgpack.Decoder(BusFrame)
 MESSAGES_TO_CORE_DECODER: msgspec.msgpack.Decoder[list[MessageToCore]] = msgspec.msgpack.Decoder(
     list[MessageToCore]
 )
@@ -83,13 +83,13 @@ MESSAGES_TO_EDGE_DECODER: msgspec.msgpack.Decoder[list[MessageToEdge]] = msgspec
 
 def encode_frame(frame: BusFrame) -> bytes:
     """Encode a frame in msgpack, as it is published on the bus."""
-    return _encoder.encode(frame)
+    return _bus_message_encoder.encode(frame)
 
 
 def decode_frame(payload: bytes) -> BusFrame:
     """Decode a frame. Raises BadBusFrame for bytes that are not a frame."""
     try:
-        return _frame_decoder.decode(payload)
+        return _bus_frame_decoder.decode(payload)
     except (msgspec.MsgspecError, ValueError) as error:
         raise BadBusFrame(f"not a frame: {error}") from None
 
@@ -101,7 +101,7 @@ def split_into_frames(
 
     heartbeat: heartbeat that the sender would send now; the first frame has the same number
     """
-    body = _encoder.encode(messages)
+    body = _bus_message_encoder.encode(messages)
     for index, start in enumerate(range(0, len(body), MAX_FRAME_BODY_BYTES)):
         end = start + MAX_FRAME_BODY_BYTES
         yield BusFrame(

@@ -28,33 +28,33 @@ from arena.server.cluster.tls import TlsContext
 
 log = logging.getLogger("arena.bus")
 
-CONNECT_TIMEOUT_SECONDS = 2
+NATS_CONNECT_TIMEOUT_SECONDS = 2
 """Timeout for connecting to one NATS server, in seconds. Connecting and subscribing together may take twice as long."""
-FLUSH_TIMEOUT_SECONDS = 1
+NATS_FLUSH_TIMEOUT_SECONDS = 1
 """Timeout for the answer with which NATS confirms that it has received all messages sent so far, in seconds."""
-CONNECTION_CHECK_TIMEOUT_SECONDS = 0.5
+NATS_CHECK_TIMEOUT_SECONDS = 0.5
 """Seconds within which the test message of a connection check must come back; also the pause between two checks."""
-MAX_FAILED_CONNECTION_CHECKS = 4
+MAX_FAILED_NATS_CHECKS = 4
 """Number of consecutive checks without an answer after which NATS counts as unavailable.
 
 A single missing answer may only mean that this process was suspended for a moment.
 """
-RECONNECT_PAUSE_SECONDS = 0.25
+NATS_RECONNECT_PAUSE_SECONDS = 0.25
 """Pause between attempts to reconnect, in seconds."""
-CLOSE_TIMEOUT_SECONDS = 1
+NATS_CLOSE_TIMEOUT_SECONDS = 1
 """Timeout, in seconds, of each of the two steps in which the bus closes: send the queued messages, close the NATS client."""
 MAX_QUEUED_BUS_BYTES = 16 << 20
 """Maximum number of bytes in the messages queued for sending, and in the queue of each subscription."""
 MAX_QUEUED_BUS_MESSAGES = 65_536
 """Maximum number of messages queued for sending, and in the queue of each subscription."""
-MAX_UNSENT_CLIENT_BYTES = 2 << 20
+MAX_UNSENT_NATS_CLIENT_BYTES = 2 << 20
 """Number of unsent bytes in the NATS client above which no further messages are passed to it.
 
 With many more unsent bytes, each call of the client would wait up to a second for the NATS server, also a call that checks
 whether the connection is lost.
 """
-FULL_CLIENT_BUFFER_PAUSE_SECONDS = 0.01
-"""Pause before checking again whether the NATS client still has more than MAX_UNSENT_CLIENT_BYTES unsent, in seconds."""
+FULL_NATS_CLIENT_PAUSE_SECONDS = 0.01
+"""Pause before checking again whether the NATS client still has more than MAX_UNSENT_NATS_CLIENT_BYTES unsent, in seconds."""
 NATS_CLIENT_ERRORS = (nats.errors.Error, OSError)
 """Exceptions by which calls inside `_convert_nats_client_errors` report that NATS is lost or cannot be reached."""
 
@@ -139,7 +139,7 @@ class _NatsConnection:
 
     async def flush_to_server(self) -> None:
         """Wait until NATS has received all earlier messages. Raises an exception of NATS_CLIENT_ERRORS if NATS cannot be reached."""
-        if not await self.does_respond_within(FLUSH_TIMEOUT_SECONDS):
+        if not await self.does_respond_within(NATS_FLUSH_TIMEOUT_SECONDS):
             raise TimeoutError
 
     async def does_respond_within(self, timeout_seconds: float) -> bool:
@@ -162,8 +162,8 @@ class _NatsConnection:
             return True
 
     async def close_client(self) -> None:
-        """Close the NATS client of this connection, within CLOSE_TIMEOUT_SECONDS."""
-        with anyio.move_on_after(CLOSE_TIMEOUT_SECONDS, shield=True):
+        """Close the NATS client of this connection, within NATS_CLOSE_TIMEOUT_SECONDS."""
+        with anyio.move_on_after(NATS_CLOSE_TIMEOUT_SECONDS, shield=True):
             await self.client.close()
 
 
@@ -224,10 +224,10 @@ class NatsBus:
             await self._reconnect_until_connected()
 
     async def close(self) -> None:
-        """Send the queued messages within CLOSE_TIMEOUT_SECONDS, and close the connection."""
+        """Send the queued messages within NATS_CLOSE_TIMEOUT_SECONDS, and close the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            with anyio.move_on_after(CLOSE_TIMEOUT_SECONDS, shield=True):
+            with anyio.move_on_after(NATS_CLOSE_TIMEOUT_SECONDS, shield=True):
                 try:
                     await self._forward_queued_messages(connection)
                     await connection.flush_to_server()
@@ -262,7 +262,7 @@ class NatsBus:
             return return_secret_if_encrypted if secret else None
 
         try:
-            with anyio.fail_after(2 * CONNECT_TIMEOUT_SECONDS):
+            with anyio.fail_after(2 * NATS_CONNECT_TIMEOUT_SECONDS):
                 with _convert_nats_client_errors():
                     await connection.client.connect(
                         [server_url],
@@ -273,8 +273,8 @@ class NatsBus:
                         # The client makes one attempt more than this, and with 0 it tries forever.
                         max_reconnect_attempts=1,
                         reconnect_time_wait=0,
-                        connect_timeout=CONNECT_TIMEOUT_SECONDS,
-                        flush_timeout=FLUSH_TIMEOUT_SECONDS,
+                        connect_timeout=NATS_CONNECT_TIMEOUT_SECONDS,
+                        flush_timeout=NATS_FLUSH_TIMEOUT_SECONDS,
                         pending_size=2 * MAX_QUEUED_BUS_BYTES,
                         tls=tls_context,
                         user=make_secret_provider(options.user),
@@ -312,7 +312,7 @@ class NatsBus:
     async def _reconnect_until_connected(self) -> None:
         logged_reason = ""
         while self._connection is None:
-            await MONOTONIC_CLOCK.sleep(RECONNECT_PAUSE_SECONDS)
+            await MONOTONIC_CLOCK.sleep(NATS_RECONNECT_PAUSE_SECONDS)
             try:
                 self._connection = await self._connect_to_first_usable_server()
             except BusError as error:
@@ -328,10 +328,10 @@ class NatsBus:
             await self._forward_queued_messages(connection)
 
     async def _forward_queued_messages(self, connection: _NatsConnection) -> None:
-        """Pass queued messages to the NATS client, but pause while the client has more than MAX_UNSENT_CLIENT_BYTES unsent."""
+        """Pass queued messages to the NATS client, but pause while the client has more than MAX_UNSENT_NATS_CLIENT_BYTES unsent."""
         while self._outgoing_messages:
-            if connection.client.pending_data_size > MAX_UNSENT_CLIENT_BYTES:
-                await MONOTONIC_CLOCK.sleep(FULL_CLIENT_BUFFER_PAUSE_SECONDS)
+            if connection.client.pending_data_size > MAX_UNSENT_NATS_CLIENT_BYTES:
+                await MONOTONIC_CLOCK.sleep(FULL_NATS_CLIENT_PAUSE_SECONDS)
                 continue
             subject, payload = self._outgoing_messages.popleft()
             self._queued_bytes -= len(payload)
@@ -339,12 +339,12 @@ class NatsBus:
                 await connection.client.publish(subject, payload)
 
     async def _check_connection_until_lost(self, connection: _NatsConnection) -> None:
-        """Send test messages to this process itself. If MAX_FAILED_CONNECTION_CHECKS in a row get lost, mark the connection as lost."""
+        """Send test messages to this process itself. If MAX_FAILED_NATS_CHECKS in a row get lost, mark the connection as lost."""
         failed_checks = 0
-        while failed_checks < MAX_FAILED_CONNECTION_CHECKS:
-            if await connection.does_respond_within(CONNECTION_CHECK_TIMEOUT_SECONDS):
+        while failed_checks < MAX_FAILED_NATS_CHECKS:
+            if await connection.does_respond_within(NATS_CHECK_TIMEOUT_SECONDS):
                 failed_checks = 0
-                await MONOTONIC_CLOCK.sleep(CONNECTION_CHECK_TIMEOUT_SECONDS)
+                await MONOTONIC_CLOCK.sleep(NATS_CHECK_TIMEOUT_SECONDS)
             else:
                 failed_checks += 1
         connection.mark_lost("it does not answer")

@@ -13,7 +13,7 @@ from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.store_access import DEFAULT_DATABASE_URL, require_valid_name_argument, run_on_store
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
-    KICKED_NAME_REFUSAL_SECONDS,
+    KICK_REFUSAL_SECONDS,
     MAX_DIRECTIVE_TEXT_LENGTH,
     DirectiveKind,
     issue_directive,
@@ -31,9 +31,7 @@ If such a text is not a valid address, `arena ban` rejects it as a typo. Taken a
 """
 DurationOption = Annotated[
     str,
-    typer.Option(
-        "--for", metavar="TIME", help="Duration of the ban or notice, e.g. 10m or 2h; ever: no time limit."
-    ),
+    typer.Option("--for", metavar="TIME", help="Duration, e.g. 10m or 2h, or `ever` for no time limit."),
 ]
 ReasonOption = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="Reason shown to the disconnected client.")
@@ -66,7 +64,7 @@ def kick(
             raise CommandError(
                 f"no client is called {name!r:.80}{format_similar_name_hint(name, known_names)}"
             )
-        await issue_directive(engine, "name", name, text, KICKED_NAME_REFUSAL_SECONDS)
+        await issue_directive(engine, "name", name, text, KICK_REFUSAL_SECONDS)
         return connected
 
     if run_on_store(db, issue_kick):

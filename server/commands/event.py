@@ -35,7 +35,7 @@ from arena.server.commands.store_access import DEFAULT_DATABASE_URL, require_val
 from arena.server.core.calendar import (
     DAYS_BY_RECURRENCE_INTERVAL,
     BadStartTime,
-    find_last_occurrence_until,
+    find_last_start_time_until,
     find_next_start_time,
     find_time_zone,
     format_unix_time_as_utc,
@@ -47,7 +47,7 @@ from arena.server.core.inputs import AnnounceTournament, ChangeTournament
 from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, GameAtTimeControl
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
-from arena.server.store.events import find_event_name_conflict, find_event_state, list_events
+from arena.server.store.events import find_event_state, find_name_conflict, list_events
 from arena.server.store.host_requests import RequestAnswer, make_event_entry_request, send_host_request
 from arena.server.store.queries import EventTable, load_event_table
 from arena.server.store.tokens import is_valid_name, load_all_client_names
@@ -167,7 +167,7 @@ def new(
         option_name = "--at"
         start_time = find_next_start_time(start, zone, now)
         option_name = "--closes"
-        closing_time = find_last_occurrence_until(closes, zone, start_time) if closes else start_time
+        closing_time = find_last_start_time_until(closes, zone, start_time) if closes else start_time
     except BadStartTime as error:
         raise UsageError(f"{option_name}: {error}") from None
     if start_time <= now:
@@ -179,27 +179,27 @@ def new(
         require_game_with_maps(game, type(starts[0].game))
     recurrence = Recurrence(start, closes, zone, DAYS_BY_RECURRENCE_INTERVAL[every]) if every else None
     plan = EventPlan(
-        event=make_series_event_name(name, recurrence, start_time) if recurrence else name,
+        event_name=make_series_event_name(name, recurrence, start_time) if recurrence else name,
         event_uid=secrets.token_hex(16),
-        series=name if recurrence else "",
+        series_name=name if recurrence else "",
         start_unix_s=start_time,
         closing_unix_s=closing_time,
         format=format,
-        rounds=rounds,
-        minutes=_parse_minutes(duration) if format == ARENA_FORMAT else 0,
+        round_count=rounds,
+        duration_minutes=_parse_minutes(duration) if format == ARENA_FORMAT else 0,
         games=starts,
         margin_ms=margin_ms,
-        rated=rated,
-        hold_pool=hold_pool,
-        invited=invited,
-        ratings=_parse_rating_range(rating),
+        is_rated=rated,
+        reserves_entered_bots=hold_pool,
+        invited_bots=invited,
+        rating_bounds=_parse_rating_range(rating),
         recurrence=recurrence,
     )
     if recurrence is not None and plan_next_event(plan, now) is None:
         raise UsageError('--every: a repeated event has no date: write --at "Fri 20:00" or --at 20:00')
 
     async def announce_event(engine: Engine) -> RequestAnswer | None:
-        if (conflict := await find_event_name_conflict(engine, plan)) is not None:
+        if (conflict := await find_name_conflict(engine, plan)) is not None:
             raise CommandError(f"{conflict} already exists: choose another name")
         return await send_host_request(engine, server, AnnounceTournament(plan))
 
@@ -217,11 +217,11 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     events_json = [_make_event_json(state) for state in states]
     rows = [
         [
-            plan.event,
+            plan.event_name,
             state.phase,
             format_unix_time_as_utc(plan.start_unix_s),
             plan.format,
-            str(len(state.bots)),
+            str(len(state.entered_bots)),
         ]
         for state in states
         for plan in [state.plan]
@@ -242,26 +242,29 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
         state = await find_event_state(engine, name)
         if state is None:
             raise CommandError(f"no event is called {name!r:.80}: `arena event list` shows all")
-        return state, await load_event_table(engine, state.plan.event)
+        return state, await load_event_table(engine, state.plan.event_name)
 
     state, table = run_on_store(db, load_event_and_table)
     rows = table.rows if table is not None else []
     if json is not None:
         bracket = table.bracket if table is not None else []
-        write_json(_make_event_json(state) | {"bots": state.bots, "table": rows, "bracket": bracket}, json)
+        write_json(
+            _make_event_json(state) | {"bots": state.entered_bots, "table": rows, "bracket": bracket}, json
+        )
         return
     plan = state.plan
     finished_count = table.counted if table is not None else 0
     err.print(
-        f"{plan.event}: {_format_event_phase(state)}, {plan.format}, {_format_event_start(state)}, {finished_count} matches played"
+        f"{plan.event_name}: {_format_event_phase(state)}, {plan.format}, {_format_event_start(state)},"
+        f" {finished_count} matches played"
     )
     if not rows:
-        print_table({"entries": "left"}, [[bot] for bot in state.bots])
+        print_table({"entries": "left"}, [[bot] for bot in state.entered_bots])
         return
     cells = [
         [
             str(row.rank),
-            f"{row.bot}{' (withdrawn)' if row.bot in state.withdrawn else ''}",
+            f"{row.bot}{' (withdrawn)' if row.bot in state.withdrawn_bots else ''}",
             f"{row.points:g}",
             "-" if row.buchholz is None else f"{row.buchholz:g}",
             str(row.games),
@@ -269,7 +272,7 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
         ]
         for row in rows
     ]
-    unlisted_bots = [bot for bot in state.bots if bot not in {row.bot for row in rows}]
+    unlisted_bots = [bot for bot in state.entered_bots if bot not in {row.bot for row in rows}]
     cells += [["-", bot, "0", "-", "0", "-"] for bot in unlisted_bots]
     columns: dict[str, Any] = dict.fromkeys(("#", "bot", "points", "Buchholz", "games", "reached"), "right")
     print_table({**columns, "bot": "left", "reached": "left"}, cells)
@@ -369,14 +372,14 @@ def _print_request_answer(answer: RequestAnswer | None, suffix: str = "") -> Non
 def _make_event_json(state: EventState) -> dict[str, object]:
     plan = state.plan
     return {
-        "event": plan.event,
+        "event": plan.event_name,
         "state": state.phase,
         "begins": format_unix_time_as_utc(plan.start_unix_s),
         "closes": format_unix_time_as_utc(plan.closing_unix_s),
         "format": plan.format,
         "rounds": state.round_count,
-        "entries": len(state.bots),
-        "withdrawn": state.withdrawn,
+        "entries": len(state.entered_bots),
+        "withdrawn": state.withdrawn_bots,
         "cancel_reason": state.cancel_reason,
     }
 

@@ -354,7 +354,7 @@ def _make_house_engine_plan(house: HouseSettings) -> HouseEnginePlan:
         engines,
         admits_guests=house.guests and bool(engines),
         checks_engines_at_start=is_custom,
-        games=CATALOGUE.list_file_game_specs(),
+        game_names=CATALOGUE.list_file_game_specs(),
     )
 
 

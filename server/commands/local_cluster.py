@@ -22,7 +22,7 @@ from arena.console import CommandError, err
 from arena.processes.private_nats import NatsNotStarted, open_private_nats
 from arena.processes.supervisor import make_supervised_command
 from arena.processes.tasks import open_background_tasks
-from arena.server.cluster.address import PASSWORD_FILE_VARIABLE
+from arena.server.cluster.address import BUS_PASSWORD_FILE_ENV_VARIABLE
 from arena.server.edge.addresses import choose_reachable_host, describe_listen_error, make_websocket_url
 from arena.server.host import open_store
 from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings
@@ -212,7 +212,7 @@ async def _open_bus_or_private_nats(bus_url: str) -> AsyncIterator[tuple[str, di
         return
     async with open_private_nats() as nats:
         # The password is in a file, because other users of this machine can read command lines.
-        yield nats.url, {**os.environ, PASSWORD_FILE_VARIABLE: str(nats.password_file)}
+        yield nats.url, {**os.environ, BUS_PASSWORD_FILE_ENV_VARIABLE: str(nats.password_file)}
 
 
 async def _start_all_processes(children: Sequence[ServerProcess], host: str, port: int) -> int | None:

@@ -52,7 +52,7 @@ def marks(
     ],
     against: Annotated[
         str,
-        typer.Option("--against", metavar="BOT", help="Bot with which all others are compared."),
+        typer.Option("--against", metavar="BOT", help="Anchor bot, with which all others are compared."),
     ],
     csv: Annotated[
         Path | None,
@@ -76,8 +76,8 @@ def marks(
     async def load_standings_rows(engine: Engine) -> list[StandingsRow]:
         await add_new_matches_to_aggregates(engine)
         state = await find_event_state(engine, event)
-        name = event if state is None else state.plan.event
-        table = await load_event_table(engine, name, includes_all_bots=True)
+        name = event if state is None else state.plan.event_name
+        table = await load_event_table(engine, name, all_bots=True)
         return [] if table is None else table.rows
 
     rows = run_on_store(db, load_standings_rows)

@@ -39,9 +39,9 @@ def make_pool(pool: PoolSettings) -> Pool:
     return Pool(
         games=_make_pool_games(pool),
         margin_ms=pool.margin_ms,
-        ready_ms=round(1000 * pool.ready_seconds),
-        rated=pool.rated,
-        pause_ms=round(1000 * pool.pause_seconds),
+        ready_timeout_ms=round(1000 * pool.ready_seconds),
+        is_rated=pool.rated,
+        rematch_pause_ms=round(1000 * pool.pause_seconds),
     )
 
 

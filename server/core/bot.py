@@ -16,7 +16,7 @@ from arena.rating.glicko import GlickoRating
 from arena.server.core.inputs import ClientAdmitted
 from arena.server.core.settings import GameAtTimeControl
 
-MAX_REMEMBERED_RECENT_MATCHES = 32
+MAX_RECENT_MATCHES_PER_BOT = 32
 """Maximum number of recently finished matches remembered for each bot, to resend their results."""
 MAX_RESENT_RESULT_AGE_NS = 15_000_000_000
 """Age up to which the result of a finished match is resent to its two bots after a server process failed, in ns.
@@ -25,7 +25,7 @@ The bots may not have received the results of the last seconds before the failur
 """
 CHALLENGE_ANSWER_PERIOD_NS = 2_000_000_000
 """Time in which a challenged bot can answer the challenge, before the matchmaker may give the bot a match, in ns."""
-MIN_ANSWER_PERIOD_SPACING_NS = 20_000_000_000
+MIN_CHALLENGE_ANSWER_PERIOD_SPACING_NS = 20_000_000_000
 """Minimum time between the starts of two periods of `CHALLENGE_ANSWER_PERIOD_NS` for the same bot, in ns.
 
 Without this minimum, repeated challenges could keep a bot from ever getting a match from the matchmaker.
@@ -43,10 +43,10 @@ class MatchPreferences:
     maps: frozenset[str] = frozenset()
     time_controls: frozenset[str] = frozenset()
     """Time controls that the bot accepts, in their shortest form, such as `10+0.1`; empty for all."""
-    accepts_pool: bool = True
+    accepts_pool_matches: bool = True
     """True if the matchmaker may pair the bot; False if the bot plays only by challenge."""
 
-    def accepts_game(self, pool_game: GameAtTimeControl) -> bool:
+    def accepts_pool_game(self, pool_game: GameAtTimeControl) -> bool:
         """Return True if the bot accepts the game of `pool_game`, on its map and at its time control."""
         return self.find_decline_reason(pool_game.game, pool_game.time_control) is None
 
@@ -79,7 +79,7 @@ class LobbyBot:
     """Bot that is connected, plays a match, or may still resume its session."""
 
     name: str
-    session_hash: bytes = b""
+    session_secret_hash: bytes = b""
     """Hash of the secret of the bot's session; empty if the bot never had a session."""
     client_number: int | None = None
     """Number of the bot's connection; None while the bot is disconnected."""
@@ -90,29 +90,29 @@ class LobbyBot:
     """True if `owner` is an address, not the name of an owner."""
     program: str = ""
     engine: EngineInfo | None = None
-    capacity: int = 1
+    match_capacity: int = 1
     """Maximum number of matches that the bot plays in parallel."""
-    quota: int | None = None
+    match_quota: int | None = None
     """Number of further matches that the bot accepts; None for no limit."""
     preferences: MatchPreferences = field(default_factory=MatchPreferences)
     is_guest: bool = False
     """True for a guest, which plays only the server's own engines."""
-    is_local: bool = False
+    runs_on_server_machine: bool = False
     """True for a bot that runs on the server's own machine."""
-    ratings: dict[str, GlickoRating] = field(default_factory=dict)
+    ratings_by_game: dict[str, GlickoRating] = field(default_factory=dict)
     """Rating of the bot in each game that it has been rated in."""
-    keeps_session: bool = False
+    keeps_session_after_disconnect: bool = False
     """True if the session outlives the connection: the bot has sent `ready` or `resign`, or the session was restored.
 
     If False, the session ends with the connection, so that names which strangers make up are not kept in memory.
     """
-    matches: dict[str, Player] = field(default_factory=dict)
+    seats_by_match_id: dict[str, Player] = field(default_factory=dict)
     """Seat of the bot in each of its matches in progress, by match id."""
-    recent_matches: list[tuple[int, str]] = field(default_factory=list)
+    recent_match_ends: list[tuple[int, str]] = field(default_factory=list)
     """Recently finished matches, oldest first: the end time (monotonic ns) and the id of each."""
     disconnect_time_ns: int = 0
     """Time (monotonic ns) at which the bot last disconnected, or at which its session was restored."""
-    answer_period_start_ns: int | None = None
+    challenge_answer_period_start_ns: int | None = None
     """Time (monotonic ns) at which the bot's latest answer period began; None if none has begun on this connection.
 
     In an answer period (`CHALLENGE_ANSWER_PERIOD_NS`), the matchmaker gives the bot no match, so that it can answer
@@ -121,24 +121,24 @@ class LobbyBot:
 
     def get_rating(self, game: str) -> float:
         """Return the bot's rating in a game; `RATING_OF_UNRATED_BOT` if the bot has none."""
-        return self.ratings[game].rating if game in self.ratings else RATING_OF_UNRATED_BOT
+        return self.ratings_by_game[game].rating if game in self.ratings_by_game else RATING_OF_UNRATED_BOT
 
     @property
     def has_capacity_for_match(self) -> bool:
         """True while the bot plays fewer matches than its capacity."""
-        return len(self.matches) < self.capacity
+        return len(self.seats_by_match_id) < self.match_capacity
 
     @property
     def can_accept_match(self) -> bool:
         """True while the bot is connected, and neither its capacity nor its quota is used up."""
-        return self.client_number is not None and self.has_capacity_for_match and self.quota != 0
+        return self.client_number is not None and self.has_capacity_for_match and self.match_quota != 0
 
     def verify_session_secret(self, session_secret: str, stored_hash: bytes) -> bool:
         """Return True if `session_secret` is the secret of the bot's session.
 
         stored_hash  hash of the secret in the store, which is used only if the core has no session of this bot
         """
-        return verify_secret(session_secret, self.session_hash or stored_hash)
+        return verify_secret(session_secret, self.session_secret_hash or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
         """Set the bot's connection, owner, ratings and preferences from its admission, which includes its `hello` message.
@@ -148,7 +148,7 @@ class LobbyBot:
         max_matches  server's limit on the parallel matches of one bot
         """
         hello = admission.hello
-        self.client_number = admission.client
+        self.client_number = admission.client_number
         self.address, self.owner, self.is_owner_address = (
             admission.address,
             admission.owner,
@@ -156,16 +156,16 @@ class LobbyBot:
         )
         self.program = hello.program
         self.engine = None if hello.engine is UNSET else hello.engine
-        self.quota = None if hello.quota is UNSET else hello.quota
-        self.is_guest, self.is_local = admission.guest, admission.local
-        self.capacity = 1 if admission.guest else min(hello.matches, max_matches)
+        self.match_quota = None if hello.quota is UNSET else hello.quota
+        self.is_guest, self.runs_on_server_machine = admission.is_guest, admission.runs_on_server_machine
+        self.match_capacity = 1 if admission.is_guest else min(hello.matches, max_matches)
         self.preferences = MatchPreferences(
             frozenset(hello.games),
             frozenset(hello.maps),
             frozenset(hello.time_controls),
-            accepts_pool=hello.pool and not admission.guest,
+            accepts_pool_matches=hello.pool and not admission.is_guest,
         )
-        self.ratings = dict(admission.ratings)
+        self.ratings_by_game = dict(admission.ratings)
 
     def set_owner(self, owner_name: str) -> None:
         """Record the owner of the bot's token, if the owner was looked up only after the bot was admitted.
@@ -183,60 +183,65 @@ class LobbyBot:
 
     def begin_session(self, session_secret: str) -> None:
         """Start a new session with this secret, and forget the recent matches of an earlier session."""
-        self.session_hash = hash_secret(session_secret)
-        self.recent_matches, self.keeps_session = [], False
+        self.session_secret_hash = hash_secret(session_secret)
+        self.recent_match_ends, self.keeps_session_after_disconnect = [], False
 
     def restore_session(self, session_hash: bytes, now_ns: int) -> None:
         """Restore the session whose secret has the hash `session_hash`. The bot counts as disconnected since `now_ns`."""
-        self.session_hash, self.disconnect_time_ns = session_hash, now_ns
+        self.session_secret_hash, self.disconnect_time_ns = session_hash, now_ns
 
     def keep_session_after_disconnect(self) -> None:
         """From now on, keep the session after a disconnect, for `CoreSettings.reconnect_grace_ms`."""
-        self.keeps_session = True
+        self.keeps_session_after_disconnect = True
 
     def mark_disconnected(self, now_ns: int) -> None:
         """Mark the bot as disconnected since `now_ns`."""
-        self.client_number = self.answer_period_start_ns = None
+        self.client_number = self.challenge_answer_period_start_ns = None
         self.disconnect_time_ns = now_ns
 
     def set_match_quota(self, remaining_matches: int) -> None:
-        self.quota = remaining_matches
+        self.match_quota = remaining_matches
 
     def count_match_against_quota(self) -> None:
         """Subtract a new match from the bot's quota of further matches, if it has one."""
-        if self.quota:
-            self.quota -= 1
+        if self.match_quota:
+            self.match_quota -= 1
 
     def add_match_in_progress(self, match_id: str, player: Player) -> None:
-        self.matches[match_id] = player
+        self.seats_by_match_id[match_id] = player
 
     def move_match_to_recent(self, match_id: str, now_ns: int) -> None:
         """Remove a match that ended at `now_ns` from the matches in progress, and remember it as recently finished."""
-        self.matches.pop(match_id, None)
-        self.recent_matches = [*self.recent_matches[1 - MAX_REMEMBERED_RECENT_MATCHES :], (now_ns, match_id)]
+        self.seats_by_match_id.pop(match_id, None)
+        self.recent_match_ends = [
+            *self.recent_match_ends[1 - MAX_RECENT_MATCHES_PER_BOT :],
+            (now_ns, match_id),
+        ]
 
     def list_recent_match_ids(self, now_ns: int) -> list[str]:
         """Return the ids of matches whose results the bot may have missed: ended at most `MAX_RESENT_RESULT_AGE_NS` ago."""
         return [
-            match for end_time, match in self.recent_matches if now_ns - end_time <= MAX_RESENT_RESULT_AGE_NS
+            match
+            for end_time, match in self.recent_match_ends
+            if now_ns - end_time <= MAX_RESENT_RESULT_AGE_NS
         ]
 
     def has_match_ended_since(self, match_id: str, time_ns: int) -> bool:
         """Return True if `match_id` is one of the bot's `recent_matches`, and ended after `time_ns` (monotonic ns)."""
         return any(
-            match_id == recent_id and time_ns < end_time for end_time, recent_id in self.recent_matches
+            match_id == recent_id and time_ns < end_time for end_time, recent_id in self.recent_match_ends
         )
 
     def begin_challenge_answer_period(self, now_ns: int) -> None:
         """Keep the matchmaker from pairing the bot for `CHALLENGE_ANSWER_PERIOD_NS`, so that the bot can answer challenges.
 
-        Do nothing if the last such period started less than `MIN_ANSWER_PERIOD_SPACING_NS` ago.
+        Do nothing if the last such period started less than `MIN_CHALLENGE_ANSWER_PERIOD_SPACING_NS` ago.
         """
         if (
-            self.answer_period_start_ns is None
-            or now_ns >= self.answer_period_start_ns + MIN_ANSWER_PERIOD_SPACING_NS
+            self.challenge_answer_period_start_ns is None
+            or now_ns >= self.challenge_answer_period_start_ns + MIN_CHALLENGE_ANSWER_PERIOD_SPACING_NS
         ):
-            self.answer_period_start_ns = now_ns
+            self.challenge_answer_period_start_ns = now_ns
 
     def make_lobby_listing_entry(self, suspension_reason: str, *, is_house_engine: bool) -> ListedBot:
         """Return the bot's entry in the `listing` message, the overview of the arena for clients that browse.
@@ -247,8 +252,8 @@ class LobbyBot:
         return ListedBot(
             self.name,
             self.program,
-            len(self.matches),
-            self.capacity,
+            len(self.seats_by_match_id),
+            self.match_capacity,
             suspension_reason,
             house=is_house_engine,
         )

@@ -71,7 +71,7 @@ def _compute_unix_time_s(day: date, time_of_day: time, time_zone: ZoneInfo) -> i
     return round(datetime.combine(day, time_of_day, time_zone).timestamp())
 
 
-def find_last_occurrence_until(local_time: str, zone: str, end_unix_s: int) -> int:
+def find_last_start_time_until(local_time: str, zone: str, end_unix_s: int) -> int:
     """Return the latest Unix time, no later than `end_unix_s`, at which clocks in the time zone `zone` show `local_time`.
 
     `local_time` is written as for `find_next_start_time`. Raises BadStartTime for the same reasons.
@@ -94,17 +94,21 @@ def plan_next_event(plan: EventPlan, after_unix_s: int) -> EventPlan | None:
     recurrence, start_time = plan.recurrence, plan.start_unix_s
     while start_time <= max(after_unix_s, plan.start_unix_s):
         next_time = find_next_start_time(
-            recurrence.local_start_time, recurrence.zone, start_time + (recurrence.days - 1) * 24 * 3600
+            recurrence.local_start_time,
+            recurrence.zone_name,
+            start_time + (recurrence.interval_days - 1) * 24 * 3600,
         )
         if next_time <= start_time:
             return None
         start_time = next_time
     closing_time = start_time
     if recurrence.local_closing_time:
-        closing_time = find_last_occurrence_until(recurrence.local_closing_time, recurrence.zone, start_time)
+        closing_time = find_last_start_time_until(
+            recurrence.local_closing_time, recurrence.zone_name, start_time
+        )
     return replace(
         plan,
-        event=make_series_event_name(plan.series, recurrence, start_time),
+        event_name=make_series_event_name(plan.series_name, recurrence, start_time),
         event_uid=sha256(f"{plan.event_uid} {start_time}".encode()).hexdigest()[:32],
         start_unix_s=start_time,
         closing_unix_s=closing_time,
@@ -118,7 +122,9 @@ def make_series_event_name(series_name: str, recurrence: Recurrence, start_unix_
 
     recurrence  rule of the series, whose time zone determines the local date
     """
-    return f"{series_name}-{datetime.fromtimestamp(start_unix_s, find_time_zone(recurrence.zone)):%Y-%m-%d}"
+    return (
+        f"{series_name}-{datetime.fromtimestamp(start_unix_s, find_time_zone(recurrence.zone_name)):%Y-%m-%d}"
+    )
 
 
 def format_unix_time_as_utc(unix_seconds: int) -> str:

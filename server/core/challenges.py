@@ -111,13 +111,13 @@ class ChallengeHandler:
         """
         self._house.requeue_offers_to_engine(bot.name)
         for challenge in self._open_challenges.list_challenges_involving(bot.name):
-            if challenge.challenger == bot.name or bot.name not in self._house:
-                self._close_challenge(challenge.id, "withdrawn", f"{bot.name} has disconnected")
+            if challenge.challenger_name == bot.name or bot.name not in self._house:
+                self._close_challenge(challenge.challenge_id, "withdrawn", f"{bot.name} has disconnected")
 
     def close_challenges_involving(self, bot_name: str, reason: str) -> None:
         """Close all challenges from or to a bot, and send the bots concerned the outcome with this reason."""
         for challenge in self._open_challenges.list_challenges_involving(bot_name):
-            self._close_challenge(challenge.id, "withdrawn", reason)
+            self._close_challenge(challenge.challenge_id, "withdrawn", reason)
 
     def expire_challenge_if_due(self, challenge_id: str) -> None:
         """Close a challenge if it has expired; otherwise schedule its next check. Do nothing if it is closed already."""
@@ -161,7 +161,7 @@ class ChallengeHandler:
             + (MAX_QUEUED_CHALLENGE_WAIT_MS if is_house_engine else CHALLENGE_LIFETIME_MS) * NS_PER_MS
         )
         open_challenge = self._open_challenges.add_challenge(bot.name, challenge, game, expiry_time_ns)
-        lobby.deadlines.schedule_check(("challenge", open_challenge.id), expiry_time_ns)
+        lobby.deadlines.schedule_check(("challenge", open_challenge.challenge_id), expiry_time_ns)
         lobby.record_change(target)  # a challenged bot may have to leave the pool for a while
         lobby.send_to_bot(bot, open_challenge.make_challenged_message(lobby.now_ns))
         if is_house_engine:
@@ -185,7 +185,7 @@ class ChallengeHandler:
                 ErrorCode.OPPONENT_UNAVAILABLE,
                 f"{challenge.opponent} plays no matches with these settings: {why}",
             )
-        if challenged_bot.quota == 0:
+        if challenged_bot.match_quota == 0:
             raise RequestRefused(
                 ErrorCode.OPPONENT_UNAVAILABLE,
                 f"{challenge.opponent} takes no more matches: challenge another bot",
@@ -208,7 +208,7 @@ class ChallengeHandler:
     def withdraw_challenge(self, bot: LobbyBot, withdraw: Withdraw) -> None:
         """Withdraw the challenge of `bot` that `withdraw` names. Raises RequestRefused if `bot` has no such challenge."""
         self._open_challenges.require_challenge(
-            withdraw.challenge, lambda challenge: challenge.challenger == bot.name
+            withdraw.challenge, lambda challenge: challenge.challenger_name == bot.name
         )
         self._close_challenge(withdraw.challenge, "withdrawn")
 
@@ -227,24 +227,26 @@ class ChallengeHandler:
         challenge = self._open_challenges.require_challenge(
             accept.challenge,
             lambda challenge: (
-                challenge.challenger != bot.name and challenge.request.opponent in ("", bot.name)
+                challenge.challenger_name != bot.name and challenge.request.opponent in ("", bot.name)
             ),
         )
         # The challenger is still connected, because the challenges of a bot are closed when the bot disconnects.
-        challenger = self._lobby.bots[challenge.challenger]
+        challenger = self._lobby.bots[challenge.challenger_name]
         busy_bot = next(
             (candidate for candidate in (challenger, bot) if not candidate.can_accept_match), None
         )
         if busy_bot is not None:
             why = f"{busy_bot.name} already plays as many matches as it accepts"
-            self._close_challenge(challenge.id, "refused", why, accepter=bot.name)
+            self._close_challenge(challenge.challenge_id, "refused", why, accepter=bot.name)
             return
         if challenge.request.rated and bot.has_same_owner_as(challenger):
-            self._close_challenge(challenge.id, "refused", SAME_OWNER_REFUSAL_REASON, accepter=bot.name)
+            self._close_challenge(
+                challenge.challenge_id, "refused", SAME_OWNER_REFUSAL_REASON, accepter=bot.name
+            )
             return
         terms = self._make_match_terms(challenge, challenger, bot)
-        self._house.queue.pass_slot_to_match(challenge.id, terms.match)
-        self._close_challenge(challenge.id, "accepted", match_id=terms.match, accepter=bot.name)
+        self._house.queue.pass_slot_to_match(challenge.challenge_id, terms.match)
+        self._close_challenge(challenge.challenge_id, "accepted", match_id=terms.match, accepter=bot.name)
         self._begin_match(terms)
 
     def _make_match_terms(self, challenge: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> MatchTerms:
@@ -287,7 +289,7 @@ class ChallengeHandler:
         self._house.forget_challenge(challenge_id)
         self._lobby.deadlines.cancel_check(("challenge", challenge_id))
         message = ChallengeOver(challenge_id, outcome, detail, match_id)
-        for name in dict.fromkeys((challenge.challenger, challenge.request.opponent, accepter)):
+        for name in dict.fromkeys((challenge.challenger_name, challenge.request.opponent, accepter)):
             self._lobby.send_to_bot(self._lobby.bots.get(name), message)
         opponent = self._lobby.bots.get(challenge.request.opponent)
         self._lobby.record_change(opponent)

@@ -129,7 +129,7 @@ class Core:
             ClientAdmitted: self._handle_admission,
             ClientDisconnected: self._handle_disconnection,
             MatchRequested: lambda request: matches.request_match(request.terms),
-            MatchRequestWithdrawn: lambda withdrawal: matches.withdraw_match_request(withdrawal.match),
+            MatchRequestWithdrawn: lambda withdrawal: matches.withdraw_match_request(withdrawal.match_id),
             MatchPlayedElsewhere: lambda match: matches.record_match_played_elsewhere(
                 match.terms, match.record
             ),
@@ -150,7 +150,7 @@ class Core:
             Watch: self._handle_watch,
             Unwatch: lambda client, unwatch: client.unfollow_topic(unwatch.match),
             Browse: lambda client, _: self._lobby_listing_publisher.send_and_follow_lobby_listing(client),
-            Ping: lambda client, _: lobby.effects.append(SendToClient(client.id, Pong())),
+            Ping: lambda client, _: lobby.effects.append(SendToClient(client.client_number, Pong())),
             Hello: self._refuse_second_hello,
         }
         self._bot_handlers: dict[type, Callable[[LobbyBot, Any], None]] = {
@@ -250,40 +250,39 @@ class Core:
     # connections
 
     def _handle_admission(self, admission: ClientAdmitted) -> None:
-        if admission.client in self._lobby.clients:
+        if admission.client_number in self._lobby.clients:
             return  # the edge repeated the hello before it received the answer
         try:
             resumes_session = self._lobby.check_admission_and_detect_resumption(admission)
             if (
                 admission.hello.role == "bot"
                 and not resumes_session
-                and not self._lobby.settings.external_event
+                and not self._lobby.settings.external_event_name
             ):
                 require_known_hello_names(admission.hello, self._list_offered_games)
         except RequestRefused as refused:
-            self._lobby.effects.append(CloseClient(admission.client, refused.code, refused.detail))
+            self._lobby.effects.append(CloseClient(admission.client_number, refused.code, refused.detail))
             return
         if admission.hello.role != "bot":
             self._lobby.add_spectator(admission)
-            self._lobby.send_welcome(self._lobby.clients[admission.client], "")
+            self._lobby.send_welcome(self._lobby.clients[admission.client_number], "")
             return
         bot = self._lobby.add_bot(admission, resumes_session=resumes_session)
-        session = admission.hello.session if resumes_session else admission.secret
-        self._lobby.send_welcome(self._lobby.clients[admission.client], session)
+        session = admission.hello.session if resumes_session else admission.session_secret
+        self._lobby.send_welcome(self._lobby.clients[admission.client_number], session)
         if not resumes_session:
             self._suspensions.lift_suspension(bot.name)
         # A bot that starts a new session keeps its matches if a token proves its name: each `turn` message repeats all
         # moves of the match. A name without a token may by now be used by somebody else, so its matches are lost.
         is_authenticated = bool(admission.hello.token) or bot.name in self._house
         self._matches.apply_event_to_matches_of_bot(
-            bot,
-            PlayerReconnected if resumes_session else partial(SessionLost, is_authenticated=is_authenticated),
+            bot, PlayerReconnected if resumes_session else partial(SessionLost, proved=is_authenticated)
         )
         self._challenges.send_challenges_to(bot)
         pool = self._lobby.settings.pool
-        wants_pool = pool is not None and bot.preferences.accepts_pool
-        if bot.ratings or (
-            wants_pool and not any(map(bot.preferences.accepts_game, self._list_offered_games()))
+        wants_pool = pool is not None and bot.preferences.accepts_pool_matches
+        if bot.ratings_by_game or (
+            wants_pool and not any(map(bot.preferences.accepts_pool_game, self._list_offered_games()))
         ):
             self._send_matchmaking_status(bot)
 
@@ -295,7 +294,7 @@ class Core:
         ]
 
     def _handle_disconnection(self, disconnection: ClientDisconnected) -> None:
-        client = self._lobby.drop_client(disconnection.client)
+        client = self._lobby.drop_client(disconnection.client_number)
         bot = None if client is None else client.bot
         if bot is None:
             return
@@ -309,22 +308,28 @@ class Core:
         In each of their matches, the current turn begins anew once the player to move has reconnected.
         """
         clients = [
-            client for id, client in self._lobby.clients.items() if get_edge_number(id) == disconnection.edge
+            client
+            for id, client in self._lobby.clients.items()
+            if get_edge_number(id) == disconnection.edge_number
         ]
-        matches = [match for client in clients if client.bot is not None for match in client.bot.matches]
+        matches = [
+            match for client in clients if client.bot is not None for match in client.bot.seats_by_match_id
+        ]
         for client in clients:
-            self._handle_disconnection(ClientDisconnected(client.id))
+            self._handle_disconnection(ClientDisconnected(client.client_number))
         self._matches.restart_current_turns(matches)
 
     def _handle_edge_resync(self, resync: EdgeResynced) -> None:
         """Admit the clients in an edge's list of connections, and resend to each bot the messages that it may have missed."""
-        connected_ids = {admission.client for admission in resync.clients}
+        connected_ids = {admission.client_number for admission in resync.clients}
         for id in [
-            id for id in self._lobby.clients if get_edge_number(id) == resync.edge and id not in connected_ids
+            id
+            for id in self._lobby.clients
+            if get_edge_number(id) == resync.edge_number and id not in connected_ids
         ]:
             self._handle_disconnection(ClientDisconnected(id))
         for admission in resync.clients:
-            client = self._lobby.clients.get(admission.client)
+            client = self._lobby.clients.get(admission.client_number)
             if client is None:
                 self._admit_resynced_client(admission)
             elif client.bot is not None:
@@ -339,14 +344,14 @@ class Core:
             self._lobby.add_spectator(admission)
             return
         bot = self._lobby.bots.get(admission.hello.name) or LobbyBot(admission.hello.name)
-        if not bot.verify_session_secret(admission.hello.session, admission.stored_session):
+        if not bot.verify_session_secret(admission.hello.session, admission.stored_session_hash):
             why = "this server no longer knows the session: reconnect"
-            self._lobby.effects.append(CloseClient(admission.client, ErrorCode.SHUTTING_DOWN, why))
+            self._lobby.effects.append(CloseClient(admission.client_number, ErrorCode.SHUTTING_DOWN, why))
             return
         if bot.client_number is not None:
             # The bot has since connected through another edge, or this edge missed that the connection was replaced.
             why = "the bot has another connection: reconnect"
-            self._lobby.effects.append(CloseClient(admission.client, ErrorCode.SHUTTING_DOWN, why))
+            self._lobby.effects.append(CloseClient(admission.client_number, ErrorCode.SHUTTING_DOWN, why))
             return
         self._resend_matches_and_results(self._lobby.add_bot(admission, resumes_session=True))
 
@@ -361,7 +366,7 @@ class Core:
     # messages of clients
 
     def _handle_message(self, message_input: MessageReceived) -> None:
-        client = self._lobby.clients.get(message_input.client)
+        client = self._lobby.clients.get(message_input.client_number)
         if client is None:
             return  # the client was replaced or removed
         message = message_input.message
@@ -374,27 +379,27 @@ class Core:
             if bot is None:
                 raise _make_non_player_refusal()
             if type(message) is Move:
-                player = bot.matches.get(message.match)
+                player = bot.seats_by_match_id.get(message.match)
                 if player is None:
                     if message_input.elapsed_ns is not None:
                         return  # the match ended while the answer to the turn was in transit
                     raise make_unknown_match_refusal(message.match)
                 room = self._matches.rooms[message.match]
-                room.handle_move(player, message, message_input.at, message_input.elapsed_ns)
+                room.handle_move(player, message, message_input.arrived_ns, message_input.elapsed_ns)
                 if room.referee.result is not None:
                     self._matches.close_match_or_schedule_check(room)
             elif type(message) in (Ready, Resign):
-                self._handle_ready_or_resign(bot, message, message_input.at)  # type: ignore[arg-type]
+                self._handle_ready_or_resign(bot, message, message_input.arrived_ns)  # type: ignore[arg-type]
             else:
                 self._bot_handlers[message_type](bot, message)
         except RequestRefused as refused:
             match_and_ply = getattr(message, "match", None), getattr(message, "ply", None)
             self._lobby.effects.append(
-                SendToClient(client.id, Error(refused.code, refused.detail, *match_and_ply))
+                SendToClient(client.client_number, Error(refused.code, refused.detail, *match_and_ply))
             )
 
     def _handle_ready_or_resign(self, bot: LobbyBot, message: Ready | Resign, arrival_time_ns: int) -> None:
-        player = bot.matches.get(message.match)
+        player = bot.seats_by_match_id.get(message.match)
         if player is None:
             # The bot has missed the end of its match, or names a match that it never played.
             if message.match in self._matches.rooms:
@@ -432,10 +437,10 @@ class Core:
             raise RequestRefused(
                 ErrorCode.NO_SUCH_MATCH, f"the match {watch.match!r:.70} is over or does not exist"
             )
-        if watch.match not in client.topics:
-            watched_matches = client.topics.keys() & self._matches.rooms.keys()
-            for finished_match in client.topics.keys() - watched_matches - {LOBBY_LISTING_TOPIC}:
-                del client.topics[finished_match]
+        if watch.match not in client.followed_topics:
+            watched_matches = client.followed_topics.keys() & self._matches.rooms.keys()
+            for finished_match in client.followed_topics.keys() - watched_matches - {LOBBY_LISTING_TOPIC}:
+                del client.followed_topics[finished_match]
             max_matches = self._lobby.settings.limits.watched
             if len(watched_matches) >= max_matches:
                 raise RequestRefused(
@@ -444,29 +449,36 @@ class Core:
                 )
             client.follow_topic(watch.match, room.followers)
         self._lobby.effects.append(
-            SendToClient(client.id, room.public_view.make_view_message(self._lobby.now_ns))
+            SendToClient(client.client_number, room.public_view.make_view_message(self._lobby.now_ns))
         )
 
     def _refuse_second_hello(self, _client: LobbyClient, _hello: Hello) -> None:
         raise RequestRefused(ErrorCode.HELLO_TWICE, ErrorCode.HELLO_TWICE.meaning)
 
     def _handle_turn_sent(self, turn_sent: TurnSent) -> None:
-        client, room = self._lobby.clients.get(turn_sent.client), self._matches.rooms.get(turn_sent.match)
+        client, room = (
+            self._lobby.clients.get(turn_sent.client_number),
+            self._matches.rooms.get(turn_sent.match_id),
+        )
         if client is not None and room is not None and room.bots[room.referee.mover] is client.bot:
-            room.start_turn_clock(turn_sent.ply, turn_sent.lag, min(turn_sent.at, self._lobby.now_ns))
+            room.start_turn_clock(
+                turn_sent.ply, turn_sent.min_round_trip_ns, min(turn_sent.sent_ns, self._lobby.now_ns)
+            )
 
     # commands of the server's operator
 
     def _handle_bot_crash(self, crash: BotCrashed) -> None:
-        bot = self._lobby.bots.get(crash.name)
+        bot = self._lobby.bots.get(crash.bot_name)
         if bot is not None and bot.name not in self._house:
             self._matches.apply_event_to_matches_of_bot(
-                bot, lambda player: PlayerResigned(player, "crash", crash.description)
+                bot, lambda player: PlayerResigned(player, "crash", crash.crash_description)
             )
 
     def _handle_house_engine_failure(self, failure: HouseEngineFailed) -> None:
-        if self._house.remove_engine(failure.name):
-            self._challenges.close_challenges_involving(failure.name, f"{failure.name} cannot be started")
+        if self._house.remove_engine(failure.engine_name):
+            self._challenges.close_challenges_involving(
+                failure.engine_name, f"{failure.engine_name} cannot be started"
+            )
             self._lobby.record_change()
 
     def _handle_match_restoration(self, restore: RestoredState) -> None:
@@ -476,20 +488,20 @@ class Core:
         self._lobby.record_change()
 
     def _handle_rating_change(self, change: RatingChanged) -> None:
-        bot = self._lobby.bots.get(change.name)
-        if bot is not None and bot.ratings.get(change.game) != change.rating:
-            bot.ratings[change.game] = change.rating
+        bot = self._lobby.bots.get(change.bot_name)
+        if bot is not None and bot.ratings_by_game.get(change.game) != change.rating:
+            bot.ratings_by_game[change.game] = change.rating
             self._send_matchmaking_status(bot)
 
     def _handle_season_end(self, season: SeasonClosed) -> None:
         for bot in self._lobby.bots.values():
-            if bot.ratings.pop(season.game, None) is not None:
+            if bot.ratings_by_game.pop(season.game, None) is not None:
                 self._send_matchmaking_status(bot)
 
     def _handle_owner_resolved(self, resolution: OwnerResolved) -> None:
-        bot = self._lobby.bots.get(resolution.name)
+        bot = self._lobby.bots.get(resolution.bot_name)
         if bot is not None:
-            bot.set_owner(resolution.owner)
+            bot.set_owner(resolution.owner_name)
 
 
 def _make_non_player_refusal() -> RequestRefused:

@@ -12,7 +12,7 @@ DeadlineKey = tuple[DeadlineKind, str]
 The name is empty for the matchmaker, the listing and the events, each of which has a single deadline.
 """
 
-MAX_EXCESS_CANCELLED_CHECKS = 64
+MAX_SURPLUS_OF_CANCELLED_CHECKS = 64
 """Maximum excess of cancelled checks over valid ones in the heap; above this number, all cancelled checks are removed."""
 
 
@@ -46,7 +46,7 @@ class DeadlineSchedule:
         scheduled_time = self._times.pop(key, None)
         if (
             scheduled_time is not None
-            and len(self._heap) > 2 * len(self._times) + MAX_EXCESS_CANCELLED_CHECKS
+            and len(self._heap) > 2 * len(self._times) + MAX_SURPLUS_OF_CANCELLED_CHECKS
         ):
             self._heap = [(scheduled_time, key) for key, scheduled_time in self._times.items()]
             heapq.heapify(self._heap)

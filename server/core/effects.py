@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.match.referee_events import RefereeEvent, TurnStarted
 from arena.match.terms import MatchTerms
@@ -28,7 +28,7 @@ Any other topic is the id of a match: its followers get the moves of the match.
 class SendToClient(Struct, frozen=True, gc=False, tag="send"):
     """Message from the server to one client."""
 
-    client: int
+    client_number: int = field(name="client")
     message: ServerMessage
     clock_ran_ns: int = 0
     """For a `Turn` (request for a move) that is sent again: time that the mover has already used, in ns; otherwise 0.
@@ -40,30 +40,30 @@ class SendToClient(Struct, frozen=True, gc=False, tag="send"):
 class CloseClient(Struct, frozen=True, tag="close"):
     """Request to send a client an `error` message, and then to close its connection."""
 
-    client: int
-    code: ErrorCode
+    client_number: int = field(name="client")
+    error_code: ErrorCode = field(name="code")
     detail: str
 
 
 class PublishToTopic(Struct, frozen=True, gc=False, tag="publish"):
-    """Message to all clients that follow a topic. Each edge (process that holds connections) in `edges` gets one copy.
+    """Message to all clients that follow a topic. Each edge (process that holds connections) in `edge_numbers` gets one copy.
 
     A client follows a match from its `view` until it sends `unwatch` or the match's `end` is published. A client
     follows the listing from its first `browse` on.
     """
 
-    topic: str
+    topic_name: str = field(name="topic")
     message: ServerMessage
-    edges: tuple[int, ...]
+    edge_numbers: tuple[int, ...] = field(name="edges")
     """Numbers of the edges that have followers of the topic."""
 
 
 class SendMissedResult(Struct, frozen=True):
     """Request to send a bot the `end` of a stored match, or the error `no_such_match` if the bot did not play that match."""
 
-    client: int
-    name: str
-    match: str
+    client_number: int
+    bot_name: str
+    match_id: str
 
 
 class SaveNewMatch(Struct, frozen=True):
@@ -77,7 +77,7 @@ class SaveNewMatch(Struct, frozen=True):
 class AppendMatchEvent(Struct, frozen=True, gc=False):
     """Request to append an event of a match, such as a move, to the journal (stored events of all matches in progress)."""
 
-    match: str
+    match_id: str
     event_number: int
     """Number of the event in the match, from 1."""
     time_ns: int
@@ -98,21 +98,21 @@ class SaveFinishedMatch(Struct, frozen=True):
     """
 
     record: Record
-    rated: bool
+    is_rated: bool
     """True if the result counts for the ratings."""
 
 
 class SaveSession(Struct, frozen=True):
     """Request to store the hash of the secret of a bot's new session."""
 
-    name: str
+    bot_name: str
     secret_hash: bytes
 
 
 class DeleteSession(Struct, frozen=True):
     """Request to delete the hash of the secret of a bot's session from the store."""
 
-    name: str
+    bot_name: str
 
 
 class SaveEvent(Struct, frozen=True):
@@ -185,16 +185,16 @@ class EventNews(Struct, frozen=True):
 class StartHouseEngine(Struct, frozen=True):
     """Request to start one of the server's own engines, unless it is running."""
 
-    name: str
+    engine_name: str
 
 
 class LogLine(Struct, frozen=True):
-    """Line for the server's log. `bot` and `match` name the bot and the match that the line concerns; empty if none."""
+    """Line for the server's log. `bot_name` and `match_id` name the bot and the match that the line concerns; empty if none."""
 
     level: Literal["info", "warning", "error"]
     text: str
-    bot: str = ""
-    match: str = ""
+    bot_name: str = ""
+    match_id: str = ""
 
 
 class AnalysisTrimmed(Struct, frozen=True):

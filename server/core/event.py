@@ -77,7 +77,7 @@ class TournamentEvent:
 
     @property
     def name(self) -> str:
-        return self.state.plan.event
+        return self.state.plan.event_name
 
     @property
     def current_round(self) -> int:
@@ -131,7 +131,10 @@ class TournamentEvent:
     def compute_place(self, bot_name: str) -> EventPlace | None:
         """Return the rank and the points of a bot so far, with points for byes; None if the bot is not in the event."""
         format: EventFormat = ArenaFormat() if self.schedule is None else self.schedule.format
-        ranks = {entrant: format.compute_rank(entrant, self._points[entrant]) for entrant in self.state.bots}
+        ranks = {
+            entrant: format.compute_rank(entrant, self._points[entrant])
+            for entrant in self.state.entered_bots
+        }
         if bot_name not in ranks:
             return None
         rank = 1 + sum(other.sort_key < ranks[bot_name].sort_key for other in ranks.values())
@@ -153,30 +156,30 @@ class TournamentEvent:
             return
         if state.has_ended:
             raise EventRequestRefused(f"{self.name} accepts no more entries: it is {state.phase}")
-        if bot_name in state.excluded:
+        if bot_name in state.excluded_bots:
             if not by_host_or_owner:
                 raise EventRequestRefused(
                     f"{bot_name!r:.70} was withdrawn from {self.name}: only the host or the bot's owner can enter it again"
                 )
-            state = self.state = replace(state, excluded=_remove_bot(state.excluded, bot_name))
-        if plan.invited and bot_name not in plan.invited:
+            state = self.state = replace(state, excluded_bots=_remove_bot(state.excluded_bots, bot_name))
+        if plan.invited_bots and bot_name not in plan.invited_bots:
             raise EventRequestRefused(
                 f"{self.name} is open only to invited bots, and {bot_name!r:.70} is not invited"
             )
-        lowest, highest = plan.ratings
+        lowest, highest = plan.rating_bounds
         if rating < lowest or (highest and rating > highest):
             bounds_text = f"{lowest} to {highest}" if highest else f"{lowest} and more"
             raise EventRequestRefused(
                 f"{self.name} is open to ratings of {bounds_text}, but {bot_name!r:.70} is rated {rating:.0f}"
             )
-        if bot_name in state.withdrawn:
-            self.state = replace(state, withdrawn=_remove_bot(state.withdrawn, bot_name))
+        if bot_name in state.withdrawn_bots:
+            self.state = replace(state, withdrawn_bots=_remove_bot(state.withdrawn_bots, bot_name))
             self._schedule_roster_change(bot_name, joins=True)
             return
-        if len(state.bots) >= MAX_ENTRIES_PER_EVENT:
+        if len(state.entered_bots) >= MAX_ENTRIES_PER_EVENT:
             raise EventRequestRefused(f"{self.name} already has {MAX_ENTRIES_PER_EVENT} entries, the maximum")
         if not state.has_begun:
-            self.state = replace(state, bots=(*state.bots, bot_name))
+            self.state = replace(state, entered_bots=(*state.entered_bots, bot_name))
         elif plan.is_arena or self._swiss_format is not None:
             self._add_late_bot(bot_name)
         else:
@@ -189,20 +192,20 @@ class TournamentEvent:
                           by itself
         """
         state = self.state
-        if bot_name not in state.bots or state.has_ended:
+        if bot_name not in state.entered_bots or state.has_ended:
             raise EventRequestRefused(
                 f"{bot_name!r:.70} cannot leave {self.name}: it has not entered, or the event is over"
             )
-        if by_host_or_owner and bot_name not in state.excluded:
-            state = self.state = replace(state, excluded=(*state.excluded, bot_name))
+        if by_host_or_owner and bot_name not in state.excluded_bots:
+            state = self.state = replace(state, excluded_bots=(*state.excluded_bots, bot_name))
         if not state.has_begun:
-            self.state = replace(state, bots=_remove_bot(state.bots, bot_name))
+            self.state = replace(state, entered_bots=_remove_bot(state.entered_bots, bot_name))
         else:
             self._withdraw_bot(bot_name)
 
     def _withdraw_bot(self, bot_name: str) -> None:
-        if bot_name not in self.state.withdrawn:
-            self.state = replace(self.state, withdrawn=(*self.state.withdrawn, bot_name))
+        if bot_name not in self.state.withdrawn_bots:
+            self.state = replace(self.state, withdrawn_bots=(*self.state.withdrawn_bots, bot_name))
             self._schedule_roster_change(bot_name, joins=False)
 
     @property
@@ -211,11 +214,12 @@ class TournamentEvent:
         return format if isinstance(format, SwissFormat) else None
 
     def _add_late_bot(self, bot_name: str) -> None:
-        self.state = replace(self.state, bots=(*self.state.bots, bot_name))
+        self.state = replace(self.state, entered_bots=(*self.state.entered_bots, bot_name))
         if self._swiss_format is not None:
             # After a restart, the schedule is rebuilt with all bots; this change keeps the bot out of earlier rounds.
             self.state = replace(
-                self.state, changes=(*self.state.changes, RosterChange(bot_name, 0, is_joining=False))
+                self.state,
+                roster_changes=(*self.state.roster_changes, RosterChange(bot_name, 0, is_joining=False)),
             )
             self._schedule_roster_change(bot_name, joins=True)
 
@@ -225,7 +229,7 @@ class TournamentEvent:
         if swiss is not None:
             change = RosterChange(bot_name, swiss.rounds_started, joins)
             swiss.change_roster(change)
-            self.state = replace(self.state, changes=(*self.state.changes, change))
+            self.state = replace(self.state, roster_changes=(*self.state.roster_changes, change))
 
     def rename_bot(self, bot_name: str, new_name: str) -> None:
         """Rename an entered bot before the event begins. An empty `new_name` removes the bot."""
@@ -238,16 +242,16 @@ class TournamentEvent:
         state = self.state
         self.state = replace(
             state,
-            plan=replace(state.plan, invited=replace_bot_name(state.plan.invited)),
-            bots=replace_bot_name(state.bots),
-            excluded=replace_bot_name(state.excluded),
+            plan=replace(state.plan, invited_bots=replace_bot_name(state.plan.invited_bots)),
+            entered_bots=replace_bot_name(state.entered_bots),
+            excluded_bots=replace_bot_name(state.excluded_bots),
         )
 
     # progress
 
     def begin_with_bots(self, bot_names: Sequence[str]) -> None:
         """Begin the event with these bots, which the caller has sorted, highest rating first."""
-        self.state = replace(self.state, phase="running", bots=tuple(bot_names))
+        self.state = replace(self.state, phase="running", entered_bots=tuple(bot_names))
         self._set_up_schedule()
 
     def mark_finished(self) -> None:
@@ -272,8 +276,10 @@ class TournamentEvent:
     def _set_up_schedule(self) -> None:
         plan = self.plan
         if not plan.is_arena:
-            rounds, starts = plan.rounds, len(plan.games)
-            format = make_format(plan.format, self.state.bots, rounds, starts, plan.seed, self.state.changes)
+            rounds, starts = plan.round_count, len(plan.games)
+            format = make_format(
+                plan.format, self.state.entered_bots, rounds, starts, plan.seed, self.state.roster_changes
+            )
             self.schedule = Schedule(plan.event_uid, format)
 
     def _restore_results(self, stored_event: StoredEvent) -> None:

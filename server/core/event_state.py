@@ -17,20 +17,20 @@ class Recurrence(Struct, frozen=True):
     """Local start time as the server's operator wrote it, such as `Fri 20:00`."""
     local_closing_time: str = field(name="closes")
     """Local time, such as `19:55`, from which until the start bots cannot enter or leave by themselves; empty for the start."""
-    zone: str
+    zone_name: str = field(name="zone")
     """Name of the time zone, such as `Europe/Berlin`."""
-    days: int
+    interval_days: int = field(name="days")
     """Interval between two starts, in days."""
 
 
 class EventPlan(Struct, frozen=True, kw_only=True):
     """Plan of an event (a tournament), fixed before the event starts."""
 
-    event: str
+    event_name: str = field(name="event")
     """Name of the event (tournament), which is also stored with each of its matches."""
     event_uid: str = field(name="uid")
     """Unique id of the event (tournament), from which the ids of its matches are derived."""
-    series: str = ""
+    series_name: str = field(name="series", default="")
     """Name of the series that a repeated event belongs to; empty for a single event."""
     start_unix_s: int = field(name="begins")
     """Start of the event, as Unix time in seconds."""
@@ -38,22 +38,22 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Unix time, in seconds, from which until the start bots cannot enter or leave the event by themselves."""
     format: str
     """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots until `minutes` are over."""
-    rounds: int = 1
+    round_count: int = field(name="rounds", default=1)
     """Number of rounds; in a knockout, number of pairs of matches that two bots play per game. Unused by the format `arena`."""
-    minutes: int = 0
+    duration_minutes: int = field(name="minutes", default=0)
     """Duration of an event of the format `arena`, in minutes; unused by other formats."""
     games: tuple[GameAtTimeControl, ...] = field(name="starts")
     """Games with maps and openings. Bots that meet play two matches of each, with swapped seats; in the format `arena`, one."""
     margin_ms: int = 100
     """Extra time allowed on each move for network delay, in ms."""
-    ready_ms: int = 30_000
+    ready_timeout_ms: int = field(name="ready_ms", default=30_000)
     """Time for a bot to confirm the start of a match with a `ready` message, in ms."""
-    rated: bool = True
-    hold_pool: bool = False
+    is_rated: bool = field(name="rated", default=True)
+    reserves_entered_bots: bool = field(name="hold_pool", default=False)
     """True to keep entered bots from the matchmaker from `closing_unix_s` on, so that they are free for the event's matches."""
-    invited: tuple[str, ...] = ()
+    invited_bots: tuple[str, ...] = field(name="invited", default=())
     """Bots that may enter; empty if all bots may."""
-    ratings: tuple[int, int] = (0, 0)
+    rating_bounds: tuple[int, int] = field(name="ratings", default=(0, 0))
     """Lowest and highest rating of a bot that may enter; 0 for no bound."""
     seed: int = 1
     """Seed that determines the order of the pairings."""
@@ -67,7 +67,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     @property
     def end_unix_s(self) -> int:
         """End of an event of the format `arena`, as Unix time in seconds."""
-        return self.start_unix_s + 60 * self.minutes
+        return self.start_unix_s + 60 * self.duration_minutes
 
     @property
     def game(self) -> str:
@@ -80,13 +80,13 @@ class EventState(Struct, frozen=True):
     plan: EventPlan
     phase: EventPhase = "open"
     """Phase of the event: `open` (not begun), `running`, `paused`, `over` or `cancelled`."""
-    bots: tuple[str, ...] = ()
+    entered_bots: tuple[str, ...] = field(name="bots", default=())
     """Entered bots. After the start: the players in the order of their seeds, then late entries."""
-    withdrawn: tuple[str, ...] = ()
+    withdrawn_bots: tuple[str, ...] = field(name="withdrawn", default=())
     """Bots that are listed in `bots`, but take no further part, because they left or were removed."""
-    excluded: tuple[str, ...] = ()
+    excluded_bots: tuple[str, ...] = field(name="excluded", default=())
     """Bots that the server's operator or their owner has withdrawn, and that only these two can enter again."""
-    changes: tuple[RosterChange, ...] = ()
+    roster_changes: tuple[RosterChange, ...] = field(name="changes", default=())
     """Late entries and withdrawals in a Swiss event: each adds or removes a bot, from a certain round on."""
     cancel_reason: str = ""
     """Reason why a cancelled event was cancelled; empty for other events, and if an older version cancelled it."""
@@ -95,12 +95,12 @@ class EventState(Struct, frozen=True):
     def round_count(self) -> int:
         """Number of rounds; 0 for the format `arena`. For a knockout, computed from the number of entered bots."""
         if self.plan.format == KNOCKOUT_FORMAT:
-            return max(1, (len(self.bots) - 1).bit_length())
-        return 0 if self.plan.is_arena else self.plan.rounds
+            return max(1, (len(self.entered_bots) - 1).bit_length())
+        return 0 if self.plan.is_arena else self.plan.round_count
 
     def has_entered(self, bot_name: str) -> bool:
         """Return True if a bot has entered and is not withdrawn."""
-        return bot_name in self.bots and bot_name not in self.withdrawn
+        return bot_name in self.entered_bots and bot_name not in self.withdrawn_bots
 
     @property
     def has_begun(self) -> bool:

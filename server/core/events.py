@@ -116,7 +116,7 @@ class HostedEvents:
         return any(
             bot_name in event.waiting_bot_names
             or (
-                event.plan.hold_pool
+                event.plan.reserves_entered_bots
                 and event.state.has_entered(bot_name)
                 and now >= event.plan.closing_unix_s
             )
@@ -130,7 +130,7 @@ class HostedEvents:
         """
         for event in self._events.values():
             if event.state.has_entered(bot_name):
-                return f"in the event {event.name}: {self._describe_status(event)}"
+                return f"in the event {event.name}: {self._describe_event_status(event)}"
         return ""
 
     def make_lobby_listing_entries(self) -> list[ListedEvent]:
@@ -141,7 +141,7 @@ class HostedEvents:
                 event.state.phase,
                 event.plan.format,
                 event.plan.game,
-                len(event.state.bots),
+                len(event.state.entered_bots),
                 self._compute_ms_to_start(event),
                 event.current_round,
                 event.state.round_count,
@@ -158,7 +158,7 @@ class HostedEvents:
         """
         for stored_event in stored_events:
             self._earliest_start_ns = self._lobby.now_ns + RECONNECT_TIME_AFTER_RESTART_NS
-            self._events[stored_event.state.plan.event] = HostedEvent(stored_event)
+            self._events[stored_event.state.plan.event_name] = HostedEvent(stored_event)
 
     def assign_restored_matches_to_events(self) -> None:
         """Assign the matches in progress to the events that they belong to, after a restart has restored both."""
@@ -183,49 +183,53 @@ class HostedEvents:
                 case RenameTournamentEntry():
                     answer = self._rename_tournament_entry(request)
                 case FindConnectedClient():
-                    answer = self._confirm_client_is_connected(request.name)
+                    answer = self._confirm_client_is_connected(request.client_name)
         except EventRequestRefused as refused:
-            self._lobby.effects.append(HostRequestAnswered(numbered_request.number, str(refused), done=False))
+            self._lobby.effects.append(
+                HostRequestAnswered(numbered_request.request_number, str(refused), done=False)
+            )
         else:
-            self._lobby.effects.append(HostRequestAnswered(numbered_request.number, answer, done=True))
+            self._lobby.effects.append(
+                HostRequestAnswered(numbered_request.request_number, answer, done=True)
+            )
 
     def _announce_tournament(self, command: AnnounceTournament) -> str:
         plan = command.plan
-        if plan.event in self._events:
+        if plan.event_name in self._events:
             raise EventRequestRefused(
-                f"an event called {plan.event} already exists: choose another name, or cancel that event first"
+                f"an event called {plan.event_name} already exists: choose another name, or cancel that event first"
             )
         self._add_event(EventState(plan))
-        return f"{plan.event} is announced"
+        return f"{plan.event_name} is announced"
 
     def _add_event(self, state: EventState) -> None:
-        event = self._events[state.plan.event] = HostedEvent(StoredEvent(state, {}))
+        event = self._events[state.plan.event_name] = HostedEvent(StoredEvent(state, {}))
         self._save_event(event)
 
     def _execute_tournament_action(self, command: ChangeTournament) -> str:
-        event = self._find_event(command.event, command.action, command.bot, by_host_or_owner=True)
+        event = self._find_event(command.event_name, command.action, command.bot_name, by_host_or_owner=True)
         match command.action:
             case "enter":
-                self._require_house_engine(command.bot)
+                self._require_house_engine(command.bot_name)
                 rating = self._find_rating_for_event(
-                    event, command.bot, command.ratings.get(event.plan.game, RATING_OF_UNRATED_BOT)
+                    event, command.bot_name, command.ratings.get(event.plan.game, RATING_OF_UNRATED_BOT)
                 )
-                event.enter_bot(command.bot, rating, by_host_or_owner=True)
-                confirmation = f"{command.bot} is in {event.name}"
+                event.enter_bot(command.bot_name, rating, by_host_or_owner=True)
+                confirmation = f"{command.bot_name} is in {event.name}"
             case "withdraw":
-                event.withdraw_entered_bot(command.bot, by_host_or_owner=True)
-                confirmation = f"{command.bot} is withdrawn from {event.name}"
+                event.withdraw_entered_bot(command.bot_name, by_host_or_owner=True)
+                confirmation = f"{command.bot_name} is withdrawn from {event.name}"
             case "stop":
                 event.change_phase("cancel")
                 confirmation = (
-                    f"{event.name} is cancelled, and {event.plan.series or event.name} is not repeated"
+                    f"{event.name} is cancelled, and {event.plan.series_name or event.name} is not repeated"
                 )
             case _:
                 has_begun = event.state.has_begun
                 event.change_phase(command.action)
                 # If the event had begun, the next one of its series was announced then.
                 if event.state.has_ended and not has_begun:
-                    self._announce_next_of_series(event)
+                    self._announce_next_event_of_series(event)
                 confirmation = f"{event.name} is {event.state.phase}"
         self._save_event(event)
         return confirmation
@@ -253,7 +257,7 @@ class HostedEvents:
         event.enter_bot(bot.name, self._find_rating_for_event(event, bot.name))
         if event.state != state_before:
             self._save_event(event)
-        self._send_status(event, bot)
+        self._send_event_status(event, bot)
 
     def withdraw_bot(self, bot: LobbyBot, event_name: str) -> None:
         """Withdraw a bot from an event, and send the bot the event's status. `event_name`: name of the event or of its series.
@@ -263,7 +267,7 @@ class HostedEvents:
         event = self._find_event_for_bot(event_name, "withdraw", bot)
         event.withdraw_entered_bot(bot.name)
         self._save_event(event)
-        self._send_status(event, bot)
+        self._send_event_status(event, bot)
 
     def _find_event_for_bot(
         self, event_name: str, action: TournamentAction, bot: LobbyBot
@@ -291,12 +295,14 @@ class HostedEvents:
 
         def accepts_requested_action(event: TournamentEvent) -> bool:
             state = event.state
-            may_return = bot_name in state.withdrawn and (by_host_or_owner or bot_name not in state.excluded)
+            may_return = bot_name in state.withdrawn_bots and (
+                by_host_or_owner or bot_name not in state.excluded_bots
+            )
             is_possible = {"enter": may_return, "withdraw": state.has_entered(bot_name), "stop": False}
             return state.has_begun and is_possible.get(action, True)
 
         matching_events = [
-            event for event in self._events.values() if event_name in (event.name, event.plan.series)
+            event for event in self._events.values() if event_name in (event.name, event.plan.series_name)
         ]
         if not matching_events:
             raise EventRequestRefused(f"no event {event_name!r:.70} is open or in progress")
@@ -313,13 +319,13 @@ class HostedEvents:
         for event in self._events.values():
             state_before = event.state
             if state_before.phase == "open":
-                event.rename_bot(request.bot, request.new_name)
+                event.rename_bot(request.old_name, request.new_name)
             if event.state != state_before:
                 self._save_event(event)
         return (
-            f"{request.bot} is renamed to {request.new_name}"
+            f"{request.old_name} is renamed to {request.new_name}"
             if request.new_name
-            else f"{request.bot} is removed"
+            else f"{request.old_name} is removed"
         )
 
     def _confirm_client_is_connected(self, client_name: str) -> str:
@@ -344,11 +350,11 @@ class HostedEvents:
         self._mark_bots_changed(event)
 
     def _mark_bots_changed(self, event: TournamentEvent) -> None:
-        for name in event.state.bots:
+        for name in event.state.entered_bots:
             self._lobby.record_change(self._lobby.bots.get(name))
         self._lobby.record_change()
 
-    def _send_status(self, event: TournamentEvent, bot: LobbyBot) -> None:
+    def _send_event_status(self, event: TournamentEvent, bot: LobbyBot) -> None:
         """Send a bot the status of an event (`event_state` message), with the bot's rank and points once the event is over."""
         state = event.state
         place = event.compute_place(bot.name) if state.phase == "over" else None
@@ -356,12 +362,14 @@ class HostedEvents:
             event.name,
             state.phase,
             state.has_entered(bot.name),
-            self._describe_status(event),
+            self._describe_event_status(event),
             self._compute_ms_to_start(event),
             event.current_round,
         )
         if place is not None:
-            status = add_final_rank(status, *place, len(state.bots), f"/event/{quote(event.name, safe='')}")
+            status = add_final_rank(
+                status, *place, len(state.entered_bots), f"/event/{quote(event.name, safe='')}"
+            )
         self._lobby.send_to_bot(bot, status)
 
     def _compute_ms_to_start(self, event: TournamentEvent) -> int:
@@ -371,15 +379,15 @@ class HostedEvents:
             else 0
         )
 
-    def _describe_status(self, event: TournamentEvent) -> str:
+    def _describe_event_status(self, event: TournamentEvent) -> str:
         state, plan = event.state, event.plan
         match state.phase:
             case "open":
                 return f"begins at {format_unix_time_as_utc(plan.start_unix_s)}"
             case "running" if plan.is_arena:
-                return f"{len(state.bots)} bots, {plan.minutes} minutes in all"
+                return f"{len(state.entered_bots)} bots, {plan.duration_minutes} minutes in all"
             case "running":
-                return f"round {event.current_round} of {event.state.round_count}, {len(state.bots)} bots"
+                return f"round {event.current_round} of {event.state.round_count}, {len(state.entered_bots)} bots"
         reason_text = f": {state.cancel_reason}" if state.cancel_reason else ""
         return f"the event is {state.phase}{reason_text}"
 
@@ -423,7 +431,7 @@ class HostedEvents:
         )
 
     def _schedule_check_at_unix(self, unix_seconds: int) -> None:
-        self._schedule_check_at(unix_seconds * NS_PER_SECOND - self._lobby.settings.epoch_ns)
+        self._schedule_check_at(unix_seconds * NS_PER_SECOND - self._lobby.settings.unix_ns_at_clock_zero)
 
     def _begin_event_if_due(self, event: HostedEvent) -> None:
         lobby, plan = self._lobby, event.plan
@@ -440,16 +448,16 @@ class HostedEvents:
             self._schedule_check_at(self._earliest_start_ns)
             return
         available_bots = [
-            name for name in event.state.bots if name in self._house or self._is_bot_available(name)
+            name for name in event.state.entered_bots if name in self._house or self._is_bot_available(name)
         ]
         if len(available_bots) < 2:
             event.change_phase("cancel", "fewer than two of its bots were connected at its start")
-            self._announce_next_of_series(event)
+            self._announce_next_event_of_series(event)
             lobby.effects.append(
                 LogLine("warning", f"event {event.name} is cancelled: {event.state.cancel_reason}")
             )
         else:
-            self._announce_next_of_series(event)
+            self._announce_next_event_of_series(event)
             event.begin_with_bots(
                 sorted(available_bots, key=lambda name: (-self._find_rating_for_event(event, name), name))
             )
@@ -458,16 +466,16 @@ class HostedEvents:
             )
         self._save_event(event)
 
-    def _announce_next_of_series(self, event: TournamentEvent) -> None:
+    def _announce_next_event_of_series(self, event: TournamentEvent) -> None:
         """Announce the next event of the series, with the same entries; do nothing if the event does not repeat."""
         plan = plan_next_event(event.plan, self._lobby.now_unix_s())
-        if plan is not None and plan.event not in self._events:
-            self._add_event(EventState(plan, bots=event.state.bots))
+        if plan is not None and plan.event_name not in self._events:
+            self._add_event(EventState(plan, entered_bots=event.state.entered_bots))
             self._schedule_check_at_unix(plan.closing_unix_s)
 
     def _is_bot_available(self, bot_name: str) -> bool:
         bot = self._lobby.bots.get(bot_name)
-        return bot is not None and bot.client_number is not None and bot.quota != 0
+        return bot is not None and bot.client_number is not None and bot.match_quota != 0
 
     def _begin_due_matches_and_list_waiting(self, event: HostedEvent) -> list[Pairing]:
         """Begin the due matches whose bots are free, and return the due matches that have to wait.
@@ -482,7 +490,7 @@ class HostedEvents:
                     for bot in self._lobby.list_connected_bots()
                     if bot.can_accept_match and bot.name not in self._house
                 ]
-                rated = event.plan.rated
+                rated = event.plan.is_rated
                 for pairing in event.pair_free_bots(
                     free_bots,
                     get_rating=lambda name: self._find_rating_for_event(event, name),
@@ -510,7 +518,7 @@ class HostedEvents:
             if name in self._house and not self._is_bot_available(name):
                 self._house.request_engine_start(name)
         absent_bots = [
-            name for name in names if name in event.state.withdrawn or not self._is_bot_available(name)
+            name for name in names if name in event.state.withdrawn_bots or not self._is_bot_available(name)
         ]
         key = pairing.pair.round, frozenset(names)
         if not absent_bots:
@@ -540,7 +548,7 @@ class HostedEvents:
 
     def _describe_forfeit_reason(self, event: TournamentEvent, bot_name: str) -> str:
         """Return why a bot forfeits a match, such as `NAME did not connect in time`."""
-        if bot_name in event.state.withdrawn:
+        if bot_name in event.state.withdrawn_bots:
             return f"{bot_name} was withdrawn from the event"
         bot = self._lobby.bots.get(bot_name)
         is_connected = bot is not None and bot.client_number is not None
@@ -552,7 +560,7 @@ class HostedEvents:
         The bot has `MAX_WAIT_FOR_ABSENT_BOT_NS` from the due time or, if later, from its disconnection. Return 0 for a
         bot that is withdrawn from the event.
         """
-        if bot_name in event.state.withdrawn:
+        if bot_name in event.state.withdrawn_bots:
             return 0
         bot = self._lobby.bots.get(bot_name)
         return MAX_WAIT_FOR_ABSENT_BOT_NS + (
@@ -567,7 +575,7 @@ class HostedEvents:
 
     def _make_match_terms(self, event: TournamentEvent, pairing: Pairing, match_id: str) -> MatchTerms:
         plan, pair = event.plan, pairing.pair
-        start = plan.games[pair.start_position_index]
+        start = plan.games[pair.start_index]
         return MatchTerms(
             match=match_id,
             event=event.name,
@@ -576,9 +584,9 @@ class HostedEvents:
             players=Players(pairing.maxie, pairing.minnie),
             time_control=start.time_control,
             margin_ms=plan.margin_ms,
-            ready_ms=plan.ready_ms,
+            ready_ms=plan.ready_timeout_ms,
             adjudication=self._lobby.settings.adjudication,
-            rated=plan.rated and not self._have_same_owner(pairing.maxie, pairing.minnie),
+            rated=plan.is_rated and not self._have_same_owner(pairing.maxie, pairing.minnie),
         )
 
     def _have_same_owner(self, bot_name_a: str, bot_name_b: str) -> bool:
@@ -615,9 +623,9 @@ class HostedEvents:
         ):
             return
         if last_notified_status is not None or event.state.has_begun:
-            for name in event.state.bots:
+            for name in event.state.entered_bots:
                 if (bot := self._lobby.bots.get(name)) is not None:
-                    self._send_status(event, bot)
+                    self._send_event_status(event, bot)
         self._report_to_webhook(event)
         event.last_notified_status = status
 
@@ -630,7 +638,7 @@ class HostedEvents:
             and last_notified_status[0] == "open"
             and (state.has_begun or state.phase == "over")
         ):
-            news.append(EventStarted(plan.format, plan.game, state.bots))
+            news.append(EventStarted(plan.format, plan.game, state.entered_bots))
         if event.current_round > event.last_reported_round:
             event.last_reported_round = event.current_round
             # At its first check, a new core continues a round that an earlier core has reported.
@@ -641,7 +649,7 @@ class HostedEvents:
         if state.has_ended:
             places = [
                 FinalEventRank(bot, *place)
-                for bot in state.bots
+                for bot in state.entered_bots
                 if (place := event.compute_place(bot)) is not None
             ]
             news.append(EventFinished(state.phase, tuple(sorted(places, key=lambda place: place.rank))))

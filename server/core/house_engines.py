@@ -44,7 +44,7 @@ class HouseEngines:
     def __init__(self, lobby: Lobby, challenges: OpenChallenges) -> None:
         self._lobby = lobby
         self._challenges = challenges
-        self._engines = {engine.name: engine.engine for engine in lobby.settings.house_engines}
+        self._engines = {engine.bot_name: engine.engine for engine in lobby.settings.house_engines}
         self.queue = HouseChallengeQueue()
         self._guest_start_limit = RateLimit(GUEST_START_BURST * GUEST_START_INTERVAL_NS)
         self._guest_request_limit = RateLimit(GUEST_REQUEST_BURST * GUEST_REQUEST_INTERVAL_NS)
@@ -86,7 +86,7 @@ class HouseEngines:
         if why is not None:
             raise RequestRefused(ErrorCode.BAD_CHALLENGE, why)
         if (
-            self._guest_request_limit.charge_or_compute_wait(
+            self._guest_request_limit.charge_or_compute_wait_time(
                 bot.owner, GUEST_REQUEST_INTERVAL_NS, self._lobby.now_ns
             )
             > 0
@@ -102,7 +102,7 @@ class HouseEngines:
         """
         self.request_engine_start(challenge.request.opponent)
         return self.queue.enqueue_challenge(
-            challenge.id, challenge.request.opponent, SlotRequester(bot.owner, bot.is_guest)
+            challenge.challenge_id, challenge.request.opponent, SlotRequester(bot.owner, bot.is_guest)
         )
 
     def forget_challenge(self, challenge_id: str) -> None:
@@ -131,12 +131,12 @@ class HouseEngines:
     def compute_resumed_match_load(self, terms: MatchTerms) -> int:
         """Return the load that a match resumed after a restart puts on this machine (limit: `CoreSettings.concurrency`).
 
-        Return 0 for a match without any of the server's own engines; otherwise 1 or, if `CoreSettings.counts_threads`
+        Return 0 for a match without any of the server's own engines; otherwise 1 or, if `CoreSettings.concurrency_counts_threads`
         is True, the number of search threads that the match needs.
         """
         if terms.players.maxie not in self and terms.players.minnie not in self:
             return 0
-        return terms.search_threads_needed if self._lobby.settings.counts_threads else 1
+        return terms.threads_needed if self._lobby.settings.concurrency_counts_threads else 1
 
     def requeue_offers_to_engine(self, engine_name: str) -> None:
         """Put challenges back into the queue that were offered to an engine which disconnected without an answer."""
@@ -164,7 +164,7 @@ class HouseEngines:
     def _offer_challenges_to_free_engines(self) -> None:
         lobby, pending = self._lobby, list(self._offers.values())
         free_slots = {
-            name: bot.capacity - len(bot.matches) - pending.count(name)
+            name: bot.match_capacity - len(bot.seats_by_match_id) - pending.count(name)
             for name in self._engines
             if (bot := lobby.bots.get(name)) is not None and bot.client_number is not None
         }
@@ -180,7 +180,7 @@ class HouseEngines:
 
     def _find_challenger(self, challenge_id: str) -> LobbyBot | None:
         open_challenge = self._challenges.find_challenge(challenge_id)
-        return None if open_challenge is None else self._lobby.bots.get(open_challenge.challenger)
+        return None if open_challenge is None else self._lobby.bots.get(open_challenge.challenger_name)
 
     def _try_reserve_match_start(self, challenge_id: str) -> bool:
         bot = self._find_challenger(challenge_id)
@@ -188,6 +188,8 @@ class HouseEngines:
             return False
         return (
             not bot.is_guest
-            or self._guest_start_limit.charge_or_compute_wait("", GUEST_START_INTERVAL_NS, self._lobby.now_ns)
+            or self._guest_start_limit.charge_or_compute_wait_time(
+                "", GUEST_START_INTERVAL_NS, self._lobby.now_ns
+            )
             == 0
         )

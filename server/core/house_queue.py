@@ -33,13 +33,13 @@ MAX_QUEUED_CHALLENGES = 200
 class SlotRequester(NamedTuple):
     """Bots that share one limit of matches with house engines: those of one owner, or the guests at one address."""
 
-    owner: str
+    owner_or_address: str
     """Name of the bots' owner, or the address of the guests."""
     is_guest: bool
 
 
 class _WaitingChallenge(NamedTuple):
-    engine: str
+    engine_name: str
     requester: SlotRequester
 
 
@@ -92,14 +92,17 @@ class HouseChallengeQueue:
         self._used_slots[match_id] = requester
 
     def pop_next_offers(
-        self, total_slots: int, free_slots_by_engine: Mapping[str, int], try_begin: Callable[[str], bool]
+        self,
+        total_slots: int,
+        free_slots_by_engine: Mapping[str, int],
+        try_reserve_match_start: Callable[[str], bool],
     ) -> list[tuple[str, str]]:
         """Take slots for the challenges that can be offered to their engines now. Return (challenge id, engine name) of each.
 
         total_slots           maximum number of matches that all house engines together play in parallel
         free_slots_by_engine  number of further matches that can be offered to each engine, by name; unanswered offers
                               are already subtracted
-        try_begin             function that takes the id of a challenge. If the challenge's match may begin now, the
+        try_reserve_match_start             function that takes the id of a challenge. If the challenge's match may begin now, the
                               function counts the match against the rate limits, and returns True
 
         O(m n log n) for m offered challenges of n waiting ones.
@@ -111,21 +114,21 @@ class HouseChallengeQueue:
                 (
                     challenge
                     for challenge in self._list_challenges_in_service_order()
-                    if free_slots_left.get(self._waiting_challenges[challenge].engine, 0) > 0
+                    if free_slots_left.get(self._waiting_challenges[challenge].engine_name, 0) > 0
                     and not self._has_used_full_share(
                         self._waiting_challenges[challenge].requester, total_slots
                     )
-                    and try_begin(challenge)
+                    and try_reserve_match_start(challenge)
                 ),
                 None,
             )
             if challenge is None:
                 break
             waiting_challenge = self._waiting_challenges.pop(challenge)
-            free_slots_left[waiting_challenge.engine] -= 1
+            free_slots_left[waiting_challenge.engine_name] -= 1
             self._used_slots[challenge] = waiting_challenge.requester
             self._service_order.record_service(waiting_challenge.requester)
-            offers.append((challenge, waiting_challenge.engine))
+            offers.append((challenge, waiting_challenge.engine_name))
         return offers
 
     def requeue_challenge(self, challenge_id: str, engine_name: str) -> None:
@@ -139,7 +142,7 @@ class HouseChallengeQueue:
         place_counts: Counter[str] = Counter()
         places: dict[str, int] = {}
         for challenge in self._list_challenges_in_service_order():
-            engine = self._waiting_challenges[challenge].engine
+            engine = self._waiting_challenges[challenge].engine_name
             place_counts[engine] += 1
             places[challenge] = place_counts[engine]
         return places

@@ -34,7 +34,7 @@ def get_edge_number(client_number: int) -> int:
 class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
     """Admission of a client, whose `hello` message has been authenticated."""
 
-    client: int
+    client_number: int = field(name="client")
     """Number of the client's connection, never reused. Its high bits are the number of the edge that holds the connection."""
     hello: Hello
     address: str
@@ -43,17 +43,17 @@ class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
 
     The matchmaker lets owners take turns.
     """
-    secret: str
+    session_secret: str = field(name="secret")
     """Secret for a new session. The bot gets it, unless its hello resumes an earlier session."""
     role: Role = "bot"
     """Role that the token grants; without a token, the role that the client requests."""
-    guest: bool = False
+    is_guest: bool = field(name="guest", default=False)
     """True for a guest: a client with a name such as `guest-12` and no token."""
     is_owner_address: bool = False
     """True if `owner` is an address, not a name. Bots that share only an address may play rated matches with each other."""
-    local: bool = False
+    runs_on_server_machine: bool = field(name="local", default=False)
     """True for a bot that runs on the server's own machine."""
-    stored_session: bytes = b""
+    stored_session_hash: bytes = field(name="stored_session", default=b"")
     """Hash of the bot's session secret in the store; empty if the store has none."""
     ratings: dict[str, GlickoRating] = {}
     """Ratings of the bot, by game."""
@@ -62,9 +62,9 @@ class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
 class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=True):
     """Message that arrived from a client."""
 
-    client: int
+    client_number: int = field(name="client")
     message: ClientMessage
-    at: int
+    arrived_ns: int = field(name="at")
     """Time at which the message reached the edge or, if the edge is another process, the core; in ns of the core's clock."""
     elapsed_ns: int | None = None
     """Time from sending a turn to the arrival of the move that answers it, in ns, as the edge measured it.
@@ -78,7 +78,7 @@ class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=T
 class ClientDisconnected(Struct, frozen=True, tag="gone", omit_defaults=True):
     """Report that a client's connection has ended. A bot may return within `CoreSettings.reconnect_grace_ms`."""
 
-    client: int
+    client_number: int = field(name="client")
     fault: str | None = None
     """Protocol violation for which the connection was closed; None if there was none."""
 
@@ -86,15 +86,15 @@ class ClientDisconnected(Struct, frozen=True, tag="gone", omit_defaults=True):
 class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=True):
     """Report by an edge (process that holds connections) that it has written a `turn` message to a connection."""
 
-    client: int
-    match: str
+    client_number: int = field(name="client")
+    match_id: str = field(name="match")
     ply: int
-    at: int
+    sent_ns: int = field(name="at")
     """Time of the write or, if the edge is another process, of the report's arrival; in ns of the core's clock.
 
     The mover's clock runs from then on.
     """
-    lag: int = 0
+    min_round_trip_ns: int = field(name="lag", default=0)
     """Shortest recent round-trip time of a ping on the connection, in ns; 0 if unknown."""
 
 
@@ -117,7 +117,7 @@ class MatchRequested(Struct, frozen=True):
 class MatchRequestWithdrawn(Struct, frozen=True):
     """Withdrawal of the request for a match. A match that has begun continues."""
 
-    match: str
+    match_id: str
 
 
 class MatchPlayedElsewhere(Struct, frozen=True):
@@ -133,15 +133,15 @@ class BotCrashed(Struct, frozen=True):
     The bot loses its matches. The server's own engines are restarted instead, and lose no matches by a crash.
     """
 
-    name: str
-    description: str
+    bot_name: str
+    crash_description: str
     """Description of the crash, for the records of the bot's matches."""
 
 
 class HouseEngineFailed(Struct, frozen=True):
     """Report that one of the server's own engines (a house engine) is not started again: it cannot run, or fails too often."""
 
-    name: str
+    engine_name: str
 
 
 class StartDraining(Struct, frozen=True):
@@ -166,9 +166,9 @@ class RestoredState(Struct, frozen=True):
     """Matches, sessions and events of an earlier core, for a new core to continue. It is the first input of each core."""
 
     matches: list[UnfinishedMatch]
-    session_hashes: dict[str, bytes] = {}
+    session_secret_hashes: dict[str, bytes] = {}
     """Hash of the session secret of each bot that plays in `matches`, by the bot's name."""
-    recent_matches: dict[str, list[str]] = {}
+    recent_match_ids: dict[str, list[str]] = {}
     """Ids of matches that ended shortly before the restart, by bot name. The bot may not have received their results."""
     events: list[StoredEvent] = []
     """Events (tournaments) of this server that have not ended."""
@@ -187,10 +187,10 @@ TournamentAction = Literal["pause", "resume", "cancel", "stop", "enter", "withdr
 class ChangeTournament(Struct, frozen=True, tag="steer"):
     """Request to change an announced event (tournament)."""
 
-    event: str
+    event_name: str = field(name="event")
     """Name of the event (tournament), or of its series."""
     action: TournamentAction = field(name="to")
-    bot: str = ""
+    bot_name: str = field(name="bot", default="")
     """Name of the bot to enter or withdraw; empty for other actions."""
     ratings: dict[str, float] = {}
     """Stored ratings of the bot to enter, by game. They are used if the core does not know the bot."""
@@ -199,15 +199,15 @@ class ChangeTournament(Struct, frozen=True, tag="steer"):
 class RenameTournamentEntry(Struct, frozen=True, tag="rename"):
     """Request to rename a bot in all events (tournaments) that have not begun."""
 
-    bot: str
+    old_name: str = field(name="bot")
     new_name: str = field(name="other")
     """New name of the bot; empty to remove the bot from the events."""
 
 
 class FindConnectedClient(Struct, frozen=True, tag="find"):
-    """Query whether a client called `name` is connected. If so, `HostRequestAnswered.done` in the answer is True."""
+    """Query whether a client called `client_name` is connected. If so, `HostRequestAnswered.done` in the answer is True."""
 
-    name: str
+    client_name: str = field(name="name")
 
 
 HostRequest = AnnounceTournament | ChangeTournament | RenameTournamentEntry | FindConnectedClient
@@ -216,7 +216,7 @@ HostRequest = AnnounceTournament | ChangeTournament | RenameTournamentEntry | Fi
 class NumberedHostRequest(Struct, frozen=True):
     """Request of an `arena` command or of an owner's web page. The core answers it with `effects.HostRequestAnswered`."""
 
-    number: int
+    request_number: int
     """Number of the request, which the answer repeats."""
     request: HostRequest
 
@@ -228,7 +228,7 @@ class StoreRecovered(Struct, frozen=True):
 class EdgeDisconnected(Struct, frozen=True):
     """Loss of an edge (process that holds connections), and of the connections of all its clients."""
 
-    edge: int
+    edge_number: int
 
 
 class EdgeResynced(Struct, frozen=True, tag="edge_here"):
@@ -238,7 +238,7 @@ class EdgeResynced(Struct, frozen=True, tag="edge_here"):
     were lost. Then the edge repeats the `watch` and `browse` messages of its clients.
     """
 
-    edge: int
+    edge_number: int = field(name="edge")
     clients: list[ClientAdmitted]
     """Clients connected to the edge, each with the secret of its current session in `hello.session`."""
 
@@ -247,7 +247,7 @@ class RatingChanged(Struct, frozen=True):
     """New rating of a bot in a game."""
 
     game: str
-    name: str
+    bot_name: str
     """Name of the bot."""
     rating: GlickoRating
 
@@ -261,8 +261,8 @@ class SeasonClosed(Struct, frozen=True):
 class OwnerResolved(Struct, frozen=True):
     """Owner of a bot's token, looked up after an edge has listed the bot in `EdgeResynced`."""
 
-    name: str
-    owner: str
+    bot_name: str
+    owner_name: str
 
 
 Input = (

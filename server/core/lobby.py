@@ -69,23 +69,23 @@ class FollowerCountsByEdge:
 class LobbyClient:
     """Connected client. `id` is the number of its connection; `bot` is None for a spectator."""
 
-    id: int
+    client_number: int
     name: str
     bot: LobbyBot | None
-    topics: dict[str, FollowerCountsByEdge] = field(default_factory=dict)
+    followed_topics: dict[str, FollowerCountsByEdge] = field(default_factory=dict)
     """Follower count of each topic that the client follows, by the topic's name: a match id, or `effects.LOBBY_LISTING_TOPIC`."""
 
     def follow_topic(self, topic: str, followers: FollowerCountsByEdge) -> None:
         """Count the client as a follower of a topic, unless it follows the topic already."""
-        if topic not in self.topics:
-            self.topics[topic] = followers
-            followers.add_follower(self.id)
+        if topic not in self.followed_topics:
+            self.followed_topics[topic] = followers
+            followers.add_follower(self.client_number)
 
     def unfollow_topic(self, topic: str) -> None:
         """Stop counting the client as a follower of a topic. Do nothing if the client does not follow the topic."""
-        followers = self.topics.pop(topic, None)
+        followers = self.followed_topics.pop(topic, None)
         if followers is not None:
-            followers.remove_follower(self.id)
+            followers.remove_follower(self.client_number)
 
 
 class Lobby:
@@ -112,10 +112,10 @@ class Lobby:
         """Bots that have changed since the matchmaker last checked them, by name."""
 
     def now_unix_ns(self) -> int:
-        return self.settings.epoch_ns + self.now_ns
+        return self.settings.unix_ns_at_clock_zero + self.now_ns
 
     def now_unix_s(self) -> int:
-        return (self.settings.epoch_ns + self.now_ns) // NS_PER_SECOND
+        return (self.settings.unix_ns_at_clock_zero + self.now_ns) // NS_PER_SECOND
 
     def format_current_utc(self) -> str:
         """Return the current time in UTC, in ISO 8601, as written in records."""
@@ -169,11 +169,11 @@ class Lobby:
     def compute_match_load(self, *bots: LobbyBot) -> int:
         """Return the load that a match of these bots puts on the server's machine. `CoreSettings.concurrency` limits the total.
 
-        Return 0 if none of the bots runs on that machine; otherwise 1 or, if `CoreSettings.counts_threads` is True, the largest
+        Return 0 if none of the bots runs on that machine; otherwise 1 or, if `CoreSettings.concurrency_counts_threads` is True, the largest
         number of search threads of any bot that runs there, because only one bot thinks at a time.
         """
-        local_bots = [bot for bot in bots if bot.is_local]
-        if not self.settings.counts_threads:
+        local_bots = [bot for bot in bots if bot.runs_on_server_machine]
+        if not self.settings.concurrency_counts_threads:
             return min(1, len(local_bots))
         return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local_bots), default=0)
 
@@ -218,7 +218,7 @@ class Lobby:
         if rules_difference is not None:
             raise RequestRefused(ErrorCode.OTHER_RULES, rules_difference)
         bot = self.bots.get(hello.name)
-        if (bot or LobbyBot(hello.name)).verify_session_secret(hello.session, admission.stored_session):
+        if (bot or LobbyBot(hello.name)).verify_session_secret(hello.session, admission.stored_session_hash):
             return True
         if bot is not None and bot.client_number is not None:
             raise RequestRefused(
@@ -228,7 +228,9 @@ class Lobby:
 
     def add_spectator(self, admission: ClientAdmitted) -> None:
         """Admit a client that only watches."""
-        self.clients[admission.client] = LobbyClient(admission.client, admission.hello.name, None)
+        self.clients[admission.client_number] = LobbyClient(
+            admission.client_number, admission.hello.name, None
+        )
 
     def add_bot(self, admission: ClientAdmitted, *, resumes_session: bool) -> LobbyBot:
         """Admit a bot that has passed `check_admission_and_detect_resumption`, and close its earlier connection, if any.
@@ -244,19 +246,22 @@ class Lobby:
         if resumes_session:
             bot.restore_session(hash_secret(admission.hello.session), self.now_ns)
         else:
-            bot.begin_session(admission.secret)
-            self.effects.append(SaveSession(bot.name, bot.session_hash))
+            bot.begin_session(admission.session_secret)
+            self.effects.append(SaveSession(bot.name, bot.session_secret_hash))
         bot.apply_hello(admission, self.settings.limits.matches_per_bot)
-        self.clients[admission.client] = LobbyClient(admission.client, bot.name, bot)
+        self.clients[admission.client_number] = LobbyClient(admission.client_number, bot.name, bot)
         self.record_change(bot)
         return bot
 
     def send_welcome(self, client: LobbyClient, session_secret: str) -> None:
         """Send a client the `welcome` message. `session_secret`: secret of its session; empty for a spectator."""
-        matches = 0 if client.bot is None else client.bot.capacity
+        matches = 0 if client.bot is None else client.bot.match_capacity
         limits = ClientLimits(self.settings.limits.message_bytes, matches, self.settings.reconnect_grace_ms)
         self.effects.append(
-            SendToClient(client.id, Welcome(self.settings.program, client.name, session_secret, limits))
+            SendToClient(
+                client.client_number,
+                Welcome(self.settings.server_program, client.name, session_secret, limits),
+            )
         )
 
     # departure
@@ -265,7 +270,7 @@ class Lobby:
         """Forget an ended connection, and return its client; None if the connection was already forgotten or replaced."""
         client_entry = self.clients.pop(client_number, None)
         if client_entry is not None:
-            for topic in list(client_entry.topics):
+            for topic in list(client_entry.followed_topics):
                 client_entry.unfollow_topic(topic)
         return client_entry
 
@@ -278,13 +283,13 @@ class Lobby:
     def forget_bot_if_session_expired(self, bot: LobbyBot) -> None:
         """Forget a disconnected bot without matches if the bot may no longer return; otherwise schedule the next check.
 
-        A bot may return within `CoreSettings.reconnect_grace_ms`, if it keeps its session (`LobbyBot.keeps_session`).
+        A bot may return within `CoreSettings.reconnect_grace_ms`, if it keeps its session (`LobbyBot.keeps_session_after_disconnect`).
         """
-        if bot.client_number is not None or bot.matches or self.bots.get(bot.name) is not bot:
+        if bot.client_number is not None or bot.seats_by_match_id or self.bots.get(bot.name) is not bot:
             return
         expiry_time = (
             bot.disconnect_time_ns + self.settings.reconnect_grace_ms * NS_PER_MS
-            if bot.session_hash and bot.keeps_session
+            if bot.session_secret_hash and bot.keeps_session_after_disconnect
             else self.now_ns
         )
         if self.now_ns < expiry_time:
@@ -292,5 +297,5 @@ class Lobby:
             return
         del self.bots[bot.name]
         self.deadlines.cancel_check(("bot", bot.name))
-        if bot.session_hash:
+        if bot.session_secret_hash:
             self.effects.append(DeleteSession(bot.name))

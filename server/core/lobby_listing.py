@@ -62,7 +62,7 @@ class LobbyListingPublisher:
         else:
             listing = latest[1]
             self.schedule_publication()
-        self._lobby.effects.append(SendToClient(client.id, listing))
+        self._lobby.effects.append(SendToClient(client.client_number, listing))
 
     def schedule_publication(self) -> None:
         """Schedule the publication of a new listing if something has changed and a client browses."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from arena.games.core import Player
-from arena.match.referee import MAX_IGNORED_SERVER_STALL_NS, SEAT_BY_PLAYER
+from arena.match.referee import MAX_IGNORED_STALL_NS, SEAT_BY_PLAYER
 from arena.match.referee_events import MatchOpened, PlayerDisconnected, ProtocolViolated, RefereeEvent
 from arena.match.terms import MatchTerms
 from arena.protocol.codes import EndReason
@@ -107,7 +107,7 @@ class CurrentMatches:
             load = lobby.compute_match_load(*bots.values())
             room = MatchRoom(terms, bots, start_time_utc, lobby, load=load)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
-            self._close_as_void(terms, bots.values(), start_time_utc, error)
+            self._close_match_as_void(terms, bots.values(), start_time_utc, error)
             return
         self._add_room(room)
         for bot in bots.values():
@@ -130,7 +130,7 @@ class CurrentMatches:
             bot.add_match_in_progress(room.terms.match, player)
             self._lobby.record_change(bot)
 
-    def _close_as_void(
+    def _close_match_as_void(
         self, terms: MatchTerms, bots: Iterable[LobbyBot], start_time_utc: str, error: Exception
     ) -> None:
         """Close a match as void (without a result that counts), because its set-up raised `error`.
@@ -138,7 +138,7 @@ class CurrentMatches:
         start_time_utc  start of the match in UTC, in ISO 8601
         """
         why = f"the server failed: {type(error).__name__}: {error}"
-        self._lobby.effects.append(LogLine("error", why, match=terms.match))
+        self._lobby.effects.append(LogLine("error", why, match_id=terms.match))
         record = terms.make_record(start_time_utc, [], Result(None, EndReason.SERVER_FAULT, why))
         self._lobby.effects.append(SaveFinishedMatch(record, terms.rated))
         self._house.queue.forget_challenge_or_match(terms.match)
@@ -179,7 +179,7 @@ class CurrentMatches:
 
         `make_event` is called with the bot's seat in the match, and returns the event for this seat.
         """
-        for match, player in list(bot.matches.items()):
+        for match, player in list(bot.seats_by_match_id.items()):
             self.apply_referee_event(self.rooms[match], make_event(player))
 
     def handle_bot_disconnection(self, bot: LobbyBot, fault: str | None) -> None:
@@ -187,7 +187,7 @@ class CurrentMatches:
 
         `fault`: protocol violation that caused the loss; None if there was none.
         """
-        for match, player in list(bot.matches.items()):
+        for match, player in list(bot.seats_by_match_id.items()):
             room = self.rooms[match]
             room.handle_player_disconnection(
                 player, PlayerDisconnected(player) if fault is None else ProtocolViolated(player, fault)
@@ -198,9 +198,9 @@ class CurrentMatches:
         """Record that the server was stalled (could do no work) for `stall_ns` ns until now.
 
         If a player's time runs out in a turn with a stall longer than the match's margin for network delay, the match
-        is void. A stall of at most `MAX_IGNORED_SERVER_STALL_NS` ns is ignored.
+        is void. A stall of at most `MAX_IGNORED_STALL_NS` ns is ignored.
         """
-        if stall_ns > MAX_IGNORED_SERVER_STALL_NS:
+        if stall_ns > MAX_IGNORED_STALL_NS:
             self._stalls.append((self._lobby.now_ns, stall_ns))
 
     def handle_passed_deadlines(self, match_id: str) -> None:
@@ -268,11 +268,11 @@ class CurrentMatches:
 
     def restore_matches(self, restored_state: RestoredState) -> None:
         """Restore the bots' sessions of an earlier core, and resume the matches that were in progress when that core ended."""
-        for name, session_hash in sorted(restored_state.session_hashes.items()):
+        for name, session_hash in sorted(restored_state.session_secret_hashes.items()):
             bot = self._lobby.find_or_add_bot(name)
             bot.restore_session(session_hash, self._lobby.now_ns)
             bot.keep_session_after_disconnect()
-            for match in restored_state.recent_matches.get(name, ()):
+            for match in restored_state.recent_match_ids.get(name, ()):
                 bot.move_match_to_recent(match, self._lobby.now_ns)
         for unfinished in restored_state.matches:
             self._resume_match(unfinished)
@@ -287,7 +287,7 @@ class CurrentMatches:
             room = MatchRoom(terms, bots, unfinished.start_time_utc, self._lobby, load=load)
             room.replay_stored_events(unfinished)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
-            self._close_as_void(terms, bots.values(), unfinished.start_time_utc, error)
+            self._close_match_as_void(terms, bots.values(), unfinished.start_time_utc, error)
             return
         self._house.take_slot_for_resumed_match(terms)
         self._add_room(room)

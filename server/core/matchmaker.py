@@ -68,7 +68,7 @@ def choose_pairs(
     if len(bot_names) > MAX_BOTS_COMPARED_AT_ONCE:
         # Pair only some of the compared bots: the others may find better opponents among bots that arrive later.
         max_pairs = min(max_pairs, MAX_BOTS_COMPARED_AT_ONCE // 4)
-        bot_names = _interleave_owners(bot_names, get_owner)[:MAX_BOTS_COMPARED_AT_ONCE]
+        bot_names = _interleave_bots_by_owner(bot_names, get_owner)[:MAX_BOTS_COMPARED_AT_ONCE]
     owners = {name: get_owner(name) for name in bot_names}
     ratings = {name: get_rating(name) for name in bot_names}
 
@@ -100,7 +100,7 @@ def choose_pairs(
     return pairings
 
 
-def _interleave_owners(bot_names: Sequence[str], get_owner: Callable[[str], str]) -> list[str]:
+def _interleave_bots_by_owner(bot_names: Sequence[str], get_owner: Callable[[str], str]) -> list[str]:
     """Return the bots reordered: first the longest-waiting bot of each owner, then the second of each, and so on."""
     bot_counts: Counter[str] = Counter()
     places: dict[str, int] = {}  # place of each bot among the bots of its owner, from 0
@@ -112,9 +112,9 @@ def _interleave_owners(bot_names: Sequence[str], get_owner: Callable[[str], str]
 
 def find_pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
     """Return why the matchmaker has no match for a bot, such as `it plays only by challenge`; None if it has a match."""
-    if bot.quota == 0:
+    if bot.match_quota == 0:
         return "it takes no more matches"
-    if not bot.preferences.accepts_pool:
+    if not bot.preferences.accepts_pool_matches:
         return "it plays only by challenge"
     refusals = [bot.preferences.find_decline_reason(game.game, game.time_control) for game in pool.games]
     return None if None in refusals else refusals[0]
@@ -168,8 +168,10 @@ class Matchmaker:
         if pool is None or not bot.can_accept_match or find_pool_exclusion_reason(bot, pool) is not None:
             return False
         excluded_until = self._suspensions.find_suspension_end_ns(bot.name)
-        if bot.answer_period_start_ns is not None and self._challenges.list_challenges_to(bot.name):
-            excluded_until = max(excluded_until, bot.answer_period_start_ns + CHALLENGE_ANSWER_PERIOD_NS)
+        if bot.challenge_answer_period_start_ns is not None and self._challenges.list_challenges_to(bot.name):
+            excluded_until = max(
+                excluded_until, bot.challenge_answer_period_start_ns + CHALLENGE_ANSWER_PERIOD_NS
+            )
         if self._is_bot_reserved(bot.name):
             return False
         if lobby.now_ns < excluded_until:
@@ -189,7 +191,9 @@ class Matchmaker:
         matches, is_blocked = self._choose_matches(pool, self.waiting_bot_names, current_load)
         if is_blocked:
             # Bots on other machines need no capacity of this machine, so they do not wait until it is free.
-            remote_names = [name for name, bot in self._waiting_bots.items() if not bot.is_local]
+            remote_names = [
+                name for name, bot in self._waiting_bots.items() if not bot.runs_on_server_machine
+            ]
             matches += self._choose_matches(pool, remote_names, current_load)[0]
         if matches:
             lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now_ns + DELAY_BETWEEN_PAIRING_RUNS_NS)
@@ -209,7 +213,7 @@ class Matchmaker:
             name: frozenset(
                 index
                 for index, game in enumerate(pool.games)
-                if self._waiting_bots[name].preferences.accepts_game(game)
+                if self._waiting_bots[name].preferences.accepts_pool_game(game)
             )
             for name in waiting_bot_names
         }
@@ -243,12 +247,12 @@ class Matchmaker:
     ) -> bool:
         if playable_game_indexes[bot_name_a].isdisjoint(playable_game_indexes[bot_name_b]):
             return False
-        if pool.rated and self._waiting_bots[bot_name_a].has_same_owner_as(self._waiting_bots[bot_name_b]):
+        if pool.is_rated and self._waiting_bots[bot_name_a].has_same_owner_as(self._waiting_bots[bot_name_b]):
             return False
         last_match_end = self._history.find_last_match_end_ns(bot_name_a, bot_name_b)
         if last_match_end is None:
             return True
-        rematch_time = last_match_end + pool.pause_ms * NS_PER_MS
+        rematch_time = last_match_end + pool.rematch_pause_ms * NS_PER_MS
         if rematch_time <= self._lobby.now_ns:
             return True
         self._lobby.deadlines.schedule_check(("matchmaker", ""), rematch_time)
@@ -267,7 +271,7 @@ class Matchmaker:
             for index in sorted(playable_game_indexes[bot_names[0]] & playable_game_indexes[bot_names[1]])
         ]
         next_match = self._history.choose_next_match(*bot_names, common_games)
-        minnie = bot_names[1] if next_match.maxie == bot_names[0] else bot_names[0]
+        minnie = bot_names[1] if next_match.maxie_name == bot_names[0] else bot_names[0]
         self._service_order.record_service(*(self._waiting_bots[name].owner for name in bot_names))
         for name in bot_names:
             del self._waiting_bots[name]
@@ -276,10 +280,10 @@ class Matchmaker:
             event=DEFAULT_EVENT_NAME,
             game=next_match.game.game,
             opening=next_match.opening,
-            players=Players(next_match.maxie, minnie),
+            players=Players(next_match.maxie_name, minnie),
             time_control=next_match.game.time_control,
             margin_ms=pool.margin_ms,
-            ready_ms=pool.ready_ms,
+            ready_ms=pool.ready_timeout_ms,
             adjudication=self._lobby.settings.adjudication,
-            rated=pool.rated,
+            rated=pool.is_rated,
         )

@@ -20,8 +20,8 @@ CHALLENGE_LIFETIME_MS = 60_000
 class OpenChallenge:
     """Challenge that waits for an answer."""
 
-    id: str
-    challenger: str
+    challenge_id: str
+    challenger_name: str
     request: Challenge
     """Message with which the challenger opened the challenge."""
     game: AnyGame
@@ -32,8 +32,8 @@ class OpenChallenge:
         """Return the challenge as a `challenged` message."""
         challenge = self.request
         return Challenged(
-            challenge=self.id,
-            challenger=self.challenger,
+            challenge=self.challenge_id,
+            challenger=self.challenger_name,
             opponent=challenge.opponent,
             game=challenge.game,
             map=challenge.map,
@@ -95,9 +95,9 @@ class OpenChallenges:
         open_challenge = OpenChallenge(
             f"{self._prefix}{self._count}", challenger_name, challenge, game, expiry_time_ns
         )
-        self._challenges[open_challenge.id] = open_challenge
-        self._ids_by_challenger.setdefault(challenger_name, {})[open_challenge.id] = None
-        self._ids_by_opponent.setdefault(challenge.opponent, {})[open_challenge.id] = None
+        self._challenges[open_challenge.challenge_id] = open_challenge
+        self._ids_by_challenger.setdefault(challenger_name, {})[open_challenge.challenge_id] = None
+        self._ids_by_opponent.setdefault(challenge.opponent, {})[open_challenge.challenge_id] = None
         return open_challenge
 
     def set_expiry_time(self, challenge_id: str, expiry_time_ns: int) -> OpenChallenge:
@@ -111,7 +111,7 @@ class OpenChallenges:
         """Remove an open challenge, for whatever reason, and return it. The id must be that of an open challenge."""
         closed_challenge = self._challenges.pop(challenge_id)
         for index, name in (
-            (self._ids_by_challenger, closed_challenge.challenger),
+            (self._ids_by_challenger, closed_challenge.challenger_name),
             (self._ids_by_opponent, closed_challenge.request.opponent),
         ):
             del index[name][challenge_id]

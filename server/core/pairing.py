@@ -24,7 +24,7 @@ class NextMatch:
 
     game: GameAtTimeControl
     opening: Opening
-    maxie: str
+    maxie_name: str
 
 
 @dataclass(slots=True)
@@ -33,11 +33,11 @@ class _PairHistory:
 
     maxie_counts: dict[str, int] = field(default_factory=dict)
     """Number of matches in which each of the two bots was Maxie (the first player), by name of the bot."""
-    pair_count: int = 0
+    begun_pair_count: int = 0
     """Number of pairs of matches (same opening, swapped seats) that the two bots have begun."""
     first_match: NextMatch | None = None
     """First match of two that belong together, until the second one begins (same opening, swapped seats); otherwise None."""
-    last_end_ns: int | None = None
+    last_match_end_ns: int | None = None
     """End time (monotonic ns) of the last finished match of the two bots; None if none has ended."""
 
 
@@ -69,12 +69,12 @@ class PairingHistory:
         maxie_counts[maxie_name] = maxie_counts.get(maxie_name, 0) + 1
 
     def record_match_end(self, bot_name_a: str, bot_name_b: str, now_ns: int) -> None:
-        self._find_or_add_pair(bot_name_a, bot_name_b).last_end_ns = now_ns
+        self._find_or_add_pair(bot_name_a, bot_name_b).last_match_end_ns = now_ns
 
     def find_last_match_end_ns(self, bot_name_a: str, bot_name_b: str) -> int | None:
         """Return the end time (monotonic ns) of the last finished match of two bots; None if none has ended."""
         history = self._histories_by_pair.get(_make_pair_key(bot_name_a, bot_name_b))
-        return None if history is None else history.last_end_ns
+        return None if history is None else history.last_match_end_ns
 
     def choose_next_match(
         self, maxie_name: str, minnie_name: str, games: Sequence[GameAtTimeControl]
@@ -91,12 +91,12 @@ class PairingHistory:
         first, history.first_match = history.first_match, None
         if first is not None and first.game in games:
             return NextMatch(
-                first.game, first.opening, minnie_name if first.maxie == maxie_name else maxie_name
+                first.game, first.opening, minnie_name if first.maxie_name == maxie_name else maxie_name
             )
-        game_index = self._compute_first_game_index(maxie_name, minnie_name) + history.pair_count
+        game_index = self._compute_first_game_index(maxie_name, minnie_name) + history.begun_pair_count
         game = games[game_index % len(games)]
         opening = game.openings[game_index // len(games) % len(game.openings)]
-        history.pair_count += 1
+        history.begun_pair_count += 1
         history.first_match = NextMatch(game, opening, maxie_name)
         return history.first_match
 

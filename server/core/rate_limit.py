@@ -20,7 +20,7 @@ class RateLimit:
         self._paid_until = BoundedDict[str, float](MAX_RATE_LIMITED_KEYS)
         """Time until which the allowance of each key is used up by its actions so far (GCRA's theoretical arrival time)."""
 
-    def charge_or_compute_wait(self, key: str, cost: float, now: float) -> float:
+    def charge_or_compute_wait_time(self, key: str, cost: float, now: float) -> float:
         """Charge `cost`, a time, to a key and return 0.
 
         If the key's allowance is too small, charge nothing, and return the time until it suffices. A cost above the largest

@@ -165,7 +165,7 @@ class MatchRoom:
         if deadline is not None:
             self._unsaved_turn_start = sent_time_ns, turn
             report_deadline, self.turn_report_deadline_ns = self.turn_report_deadline_ns, None
-            deadline += self._lobby.settings.max_transit_ns
+            deadline += self._lobby.settings.max_edge_transit_ns
             # A check is already scheduled at `report_deadline`, and then schedules the next one.
             if report_deadline is None or deadline < report_deadline:
                 self._lobby.deadlines.schedule_check(self.deadline_key, deadline)
@@ -210,7 +210,7 @@ class MatchRoom:
         if self.turn_report_deadline_ns is not None:
             return self.turn_report_deadline_ns
         deadline = self.referee.next_deadline_ns
-        return None if deadline is None else deadline + self._lobby.settings.max_transit_ns
+        return None if deadline is None else deadline + self._lobby.settings.max_edge_transit_ns
 
     def handle_passed_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
@@ -224,7 +224,7 @@ class MatchRoom:
                 return
             self.start_turn_clock(self.referee.ply, 0, now)
         deadline = self.referee.next_deadline_ns
-        if deadline is not None and now >= deadline + settings.max_transit_ns:
+        if deadline is not None and now >= deadline + settings.max_edge_transit_ns:
             self.handle_event(DeadlinePassed(stall_ns), now)
 
     # effects
@@ -267,6 +267,8 @@ class MatchRoom:
         """Log an unexpected error as a bug, and return the event that voids the match."""
         trace = "".join(traceback.format_exception(error))
         self._lobby.effects.append(
-            LogLine("error", f"the match is void because of a server error\n{trace}", match=self.terms.match)
+            LogLine(
+                "error", f"the match is void because of a server error\n{trace}", match_id=self.terms.match
+            )
         )
         return ServerFailed(f"the server failed: {type(error).__name__}")

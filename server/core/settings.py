@@ -54,26 +54,26 @@ class Pool(Struct, frozen=True, kw_only=True):
     """
     margin_ms: int = 100
     """Extra time allowed on each move for network delay, in ms."""
-    ready_ms: int = 30_000
+    ready_timeout_ms: int = 30_000
     """Time for a bot to confirm the start of a match with a `ready` message, in ms."""
-    rated: bool = True
-    pause_ms: int = 0
+    is_rated: bool = True
+    rematch_pause_ms: int = 0
     """Shortest time from the end of a match to the next match of the same two bots, in ms."""
 
 
 class HouseEngine(Struct, frozen=True):
     """Engine that the server itself runs: the name of its bot, and the engine with its options."""
 
-    name: str
+    bot_name: str
     engine: str
 
 
 class CoreSettings(Struct, frozen=True, kw_only=True):
     """Settings of the core, the state machine that pairs the bots of an arena and decides their matches."""
 
-    program: str
+    server_program: str
     """Name and version of the server, as sent in `welcome`."""
-    epoch_ns: int = 0
+    unix_ns_at_clock_zero: int = 0
     """Unix time at which the core's clock shows 0, in ns."""
     reconnect_grace_ms: int = 5_000
     """Time for a disconnected bot to return to its matches, in ms."""
@@ -84,9 +84,9 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     concurrency: int = 1
     """Maximum load of the server's own machine: number of parallel matches of bots that run there.
 
-    With `counts_threads`, the load is the number of search threads that these matches need.
+    With `concurrency_counts_threads`, the load is the number of search threads that these matches need.
     """
-    counts_threads: bool = False
+    concurrency_counts_threads: bool = False
     """True if `concurrency` counts search threads instead of matches."""
     adjudication: Adjudication | None = None
     """Rules for ending matches early; None for none. Matches requested from outside, as by a ladder, have their own rules."""
@@ -94,11 +94,11 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     """Time at which spectators get the analysis of a move: after the reply to the move, or after the match."""
     house_engines: tuple[HouseEngine, ...] = ()
     """Engines that the server itself runs."""
-    external_event: str = ""
+    external_event_name: str = ""
     """Name of an event (tournament) played here but run by other code, such as `arena ladder`; empty if there is none."""
     external_event_entrants: tuple[str, ...] | None = None
     """Names of the bots that play in the event `CoreSettings.external_event`; None before this event begins."""
-    max_transit_ns: int = 0
+    max_edge_transit_ns: int = 0
     """Longest travel time of a message between an edge (which holds connections) and the core, in ns; 0 within one process.
 
     After a deadline, the core waits for this time before it acts, because a message sent in time may still be on its way.

@@ -9,7 +9,7 @@ from arena.server.core.bounded_dict import BoundedDict
 
 MAX_FAILURES_BEFORE_SUSPENSION = 3
 """Number of consecutive failures, by forfeit or early resignation, after which a bot is suspended."""
-EARLY_RESIGNATION_PLY = 6
+EARLY_RESIGNATION_BEFORE_PLY = 6
 """Ply before which a resignation counts as a failure: a bot that resigns so early usually has a bug."""
 MIN_SUSPENSION_SECONDS = 30
 """Length of the first suspension, in seconds. Each further one is twice as long as the last, up to the maximum.
@@ -18,7 +18,7 @@ After a match without failure, the next suspension is a first one again.
 """
 MAX_SUSPENSION_SECONDS = 1800
 """Length of the longest suspension, in seconds."""
-MAX_TRACKED_BOTS = 10_000
+MAX_BOTS_WITH_REMEMBERED_FAILURES = 10_000
 """Maximum number of bots' names to remember. The name whose last failure is oldest is forgotten first."""
 
 
@@ -26,14 +26,14 @@ MAX_TRACKED_BOTS = 10_000
 class _FailureRecord:
     failure_count: int = 0
     suspended_until_ns: int = 0
-    reason: str = ""
+    suspension_reason: str = ""
 
 
 class BotSuspensions:
     """Suspensions of bots: the consecutive failures of each bot, and the end of its suspension. Times are in monotonic ns."""
 
     def __init__(self) -> None:
-        self._failures = BoundedDict[str, _FailureRecord](MAX_TRACKED_BOTS)
+        self._failures = BoundedDict[str, _FailureRecord](MAX_BOTS_WITH_REMEMBERED_FAILURES)
 
     def record_match_result_and_suspend(
         self, bot_name: str, end_reason: EndReason, *, has_won: bool, ply_count: int, now_ns: int
@@ -44,7 +44,9 @@ class BotSuspensions:
         has_won     True if the bot has won
         ply_count   number of plies played
         """
-        is_early_resignation = end_reason is EndReason.RESIGNATION and ply_count < EARLY_RESIGNATION_PLY
+        is_early_resignation = (
+            end_reason is EndReason.RESIGNATION and ply_count < EARLY_RESIGNATION_BEFORE_PLY
+        )
         if has_won or not (is_early_resignation or end_reason in FORFEIT_REASONS):
             self._failures.pop(bot_name, None)
             return ""
@@ -61,8 +63,8 @@ class BotSuspensions:
         failures_text = (
             f"{failure_record.failure_count} matches in a row forfeited, the last by {end_reason.value}"
         )
-        failure_record.reason = f"{failures_text}; back in {seconds} s"
-        return failure_record.reason
+        failure_record.suspension_reason = f"{failures_text}; back in {seconds} s"
+        return failure_record.suspension_reason
 
     def count_suspended_bots(self, now_ns: int) -> int:
         return sum(now_ns < record.suspended_until_ns for record in self._failures.values())
@@ -79,7 +81,7 @@ class BotSuspensions:
     def find_suspension_reason(self, bot_name: str, now_ns: int) -> str:
         """Return the reason for a bot's suspension at `now_ns`; empty if it is not suspended."""
         record = self._failures.get(bot_name)
-        return record.reason if record is not None and now_ns < record.suspended_until_ns else ""
+        return record.suspension_reason if record is not None and now_ns < record.suspended_until_ns else ""
 
     def lift_suspension(self, bot_name: str) -> None:
         """End the suspension of a bot that starts a new session, because the bot may have been fixed.

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from arena.clock import TimeSource
-from arena.server.abuse_counter import MAX_REFUSAL_SECONDS, AbuseCounter, make_address_key
+from arena.server.abuse_counter import MAX_ABUSE_REFUSAL_SECONDS, AbuseCounter, make_address_key
 from arena.server.core.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.token_bucket import TokenBucket
@@ -52,7 +52,7 @@ class ConnectionAdmission:
         limits: HostLimits,
         trusted_proxies: Collection[str],
         clock: TimeSource,
-        abuse_refusal_seconds: float = MAX_REFUSAL_SECONDS,
+        abuse_refusal_seconds: float = MAX_ABUSE_REFUSAL_SECONDS,
     ) -> None:
         """Start without connections.
 

@@ -47,9 +47,9 @@ BYTES_PARSED_PER_SLICE = 128
 """Number of bytes of a websocket that are parsed each time the fair queue serves it: about six short messages."""
 HEADER_END_BYTES = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
-RESPONSE_TIMEOUT_SECONDS = 310.0
+PLAIN_RESPONSE_TIMEOUT_SECONDS = 310.0
 """Longest time to prepare the response to a plain request, in seconds. The functions for web pages have shorter limits."""
-CLOSE_TIMEOUT_SECONDS = 2.0
+WEBSOCKET_CLOSE_TIMEOUT_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
 SLOW_PEER_THRESHOLD_BYTES = 64 * 1024
 """Number of unsent bytes in the transport above which the peer counts as slow."""
@@ -332,7 +332,7 @@ class Connection(asyncio.BufferedProtocol):
         if self.session is not None:
             self.session.handle_disconnect(None)
         # A peer that has stopped sending may have stopped reading too.
-        self.schedule_timeout(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
+        self.schedule_timeout(WEBSOCKET_CLOSE_TIMEOUT_SECONDS, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  the reason makes no difference
         if not self._is_admitted:
@@ -412,7 +412,7 @@ class Connection(asyncio.BufferedProtocol):
                 # Most responses are cached or refusals. A task for each would cost more than the response.
                 self._send_response(request, page_response)
             else:
-                self.schedule_timeout(RESPONSE_TIMEOUT_SECONDS, self.transport.abort)
+                self.schedule_timeout(PLAIN_RESPONSE_TIMEOUT_SECONDS, self.transport.abort)
                 edge.start_soon(self._send_response_when_ready, request, page_response)
             return
         refusal = (
@@ -535,7 +535,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._is_closing or not protocol.close_expected():
             return
         self._is_closing = True
-        self.schedule_timeout(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
+        self.schedule_timeout(WEBSOCKET_CLOSE_TIMEOUT_SECONDS, self.transport.abort)
         if self.session is None:
             self._is_answering = True
             return
@@ -588,7 +588,7 @@ class Connection(asyncio.BufferedProtocol):
             self._timeout_timer = self._edge.clock.call_later(seconds, callback)
 
     def close_websocket(self, close_code: int, reason: str, *, is_misbehaving: bool) -> None:
-        """Send a close frame. If the peer has not answered after `CLOSE_TIMEOUT_SECONDS`, reset the connection.
+        """Send a close frame. If the peer has not answered after `WEBSOCKET_CLOSE_TIMEOUT_SECONDS`, reset the connection.
 
         close_code      websocket close code
         reason          text for the close frame, of which at most `MAX_CLOSE_REASON_BYTES` are sent
@@ -602,7 +602,7 @@ class Connection(asyncio.BufferedProtocol):
                 close_code, reason.encode()[:MAX_CLOSE_REASON_BYTES].decode(errors="ignore")
             )
             self._write_websockets_library_output(self._protocol.data_to_send())
-        self.schedule_timeout(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
+        self.schedule_timeout(WEBSOCKET_CLOSE_TIMEOUT_SECONDS, self.transport.abort)
         self.pause_or_resume_reading()
 
     def send_reason_and_close(self, reason_code: ErrorCode) -> None:

@@ -21,13 +21,13 @@ from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import End, ServerMessage
-from arena.server.abuse_counter import MAX_REFUSAL_SECONDS
+from arena.server.abuse_counter import MAX_ABUSE_REFUSAL_SECONDS
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
 from arena.server.core.inputs import EDGE_NUMBER_SHIFT_BITS, EdgeResynced
 from arena.server.core.limits import HostLimits
 from arena.server.edge.addresses import describe_listen_error
 from arena.server.edge.admission import ConnectionAdmission
-from arena.server.edge.connection import CLOSE_TIMEOUT_SECONDS, Connection
+from arena.server.edge.connection import WEBSOCKET_CLOSE_TIMEOUT_SECONDS, Connection
 from arena.server.edge.directives import HostDirectives
 from arena.server.edge.fair_queue import FairQueue
 from arena.server.edge.page_client import PageClient
@@ -103,7 +103,7 @@ class Edge:
         metrics: Metrics,
         server_program: str,
         proxies: Collection[str] = (),
-        abuse_refusal_seconds: float = MAX_REFUSAL_SECONDS,
+        abuse_refusal_seconds: float = MAX_ABUSE_REFUSAL_SECONDS,
         allows_any_origin: bool = False,
         rate_exempt_names: Container[str] = frozenset(),
         loop_lag: EventLoopLag,
@@ -220,7 +220,7 @@ class Edge:
         self.page_client.disconnect_from_core()
         for connection in list(self.connections):
             connection.send_reason_and_close(reason_code)
-        with anyio.move_on_after(2 * CLOSE_TIMEOUT_SECONDS):
+        with anyio.move_on_after(2 * WEBSOCKET_CLOSE_TIMEOUT_SECONDS):
             while self.connections:
                 self._all_closed = anyio.Event()
                 await self._all_closed.wait()
@@ -261,25 +261,25 @@ class Edge:
         for message in messages:
             message_type = type(message)
             if message_type is SendToClient:
-                client = clients.get(message.client)  # type: ignore[union-attr]
+                client = clients.get(message.client_number)  # type: ignore[union-attr]
                 if client is not None:
                     client.send(message)  # type: ignore[arg-type]
             elif message_type is PublishToTopic:
                 self._publish_to_topic_followers(message)  # type: ignore[arg-type]
             elif message_type is CloseClient:
-                client = clients.get(message.client)  # type: ignore[union-attr]
+                client = clients.get(message.client_number)  # type: ignore[union-attr]
                 if client is not None:
-                    client.end_session(message.code, message.detail)  # type: ignore[union-attr]
+                    client.end_session(message.error_code, message.detail)  # type: ignore[union-attr]
             else:
                 self.resync_with_core()
 
     def _publish_to_topic_followers(self, publish: PublishToTopic) -> None:
-        topic = self._topics.get(publish.topic)
+        topic = self._topics.get(publish.topic_name)
         if topic is None:
             return
         topic.publish_to_followers(publish.message)
         if type(publish.message) is End:
-            del self._topics[publish.topic]
+            del self._topics[publish.topic_name]
 
     def resync_with_core(self) -> None:
         """Send the server's core the connected clients and their topics, because the core is new or messages were lost."""

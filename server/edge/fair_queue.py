@@ -2,7 +2,7 @@
 
 The queue holds handshakes, plain requests, messages with a cost, input from clients that play no match, and input from
 addresses that send a lot. The work is done in slices: small pieces of work, each followed by a pause several times as long.
-All slices together therefore take at most `MAX_SLICE_TIME_SHARE` of the process's time, however many clients wait, and
+All slices together therefore take at most `MAX_TIME_SHARE_OF_QUEUED_WORK` of the process's time, however many clients wait, and
 they rarely delay a player's move.
 
 While moves are being stored, a slice is put off for at most `MAX_SLICE_DELAY_NS`. Otherwise the thread that writes the moves
@@ -17,7 +17,7 @@ from typing import Protocol
 
 from arena.clock import TimeSource
 
-MAX_SLICE_TIME_SHARE = 0.2
+MAX_TIME_SHARE_OF_QUEUED_WORK = 0.2
 """Largest share of the process's time that all queued work together may take, from 0 to 1."""
 MOVE_STORING_CHECK_INTERVAL_SECONDS = 0.001
 """Interval between checks whether moves are still being stored, in seconds, while a piece of queued work is put off."""
@@ -79,6 +79,6 @@ class FairQueue:
         try:
             cost = waiter.run_work_slice_and_get_cost_us()
         finally:
-            pause_seconds = seconds_early + cost / 1e6 / MAX_SLICE_TIME_SHARE
+            pause_seconds = seconds_early + cost / 1e6 / MAX_TIME_SHARE_OF_QUEUED_WORK
             self._next_slice_ns = self._now_ns() + pause_seconds * 1e9
             self._clock.call_later(pause_seconds, self._run_next_slice)

@@ -206,7 +206,7 @@ class PageClient:
         if self._admission is None or not self._admission.done():
             return None
         return ClientAdmitted(
-            self._client_number, PAGE_CLIENT_HELLO, "", owner="", secret="", role="spectator"
+            self._client_number, PAGE_CLIENT_HELLO, "", owner="", session_secret="", role="spectator"
         )
 
     def resubscribe_to_core(self) -> None:

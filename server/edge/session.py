@@ -87,16 +87,16 @@ ADMISSION_TIMEOUT_SECONDS = 60.0
 """Longest time for the server's core to answer a hello, in seconds, for example while a standby core takes over."""
 CONTROL_FRAMES_PER_SECOND = 10.0
 """Average number of control frames (pings, pongs) per second that a client may send. The server answers each ping."""
-CONTROL_FRAME_BURST = 100
+MAX_CONTROL_FRAMES_IN_BURST = 100
 """Maximum number of control frames that a client may send without a pause."""
 MESSAGE_FRAGMENTS_PER_SECOND = 1000.0
 """Average number of fragments (frames with parts of a message) that a client may send per second.
 
 The last fragment of each message is not counted.
 """
-MESSAGE_FRAGMENT_BURST = 1024
+MAX_MESSAGE_FRAGMENTS_IN_BURST = 1024
 """Maximum number of fragments (frames with parts of a message) that a client may send without a pause."""
-UNLIMITED_BUCKET = TokenBucket(1e12, 1e12, 0)
+UNLIMITED_TOKEN_BUCKET = TokenBucket(1e12, 1e12, 0)
 """Token bucket that never becomes empty, for the server's own bots."""
 MAX_QUOTED_FRAME_BYTES = 24
 """Maximum number of bytes of an invalid frame, or of characters if it is text, that an error quotes."""
@@ -114,14 +114,14 @@ class PlayedMatchState:
     """Time at which the turn was written, in monotonic ns."""
     clock_ran_ns: int = 0
     """Time that the turn's clock had already run when the turn was written, in ns; 0 unless the turn was sent again."""
-    stalled_ns_at_turn: int = 0
+    total_stall_ns_at_turn: int = 0
     """Total time of all stalls of the event loop since its start, in ns, at the moment when the turn was written.
 
     A stall is a long delay of the event loop. Only later stalls are left out of the client's thinking time.
     """
     has_match_ended: bool = False
     """True if the match ended while the client had a turn to answer. The answer may still arrive, and is then dropped."""
-    answer: MessageReceived | None = None
+    unconfirmed_answer: MessageReceived | None = None
     """Client's answer to the turn, until the server's core accepts or rejects the answer; otherwise None.
 
     If the core is replaced in between, the new core gets the answer too.
@@ -180,7 +180,7 @@ class Session:
             limits.messages_per_second, MESSAGE_BURST_SECONDS * limits.messages_per_second, now
         )
         """Token bucket that limits the client's unrequested messages: all but answers to a `turn` or a `start`."""
-        self._control_bucket = TokenBucket(CONTROL_FRAMES_PER_SECOND, CONTROL_FRAME_BURST, now)
+        self._control_bucket = TokenBucket(CONTROL_FRAMES_PER_SECOND, MAX_CONTROL_FRAMES_IN_BURST, now)
         self._fragment_bucket: TokenBucket | None = None
         """Token bucket of message fragments; None until the first fragment."""
         self._message_parts: bytearray | None = None
@@ -212,7 +212,7 @@ class Session:
         """True if the client has yet to answer a turn in a match that is not over."""
         return any(
             played_match.unanswered_ply >= 0
-            and played_match.answer is None
+            and played_match.unconfirmed_answer is None
             and not played_match.has_match_ended
             for played_match in self.played_matches.values()
         )
@@ -243,7 +243,7 @@ class Session:
             if (
                 played_match is not None
                 and played_match.unanswered_ply == message.ply
-                and played_match.answer is None
+                and played_match.unconfirmed_answer is None
             ):
                 if played_match.has_match_ended:
                     del self.played_matches[message.match]
@@ -251,11 +251,13 @@ class Session:
                 # A stall of the event loop after the turn was written, even one that is still going on, does not count.
                 lateness_ns = arrived_ns - edge.loop_lag.next_measurement_ns
                 lateness_ns = lateness_ns if lateness_ns > loop_lag.MIN_STALL_LAG_NS else 0
-                stalled_ns = edge.loop_lag.total_stalled_ns + lateness_ns - played_match.stalled_ns_at_turn
+                stalled_ns = (
+                    edge.loop_lag.total_stalled_ns + lateness_ns - played_match.total_stall_ns_at_turn
+                )
                 elapsed_ns = (
                     max(0, arrived_ns - played_match.turn_sent_ns - stalled_ns) + played_match.clock_ran_ns
                 )
-                played_match.answer = received = MessageReceived(
+                played_match.unconfirmed_answer = received = MessageReceived(
                     self.client_number, message, arrived_ns, elapsed_ns
                 )
                 self.submitted_message_count += 1
@@ -286,7 +288,7 @@ class Session:
         if not frame.fin:
             if self._fragment_bucket is None:
                 self._fragment_bucket = TokenBucket(
-                    MESSAGE_FRAGMENTS_PER_SECOND, MESSAGE_FRAGMENT_BURST, arrived_ns
+                    MESSAGE_FRAGMENTS_PER_SECOND, MAX_MESSAGE_FRAGMENTS_IN_BURST, arrived_ns
                 )
             if not self._fragment_bucket.try_take_token(arrived_ns):
                 self._connection.reset_flooding_client("fragments")
@@ -544,13 +546,13 @@ class Session:
         played_match = self.played_matches.get(turn.match)
         if played_match is None:
             played_match = self.played_matches[turn.match] = PlayedMatchState()
-        elif played_match.answer is not None and played_match.unanswered_ply == turn.ply:
+        elif played_match.unconfirmed_answer is not None and played_match.unanswered_ply == turn.ply:
             # The core that received the answer is gone, and the new core does not know the answer.
             repeated_answer = MessageReceived(
                 self.client_number,
-                played_match.answer.message,
+                played_match.unconfirmed_answer.message,
                 self._edge.now_ns(),
-                played_match.answer.elapsed_ns,
+                played_match.unconfirmed_answer.elapsed_ns,
             )
             self._edge.core.submit(repeated_answer)
             return
@@ -561,10 +563,10 @@ class Session:
             played_match.unanswered_ply,
             played_match.turn_sent_ns,
             played_match.clock_ran_ns,
-            played_match.answer,
+            played_match.unconfirmed_answer,
         ) = turn.ply, now, clock_ran_ns, None
         lateness_ns = now - edge.loop_lag.next_measurement_ns
-        played_match.stalled_ns_at_turn = edge.loop_lag.total_stalled_ns + (
+        played_match.total_stall_ns_at_turn = edge.loop_lag.total_stalled_ns + (
             lateness_ns if lateness_ns > loop_lag.MIN_STALL_LAG_NS else 0
         )
         if self.state != CLOSED:
@@ -576,10 +578,12 @@ class Session:
         if (
             played_match is not None
             and played_match.unanswered_ply == accepted.ply
-            and played_match.answer is not None
+            and played_match.unconfirmed_answer is not None
         ):
-            self._edge.metrics.move_seconds.observe((self._edge.now_ns() - played_match.answer.at) / 1e9)
-            played_match.unanswered_ply, played_match.answer = -1, None
+            self._edge.metrics.move_seconds.observe(
+                (self._edge.now_ns() - played_match.unconfirmed_answer.arrived_ns) / 1e9
+            )
+            played_match.unanswered_ply, played_match.unconfirmed_answer = -1, None
 
     def _handle_outgoing_start(self, start: Start) -> None:
         if (
@@ -597,7 +601,11 @@ class Session:
 
     def _handle_outgoing_end(self, end: End) -> None:
         played_match = self.played_matches.get(end.match)
-        if played_match is not None and played_match.unanswered_ply >= 0 and played_match.answer is None:
+        if (
+            played_match is not None
+            and played_match.unanswered_ply >= 0
+            and played_match.unconfirmed_answer is None
+        ):
             played_match.has_match_ended = True
         else:
             self.played_matches.pop(end.match, None)
@@ -607,7 +615,7 @@ class Session:
         if error.match is not None:
             played_match = self.played_matches.get(error.match)
             if played_match is not None:
-                played_match.answer = None
+                played_match.unconfirmed_answer = None
             if self._topics.get(error.match) is None:
                 self._topics.pop(error.match, None)
 
@@ -621,7 +629,7 @@ class Session:
             self.state = ADMITTED
             self._connection.schedule_timeout(None)
             if self._is_exempt_from_message_limits:
-                self._connection.address_bucket = UNLIMITED_BUCKET
+                self._connection.address_bucket = UNLIMITED_TOKEN_BUCKET
             self._edge.clock.call_later(0, self._handle_frames_kept_during_admission)
 
     def _handle_outgoing_standing(self, standing: Standing) -> None:
@@ -675,7 +683,7 @@ class Session:
             return None
         address = self._connection.address
         return ClientAdmitted(
-            self.client_number, self.hello, address, owner=address, secret="", role=self.hello.role
+            self.client_number, self.hello, address, owner=address, session_secret="", role=self.hello.role
         )
 
     def resubscribe_to_core(self) -> None:

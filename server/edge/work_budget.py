@@ -32,4 +32,4 @@ class WorkBudget:
         full budget is allowed if the budget is full.
         """
         seconds = cost_us / (1000.0 * self._limits.work_ms_per_second)
-        return self._rate_limit.charge_or_compute_wait(make_address_key(address), seconds, now_seconds)
+        return self._rate_limit.charge_or_compute_wait_time(make_address_key(address), seconds, now_seconds)

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("arena.accounts")
 
-MAX_CLIENTS_PER_QUERY = 200
+MAX_CLIENTS_PER_ACCOUNT_QUERY = 200
 """Maximum number of clients that are looked up in one query of the store."""
-PAUSE_BETWEEN_QUERIES_SECONDS = 0.1
+PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS = 0.1
 """Pause after a query, in seconds, in which arriving clients gather for the next query.
 
 A query takes almost 1 ms of CPU time, whether for one client or for many, and moves that arrive meanwhile wait.
@@ -105,7 +105,9 @@ class Authenticator:
         self._issued_token_hashes[bot_name] = tokens.hash_token(token)
         return token
 
-    def enqueue_or_admit(self, request: AdmissionRequest, bot: LobbyBot | None) -> ClientAdmitted | None:
+    def enqueue_or_admit_client(
+        self, request: AdmissionRequest, bot: LobbyBot | None
+    ) -> ClientAdmitted | None:
         """Queue a client's hello for the next query of the store.
 
         bot: bot of the client's name that the core knows; None if there is none
@@ -114,24 +116,24 @@ class Authenticator:
         return None.
         """
         hello, address = request.hello, request.address
-        self._queued_requests[request.client] = request
+        self._queued_requests[request.client_number] = request
         self._request_arrived.set()
         # a bot that a new core restored from its matches has no owner yet: only the store knows the owner
         if bot is None or not bot.owner or hello.role != "bot":
             return None
         if not bot.verify_session_secret(hello.session, b""):
             return None
-        self._already_admitted.add(request.client)
+        self._already_admitted.add(request.client_number)
         return ClientAdmitted(
-            request.client,
+            request.client_number,
             hello,
             address,
             owner=bot.owner,
             is_owner_address=bot.is_owner_address,
-            secret=secrets.token_urlsafe(24),
-            guest=bot.is_guest,
-            local=self._is_on_server_machine(hello.name, address),
-            ratings=bot.ratings,
+            session_secret=secrets.token_urlsafe(24),
+            is_guest=bot.is_guest,
+            runs_on_server_machine=self._is_on_server_machine(hello.name, address),
+            ratings=bot.ratings_by_game,
         )
 
     def forget_request(self, client_number: int) -> None:
@@ -145,7 +147,7 @@ class Authenticator:
             self.forget_request(client)
 
     def fill_in_resynced_clients(self, resync: EdgeResynced) -> EdgeResynced:
-        """Return an edge's list of connected clients, with the fields `owner`, `guest` and `local` filled in.
+        """Return an edge's list of connected clients, with `owner`, `is_guest` and `runs_on_server_machine` filled in.
 
         No token is checked, because clients prove their identity by the secrets of their sessions. The core gets the bots'
         ratings and owners later.
@@ -168,13 +170,13 @@ class Authenticator:
                     admission,
                     owner=make_address_key(address),
                     is_owner_address=True,
-                    guest=guest,
-                    local=self._is_on_server_machine(name, address),
+                    is_guest=guest,
+                    runs_on_server_machine=self._is_on_server_machine(name, address),
                 )
             )
         if self._bot_names_to_look_up:
             self._request_arrived.set()
-        return EdgeResynced(resync.edge, clients)
+        return EdgeResynced(resync.edge_number, clients)
 
     def _is_on_server_machine(self, client_name: str, address: str) -> bool:
         """Return True for a client on the server's own machine: one of the server's bots, or one with a loopback address."""
@@ -187,8 +189,8 @@ class Authenticator:
         """Admit or refuse queued clients until cancelled. While the store does not answer, refuse new clients."""
         while True:
             await self._request_arrived.wait()
-            batch = list(self._queued_requests.values())[:MAX_CLIENTS_PER_QUERY]
-            names_to_look_up = list(islice(self._bot_names_to_look_up, MAX_CLIENTS_PER_QUERY))
+            batch = list(self._queued_requests.values())[:MAX_CLIENTS_PER_ACCOUNT_QUERY]
+            names_to_look_up = list(islice(self._bot_names_to_look_up, MAX_CLIENTS_PER_ACCOUNT_QUERY))
             if not batch and not names_to_look_up:
                 self._request_arrived.clear()
                 continue
@@ -220,15 +222,15 @@ class Authenticator:
             for part in range(part_count):
                 for request in batch[part * part_size : (part + 1) * part_size]:
                     # an edge may have repeated the hello meanwhile
-                    if self._queued_requests.get(request.client) is request:
-                        is_already_admitted = request.client in self._already_admitted
-                        self.forget_request(request.client)
+                    if self._queued_requests.get(request.client_number) is request:
+                        is_already_admitted = request.client_number in self._already_admitted
+                        self.forget_request(request.client_number)
                         if accounts is not None or not is_already_admitted:
                             self._admit_or_refuse(
                                 shell, request, accounts, is_already_admitted=is_already_admitted
                             )
                 if names:
-                    await self._clock.sleep(PAUSE_BETWEEN_QUERIES_SECONDS / part_count)
+                    await self._clock.sleep(PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS / part_count)
 
     def _admit_or_refuse(
         self,
@@ -241,14 +243,16 @@ class Authenticator:
         if accounts is None:
             shell.send_bypassing_core(
                 CloseClient(
-                    request.client, ErrorCode.SERVER_FULL, "the server cannot reach its store: try again"
+                    request.client_number,
+                    ErrorCode.SERVER_FULL,
+                    "the server cannot reach its store: try again",
                 )
             )
             return
         try:
             admission = self.authenticate_client(request, accounts.get(request.hello.name, StoredAccount()))
         except RequestRefused as refused:
-            shell.send_bypassing_core(CloseClient(request.client, refused.code, refused.detail))
+            shell.send_bypassing_core(CloseClient(request.client_number, refused.code, refused.detail))
         else:
             if not is_already_admitted:
                 shell.submit(admission)
@@ -272,16 +276,16 @@ class Authenticator:
             role, guest = self._check_token_and_get_role(request, account)
             owner = hello.name if hello.name in self._issued_token_hashes else account.owner
         return ClientAdmitted(
-            request.client,
+            request.client_number,
             hello,
             address,
             owner=owner or make_address_key(address),
             is_owner_address=not owner,
-            secret=secrets.token_urlsafe(24),
+            session_secret=secrets.token_urlsafe(24),
             role=role,
-            guest=guest,
-            local=self._is_on_server_machine(hello.name, address),
-            stored_session=account.session_hash,
+            is_guest=guest,
+            runs_on_server_machine=self._is_on_server_machine(hello.name, address),
+            stored_session_hash=account.session_hash,
             ratings=account.ratings,
         )
 

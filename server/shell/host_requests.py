@@ -83,8 +83,8 @@ class HostRequestHandler:
         if self._shell.core is not self._last_core:
             self._last_core, self._should_log_refusal = self._shell.core, {}
         for request in requests:
-            if request.number not in self._should_log_refusal:
-                self._should_log_refusal[request.number] = not isinstance(
+            if request.request_number not in self._should_log_refusal:
+                self._should_log_refusal[request.request_number] = not isinstance(
                     request.request, FindConnectedClient
                 )
                 self._shell.submit(request)

@@ -71,7 +71,7 @@ class HouseEnginePlan:
     Its argument is a line that names the engine's bot, followed by the bot's last output.
     """
     restart_policy: RestartPolicy = HOUSE_ENGINE_RESTART_POLICY
-    games: Sequence[str] = ()
+    game_names: Sequence[str] = ()
     """User-written games that the engines also play, as for `arena bot --game`."""
 
 
@@ -100,7 +100,9 @@ def parse_house_engines(texts: Sequence[str]) -> list[HouseEngine]:
     engines: list[HouseEngine] = []
     for spec in specs:
         name = HOUSE_ENGINE_NAME_PREFIX + PurePath(spec.partition(":")[0]).stem
-        same_name_count = sum(engine.name == name or engine.name.startswith(f"{name}-") for engine in engines)
+        same_name_count = sum(
+            engine.bot_name == name or engine.bot_name.startswith(f"{name}-") for engine in engines
+        )
         name = f"{name}-{same_name_count + 1}" if same_name_count else name
         if not spec or not is_valid_name(name):
             raise HouseEngineError(
@@ -133,8 +135,10 @@ class HouseEngineProcesses:
         self._failed_names: set[str] = set()
         self._state_changed = anyio.Event()
         self._processes = {
-            engine.name: BotProcess(
-                BotLaunchSettings(engine.name, _make_house_engine_command(engine, url, plan.games), url),
+            engine.bot_name: BotProcess(
+                BotLaunchSettings(
+                    engine.bot_name, _make_house_engine_command(engine, url, plan.game_names), url
+                ),
                 bot_server,
                 plan.restart_policy,
                 plan.report_failure,
@@ -142,11 +146,13 @@ class HouseEngineProcesses:
             )
             for engine in plan.engines
         }
-        shell.add_effect_handler(StartHouseEngine, lambda request: self._start_engine(request.name))
+        shell.add_effect_handler(StartHouseEngine, lambda request: self._start_engine(request.engine_name))
         shell.add_effect_handler(SaveFinishedMatch, self._record_moves_of_house_engines)
         for name in self._processes:
             bot = shell.core.find_bot(name)
-            if bot is not None and bot.matches:  # the engine continues its matches after the restart
+            if (
+                bot is not None and bot.seats_by_match_id
+            ):  # the engine continues its matches after the restart
                 self._start_engine(name)
 
     async def start_and_check_engines(self) -> None:
@@ -204,7 +210,7 @@ class HouseEngineProcesses:
 
 
 def _make_house_engine_command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
-    command = make_engine_command(engine.engine, url, engine.name, games)
+    command = make_engine_command(engine.engine, url, engine.bot_name, games)
     return (*command, "--challenges-only", "--matches", str(MAX_MATCHES_PER_HOUSE_ENGINE))
 
 

@@ -26,9 +26,9 @@ MAX_QUEUED_RESULT_REQUESTS = 1_000
 
 If the bot sends another message about the match, the core repeats the request.
 """
-LOOKUP_TIMEOUT_SECONDS = 10.0
+RESULT_LOOKUP_TIMEOUT_SECONDS = 10.0
 """Time limit for the lookup of a missed result in the store, in seconds."""
-LOOKUP_RETRY_PAUSE_SECONDS = 0.5
+RESULT_LOOKUP_RETRY_PAUSE_SECONDS = 0.5
 """Pause before a failed lookup of a missed result is repeated, in seconds."""
 
 
@@ -53,7 +53,9 @@ class MissedResultSender:
         try:
             self._send_stream.send_nowait(request)
         except anyio.WouldBlock:
-            log.warning("too many requests for missed results: one is dropped", extra={"bot": request.name})
+            log.warning(
+                "too many requests for missed results: one is dropped", extra={"bot": request.bot_name}
+            )
         else:
             self._unanswered_requests.add(request)
 
@@ -62,9 +64,9 @@ class MissedResultSender:
         with self._send_stream, self._receive_stream:
             async for request in self._receive_stream:
                 while (message := await self._find_result_message(request)) is None:
-                    await self._clock.sleep(LOOKUP_RETRY_PAUSE_SECONDS)
+                    await self._clock.sleep(RESULT_LOOKUP_RETRY_PAUSE_SECONDS)
                 self._unanswered_requests.discard(request)
-                self._shell.send_bypassing_core(SendToClient(request.client, message))
+                self._shell.send_bypassing_core(SendToClient(request.client_number, message))
 
     async def _find_result_message(self, request: SendMissedResult) -> ServerMessage | None:
         """Return the message that answers a request: the `end` of the match, or an error if the bot did not play the match.
@@ -72,13 +74,13 @@ class MissedResultSender:
         Return None if the store cannot answer now.
         """
         try:
-            with anyio.fail_after(LOOKUP_TIMEOUT_SECONDS):
-                record_line = await self._find_record_line(request.match)
+            with anyio.fail_after(RESULT_LOOKUP_TIMEOUT_SECONDS):
+                record_line = await self._find_record_line(request.match_id)
         except TimeoutError:
             log.warning(
                 "the store took too long to read the result of match %s",
-                request.match,
-                extra={"bot": request.name},
+                request.match_id,
+                extra={"bot": request.bot_name},
             )
             return None
         except Exception as error:
@@ -86,11 +88,14 @@ class MissedResultSender:
             if why is None:
                 raise
             log.warning(
-                "cannot read the result of match %s: %s", request.match, why, extra={"bot": request.name}
+                "cannot read the result of match %s: %s",
+                request.match_id,
+                why,
+                extra={"bot": request.bot_name},
             )
             return None
         record = None if record_line is None else parse_record_line(record_line)
-        if record is None or request.name not in (record.players.maxie, record.players.minnie):
-            refusal = make_unknown_match_refusal(request.match)
-            return Error(refusal.code, refusal.detail, request.match)
+        if record is None or request.bot_name not in (record.players.maxie, record.players.minnie):
+            refusal = make_unknown_match_refusal(request.match_id)
+            return Error(refusal.code, refusal.detail, request.match_id)
         return End.from_record(record, Clocks(0, 0))  # the remaining times are not stored

@@ -60,7 +60,7 @@ from arena.server.core.inputs import (
     get_edge_number,
 )
 from arena.server.core.settings import CoreSettings
-from arena.server.loop_lag import NEVER_TIME_NS, EventLoopLag
+from arena.server.loop_lag import NEVER_SCHEDULED_NS, EventLoopLag
 from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, RequestResync
 from arena.server.shell.authenticator import Authenticator
 from arena.server.store.errors import describe_outage, is_transient_error
@@ -145,8 +145,8 @@ class Shell:
         """True while a timer runs that will move the deferred inputs to the next batch."""
         self._deadline_timer: asyncio.TimerHandle | None = None
         """Timer that wakes the shell at the core's next deadline; None if none is set."""
-        self._deadline_timer_ns = NEVER_TIME_NS
-        """Time (monotonic ns) for which `_deadline_timer` is set; NEVER_TIME_NS if none is set."""
+        self._deadline_timer_ns = NEVER_SCHEDULED_NS
+        """Time (monotonic ns) for which `_deadline_timer` is set; NEVER_SCHEDULED_NS if none is set."""
         self._loop_lag = loop_lag
         self._loop_lag.add_measurement_condition(lambda: self._deadline_timer is not None)
         self._is_serving = False
@@ -181,12 +181,12 @@ class Shell:
         elif message_type is AdmissionRequest:
             hello = message.hello  # type: ignore[union-attr]
             bot = self._core.find_bot(hello.name) if self._is_serving and hello.session else None
-            admitted = self._authenticator.enqueue_or_admit(message, bot)  # type: ignore[arg-type]
+            admitted = self._authenticator.enqueue_or_admit_client(message, bot)  # type: ignore[arg-type]
             if admitted is not None:
                 self.submit(admitted)
         elif self._is_serving or message_type not in INPUT_TYPES_DROPPED_WITHOUT_CORE:
             if message_type is ClientDisconnected:
-                self._authenticator.forget_request(message.client)  # type: ignore[union-attr]
+                self._authenticator.forget_request(message.client_number)  # type: ignore[union-attr]
             elif message_type is EdgeResynced:
                 message = self._authenticator.fill_in_resynced_clients(message)  # type: ignore[arg-type]
             content_type = type(message.message) if message_type is MessageReceived else message_type  # type: ignore[union-attr]
@@ -209,9 +209,9 @@ class Shell:
         """
         if type(message) is not MessageReceived or type(message.message) is not Move:
             return False
-        client, match = message.client, message.message.match
+        client, match = message.client_number, message.message.match
         return all(
-            deferred_input.client != client  # type: ignore[union-attr]
+            deferred_input.client_number != client  # type: ignore[union-attr]
             and not (
                 type(deferred_input) is MessageReceived
                 and getattr(deferred_input.message, "match", None) == match
@@ -241,7 +241,7 @@ class Shell:
 
         Drop the message if the edge, the process that holds the client's connection, is no longer attached.
         """
-        port = self._edges.get(get_edge_number(message.client))
+        port = self._edges.get(get_edge_number(message.client_number))
         if port is not None:
             port.deliver((message,))
 
@@ -455,7 +455,7 @@ class Shell:
         self._loop_lag.start_measuring()
 
     def _wake_at_deadline(self) -> None:
-        self._deadline_timer, self._deadline_timer_ns = None, NEVER_TIME_NS
+        self._deadline_timer, self._deadline_timer_ns = None, NEVER_SCHEDULED_NS
         self._batch_due.set()
 
     def _dispatch_effects(self, effects: Sequence[Effect]) -> None:
@@ -468,13 +468,13 @@ class Shell:
         for effect in effects:
             effect_type = type(effect)
             if effect_type is SendToClient or effect_type is CloseClient:
-                edge = effect.client >> EDGE_NUMBER_SHIFT_BITS  # type: ignore[union-attr]
+                edge = effect.client_number >> EDGE_NUMBER_SHIFT_BITS  # type: ignore[union-attr]
                 if edge in outboxes:
                     outboxes[edge].append(effect)  # type: ignore[arg-type]
                 else:
                     outboxes[edge] = [effect]  # type: ignore[list-item]
             elif effect_type is PublishToTopic:
-                for edge in effect.edges:  # type: ignore[union-attr]
+                for edge in effect.edge_numbers:  # type: ignore[union-attr]
                     outboxes.setdefault(edge, []).append(effect)  # type: ignore[arg-type]
             else:
                 other_effects.append(effect)
@@ -523,5 +523,5 @@ class Shell:
 
 
 def _write_log_line(report: LogLine) -> None:
-    extra = {key: value for key, value in (("bot", report.bot), ("match", report.match)) if value}
+    extra = {key: value for key, value in (("bot", report.bot_name), ("match", report.match_id)) if value}
     log.log(logging.getLevelNamesMapping()[report.level.upper()], "%s", report.text, extra=extra)

@@ -1,7 +1,7 @@
 """Webhooks: news of this server's events (tournaments), sent to one URL that the server's operator chooses.
 
 A message is a POST of JSON, signed according to Standard Webhooks (https://www.standardwebhooks.com). A separate task
-sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that `MAX_DELIVERY_ATTEMPTS`
+sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that `MAX_WEBHOOK_DELIVERY_ATTEMPTS`
 attempts did not deliver, or that does not fit into the queue, is dropped and logged.
 """
 
@@ -34,16 +34,16 @@ log = logging.getLogger("arena.webhooks")
 
 MAX_QUEUED_WEBHOOK_MESSAGES = 1_000
 """Maximum number of messages that wait to be sent to the webhook. If the queue is full, a new message is dropped."""
-MAX_DELIVERY_ATTEMPTS = 8
+MAX_WEBHOOK_DELIVERY_ATTEMPTS = 8
 """Number of failed attempts to send a message after which the message is dropped."""
-DELIVERY_ATTEMPT_TIMEOUT_SECONDS = 10.0
+WEBHOOK_DELIVERY_ATTEMPT_TIMEOUT_SECONDS = 10.0
 """Time limit for one attempt to send a message, in seconds."""
-MIN_AND_MAX_RETRY_PAUSE_SECONDS = (1.0, 60.0)
+MIN_AND_MAX_WEBHOOK_RETRY_PAUSE_SECONDS = (1.0, 60.0)
 """Shortest and longest pause between two attempts to send a message, in seconds. The pause doubles after each attempt."""
 WEBHOOK_SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
-VALID_SIGNING_KEY_LENGTHS = range(24, 65)
+VALID_SIGNING_KEY_SIZES_BYTES = range(24, 65)
 """Valid lengths of a signing key, in bytes."""
-MAX_STATUS_LINE_BYTES = 1024
+MAX_HTTP_STATUS_LINE_BYTES = 1024
 """Maximum length of the HTTP status line in a receiver's answer, in bytes. After a longer line, the attempt has failed."""
 
 PostFunction = Callable[[SplitResult, bytes, Mapping[str, str]], Awaitable[int]]
@@ -80,14 +80,14 @@ def parse_signing_key(encoded_secret: str) -> bytes:
         key = base64.b64decode(encoded_secret.removeprefix(WEBHOOK_SECRET_PREFIX), validate=True)
     except (binascii.Error, ValueError):
         key = b""
-    if len(key) not in VALID_SIGNING_KEY_LENGTHS:
+    if len(key) not in VALID_SIGNING_KEY_SIZES_BYTES:
         raise BadWebhookSetting(
             "not a valid secret: write 24 to 64 random bytes in base64, as `openssl rand -base64 32` prints"
         )
     return key
 
 
-def sign_message(signing_key: bytes, message_id: str, timestamp: str, body: bytes) -> str:
+def sign_webhook_message(signing_key: bytes, message_id: str, timestamp: str, body: bytes) -> str:
     """Return the signature of a message (HMAC-SHA256), as the value of the header Webhook-Signature.
 
     message_id  value of the header Webhook-Id
@@ -165,13 +165,13 @@ class WebhookSender:
             await self._send_until_received(await self._queue.get())
 
     async def _send_until_received(self, message: _WebhookMessage) -> None:
-        """Send a message until the receiver accepts or refuses it; after MAX_DELIVERY_ATTEMPTS failures, drop it."""
-        pause_seconds, max_pause_seconds = MIN_AND_MAX_RETRY_PAUSE_SECONDS
-        for attempt in range(1, MAX_DELIVERY_ATTEMPTS + 1):
+        """Send a message until the receiver accepts or refuses it; after MAX_WEBHOOK_DELIVERY_ATTEMPTS failures, drop it."""
+        pause_seconds, max_pause_seconds = MIN_AND_MAX_WEBHOOK_RETRY_PAUSE_SECONDS
+        for attempt in range(1, MAX_WEBHOOK_DELIVERY_ATTEMPTS + 1):
             failure = await self._try_to_send(message)
             if failure is None:
                 return
-            if not failure.may_retry or attempt == MAX_DELIVERY_ATTEMPTS:
+            if not failure.may_retry or attempt == MAX_WEBHOOK_DELIVERY_ATTEMPTS:
                 log.warning(
                     "webhook %s dropped after %d tries: %s", message.message_id, attempt, failure.reason
                 )
@@ -186,13 +186,17 @@ class WebhookSender:
             "Content-Type": "application/json",
             "Webhook-Id": message.message_id,
             "Webhook-Timestamp": timestamp,
-            "Webhook-Signature": sign_message(self._signing_key, message.message_id, timestamp, message.body),
+            "Webhook-Signature": sign_webhook_message(
+                self._signing_key, message.message_id, timestamp, message.body
+            ),
         }
         try:
-            with anyio.fail_after(DELIVERY_ATTEMPT_TIMEOUT_SECONDS):
+            with anyio.fail_after(WEBHOOK_DELIVERY_ATTEMPT_TIMEOUT_SECONDS):
                 status = await self._post(self._url, message.body, headers)
         except TimeoutError:
-            return _SendFailure(f"no answer within {DELIVERY_ATTEMPT_TIMEOUT_SECONDS:g} s", may_retry=True)
+            return _SendFailure(
+                f"no answer within {WEBHOOK_DELIVERY_ATTEMPT_TIMEOUT_SECONDS:g} s", may_retry=True
+            )
         except (OSError, ValueError) as error:
             return _SendFailure((str(error) or type(error).__name__)[:200], may_retry=True)
         if 200 <= status < 300:
@@ -209,7 +213,9 @@ async def post_by_http(url: SplitResult, body: bytes, headers: Mapping[str, str]
     is_secure = url.scheme == "https"
     tls = await anyio.to_thread.run_sync(ssl.create_default_context) if is_secure else None
     port = url.port or (443 if is_secure else 80)
-    reader, writer = await asyncio.open_connection(url.hostname, port, ssl=tls, limit=MAX_STATUS_LINE_BYTES)
+    reader, writer = await asyncio.open_connection(
+        url.hostname, port, ssl=tls, limit=MAX_HTTP_STATUS_LINE_BYTES
+    )
     try:
         fields = {
             "Host": url.netloc,

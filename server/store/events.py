@@ -30,14 +30,14 @@ In rows for the ladders of `arena ladder`, the column has other values.
 """
 
 
-class _PlanWithEventState(Struct):
+class _EventStateInPlan(Struct):
     """Part of the JSON in the column `ladders.plan` that a server needs to resume an event: the event's state."""
 
     state: EventState
 
 
-_encode_plan = msgspec.json.Encoder(enc_hook=encode_game).encode
-_decode_plan_with_event_state = msgspec.json.Decoder(_PlanWithEventState, dec_hook=decode_game).decode
+_encode = msgspec.json.Encoder(enc_hook=encode_game).encode
+_decode_plan = msgspec.json.Decoder(_EventStateInPlan, dec_hook=decode_game).decode
 
 
 def make_event_row(state: EventState) -> dict[str, Any]:
@@ -52,18 +52,18 @@ def make_event_row(state: EventState) -> dict[str, Any]:
         "game": plan.game,
         "maps": [str(setup["map"]) for setup in setups if "map" in setup],
         "setups": setups,
-        "bots": dict.fromkeys(state.bots, ""),
+        "bots": dict.fromkeys(state.entered_bots, ""),
         "format": plan.format,
-        "rounds": plan.rounds,
+        "rounds": plan.round_count,
         "time control": str(plan.games[0].time_control),
         "seed": plan.seed,
-        "changes": state.changes,
+        "changes": state.roster_changes,
         "state": state,
     }
     return {
-        "event": plan.event,
+        "event": plan.event_name,
         "uid": plan.event_uid,
-        "plan": _encode_plan(columns).decode(),
+        "plan": _encode(columns).decode(),
         "started": format_unix_time_as_utc(plan.start_unix_s),
         "finished": database.format_current_time() if state.has_ended else None,
     }
@@ -71,12 +71,10 @@ def make_event_row(state: EventState) -> dict[str, Any]:
 
 def parse_event_state(stored_plan: str) -> EventState:
     """Return the state of an event (tournament) from `stored_plan`, the JSON in the event's row of the table `ladders`."""
-    return _decode_plan_with_event_state(stored_plan).state
+    return _decode_plan(stored_plan).state
 
 
-async def read_unfinished_events_of_server(
-    connection: AsyncConnection, server_name: str
-) -> list[StoredEvent]:
+async def read_events(connection: AsyncConnection, server_name: str) -> list[StoredEvent]:
     """Return the unfinished events (tournaments) of a server, with their results, the earliest event first."""
     is_open_event = (
         (ladders.c.kind == HOSTED_EVENT_KIND)
@@ -98,7 +96,9 @@ async def find_event_state(engine: Engine, event_name: str) -> EventState | None
     Of a series, return the latest tournament that has begun, or the latest announced one if none has begun.
     """
     states = [
-        state for state in await list_events(engine) if event_name in (state.plan.event, state.plan.series)
+        state
+        for state in await list_events(engine)
+        if event_name in (state.plan.event_name, state.plan.series_name)
     ]
     begun = [state for state in states if state.has_begun or state.phase == "over"]
     return next(reversed(begun or states), None)
@@ -141,13 +141,13 @@ class UnfinishedEvent(Struct):
     """Name of the server that plays the tournament; empty for the server without a name."""
 
 
-class _PlanWithUnfinishedEvent(Struct):
+class _UnfinishedEventInPlan(Struct):
     """Part of the JSON in the column `ladders.plan` that `list_unfinished_events` needs: the event without its games."""
 
     state: UnfinishedEvent
 
 
-_decode_plan_with_unfinished_event = msgspec.json.Decoder(_PlanWithUnfinishedEvent).decode
+_decode_unfinished_event = msgspec.json.Decoder(_UnfinishedEventInPlan).decode
 
 
 async def list_unfinished_events(engine: Engine) -> list[UnfinishedEvent]:
@@ -157,7 +157,7 @@ async def list_unfinished_events(engine: Engine) -> list[UnfinishedEvent]:
         table.kind == HOSTED_EVENT_KIND, table.finished.is_(None)
     )
     rows = await database.fetch(engine, query.order_by(table.started))
-    return [replace(_decode_plan_with_unfinished_event(row.plan).state, server=row.server) for row in rows]
+    return [replace(_decode_unfinished_event(row.plan).state, server=row.server) for row in rows]
 
 
 MAX_RECENT_EVENTS = 500
@@ -177,7 +177,7 @@ async def list_recent_events(engine: Engine, since_time: str) -> list[EventState
     return [parse_event_state(text) for text in (await database.fetch(engine, query)).scalars()][::-1]
 
 
-async def find_event_name_conflict(engine: Engine, plan: EventPlan) -> str | None:
+async def find_name_conflict(engine: Engine, plan: EventPlan) -> str | None:
     """Return the event or series whose name a new event would share, in words such as `a series called cup`; None if none.
 
     plan: plan of the new event
@@ -185,12 +185,12 @@ async def find_event_name_conflict(engine: Engine, plan: EventPlan) -> str | Non
     An event and a series must not share a name, because commands accept the name of either. A new series may take the
     name of an earlier one whose events are all over.
     """
-    query = sa.select(ladders.c.event).where(ladders.c.event.in_((plan.event, plan.series)))
+    query = sa.select(ladders.c.event).where(ladders.c.event.in_((plan.event_name, plan.series_name)))
     name = (await database.fetch(engine, query)).scalar()
     if name is not None:
         return f"an event called {name}"
     for state in await list_events(engine):
-        series = state.plan.series
-        if series and (series == plan.event or (series == plan.series and not state.has_ended)):
+        series = state.plan.series_name
+        if series and (series == plan.event_name or (series == plan.series_name and not state.has_ended)):
             return f"a series called {series}"
     return None

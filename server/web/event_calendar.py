@@ -58,22 +58,22 @@ def list_calendar_events(states: Iterable[EventState]) -> list[CalendarEvent]:
     latest_by_series: dict[str, EventPlan] = {}
     for state in states:
         plan = state.plan
-        events_by_name[plan.event] = CalendarEvent(plan, is_cancelled=state.phase == "cancelled")
-        latest_so_far = latest_by_series.get(plan.series)
+        events_by_name[plan.event_name] = CalendarEvent(plan, is_cancelled=state.phase == "cancelled")
+        latest_so_far = latest_by_series.get(plan.series_name)
         # A series continues from its open event. Without an open event, the series has ended.
         if (
             state.phase == "open"
             and plan.recurrence
             and (latest_so_far is None or latest_so_far.start_unix_s < plan.start_unix_s)
         ):
-            latest_by_series[plan.series] = plan
+            latest_by_series[plan.series_name] = plan
     for latest in latest_by_series.values():
         next_plan = plan_next_event(latest, latest.start_unix_s)
         for _ in range(LISTED_DATES_PER_SERIES):
             if next_plan is not None:
-                events_by_name.setdefault(next_plan.event, CalendarEvent(next_plan, is_cancelled=False))
+                events_by_name.setdefault(next_plan.event_name, CalendarEvent(next_plan, is_cancelled=False))
                 next_plan = plan_next_event(next_plan, next_plan.start_unix_s)
-    return sorted(events_by_name.values(), key=lambda event: (event.plan.start_unix_s, event.plan.event))
+    return sorted(events_by_name.values(), key=lambda event: (event.plan.start_unix_s, event.plan.event_name))
 
 
 def render_ical(events: Sequence[CalendarEvent], origin: str, now: datetime) -> bytes:
@@ -99,21 +99,21 @@ def render_ical(events: Sequence[CalendarEvent], origin: str, now: datetime) -> 
 def _render_event_lines(plan: EventPlan, origin: str, now: datetime, *, is_cancelled: bool) -> Iterator[str]:
     host = urlsplit(origin).hostname or "arena"
     yield "BEGIN:VEVENT"
-    yield f"UID:{quote(plan.event, safe='')}@{host}"
+    yield f"UID:{quote(plan.event_name, safe='')}@{host}"
     yield f"DTSTAMP:{_format_ical_time(now)}"
     yield f"DTSTART:{_format_ical_time(datetime.fromtimestamp(plan.start_unix_s, UTC))}"
     if plan.is_arena:
-        yield f"DURATION:PT{plan.minutes}M"
-    yield f"SUMMARY:{_escape_ical_text(plan.series or plan.event)}"
+        yield f"DURATION:PT{plan.duration_minutes}M"
+    yield f"SUMMARY:{_escape_ical_text(plan.series_name or plan.event_name)}"
     yield f"DESCRIPTION:{_escape_ical_text(_describe_event(plan))}"
     yield f"STATUS:{'CANCELLED' if is_cancelled else 'CONFIRMED'}"
     if origin:
-        yield f"URL:{origin}/event/{quote(plan.event, safe='')}"
+        yield f"URL:{origin}/event/{quote(plan.event_name, safe='')}"
     yield "END:VEVENT"
 
 
 def _describe_event(plan: EventPlan) -> str:
-    rounds = f"{plan.minutes} minutes" if plan.is_arena else f"{plan.rounds} rounds"
+    rounds = f"{plan.duration_minutes} minutes" if plan.is_arena else f"{plan.round_count} rounds"
     maps = dict.fromkeys(
         titles.make_match_title(planned.game.name, str(planned.game.setup().get("map", "")), "")
         for planned in plan.games

@@ -54,7 +54,7 @@ def renew_lease_by_name() -> AbstractContextManager[Any]:
     """Defect: a core that was frozen renews the lease on its server name, although another core has taken it meanwhile."""
 
     def renew_by_name(connection: sa.Connection, held_lease: lease.Lease, values: dict[str, Any]) -> None:
-        connection.execute(sa.update(servers).where(servers.c.name == held_lease.server_name).values(values))
+        connection.execute(sa.update(servers).where(servers.c.name == held_lease.name).values(values))
 
     return patch(lease, "_update_lease", renew_by_name)
 
@@ -114,7 +114,7 @@ def omit_resent_answers() -> AbstractContextManager[Any]:
 
     def send_only_unanswered_turn(session: Session, turn: Any, clock_ran_ns: int) -> None:
         seat = session.played_matches.get(turn.match)
-        if seat is None or seat.answer is None or seat.unanswered_ply != turn.ply:
+        if seat is None or seat.unconfirmed_answer is None or seat.unanswered_ply != turn.ply:
             send_turn(session, turn, clock_ran_ns)
 
     return patch(Session, "_send_turn", send_only_unanswered_turn)
@@ -174,14 +174,14 @@ def release_effects_before_commit() -> AbstractContextManager[Any]:
 
 def admit_without_owner() -> AbstractContextManager[Any]:
     """Defect: after a restart, a core admits the bots before it knows their owners, so all of them have the same owner."""
-    enqueue = Authenticator.enqueue_or_admit
+    enqueue = Authenticator.enqueue_or_admit_client
 
     def enqueue_with_unknown_owner(
         authenticator: Authenticator, request: AdmissionRequest, bot: LobbyBot | None = None
     ) -> Any:
         return enqueue(authenticator, request, bot and replace(bot, owner=bot.owner or "unknown"))
 
-    return patch(Authenticator, "enqueue_or_admit", enqueue_with_unknown_owner)
+    return patch(Authenticator, "enqueue_or_admit_client", enqueue_with_unknown_owner)
 
 
 DEFECTS = {

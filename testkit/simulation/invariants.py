@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from arena.match.referee import MAX_IGNORED_SERVER_STALL_NS
+from arena.match.referee import MAX_IGNORED_STALL_NS
 from arena.match.referee_events import DeadlinePassed, MoveReceived, decode_journal_row
 from arena.match.terms import MatchTerms, decode_terms
 from arena.protocol.codes import FORFEIT_REASONS, EndReason, ErrorCode
@@ -191,7 +191,7 @@ class InvariantMonitor:
         journal = self.arena.journal_by_process.get(process)
         if journal is None:
             return  # the process has not acquired the name yet
-        current_token = self.arena.store.load_fencing_token(journal.lease.server_name)
+        current_token = self.arena.store.load_fencing_token(journal.lease.name)
         held_token = journal.lease.fencing_token + fencing_token_increase
         self.require_true(
             current_token == held_token,
@@ -219,7 +219,7 @@ class InvariantMonitor:
             if isinstance(event, MoveReceived):
                 self._record_legal_move(match, event)
             elif isinstance(event, DeadlinePassed):
-                match.stall_ns = event.server_stall_ns
+                match.stall_ns = event.stalled_ns
 
     def _record_legal_move(self, match: RecordedMatch, event: MoveReceived) -> None:
         if event.ply == len(match.moves) and event.move in range(9):
@@ -267,7 +267,7 @@ class InvariantMonitor:
         if reason is EndReason.SERVER_FAULT:
             was_frozen = self.arena.fault_counts["server freeze"] > 0
             self.require_true(
-                was_frozen and match.stall_ns > MAX_IGNORED_SERVER_STALL_NS, f"{label} ended {reason_text}"
+                was_frozen and match.stall_ns > MAX_IGNORED_STALL_NS, f"{label} ended {reason_text}"
             )
             return
         players = {"maxie": record.players.maxie, "minnie": record.players.minnie}
@@ -304,7 +304,7 @@ class InvariantMonitor:
 
         clock_ran_ns: thinking time that had already passed when the core sent the turn, in ns, as after a reconnection
         """
-        self._sent_turns[turn_sent.client, turn_sent.match] = (
+        self._sent_turns[turn_sent.client_number, turn_sent.match_id] = (
             turn_sent.ply,
             self.arena.world.now_ns,
             process.stalled_ns,
@@ -318,7 +318,7 @@ class InvariantMonitor:
         if match is None or answer.elapsed_ns is None:
             return
         ply, sent_at, stalled_ns, clock_ran_ns = self._sent_turns.get(
-            (answer.client, answer.message.match), (-1, 0, 0, 0)
+            (answer.client_number, answer.message.match), (-1, 0, 0, 0)
         )
         if ply == answer.message.ply:
             elapsed_ns = self.arena.world.now_ns - sent_at - (process.stalled_ns - stalled_ns) + clock_ran_ns
@@ -331,7 +331,7 @@ class InvariantMonitor:
         allowed_ms = match.terms.get_time_control("maxie").base_ms + match.terms.margin_ms
         if answer.elapsed_ns <= allowed_ms * NS_PER_MS:
             key = answer.message.match, answer.message.ply
-            self._answers_in_time.setdefault(key, (process, answer.client, self.arena.world.now_ns))
+            self._answers_in_time.setdefault(key, (process, answer.client_number, self.arena.world.now_ns))
 
     def check_effects(self, core: MonitoredCore, now_ns: int, effects: Sequence[Effect]) -> None:
         """Check that the core opens no match for a suspended bot. Record the matches that it opens, and changes of suspensions.
@@ -349,7 +349,7 @@ class InvariantMonitor:
             elif type(effect) is SaveFinishedMatch:
                 suspensions.record_result(effect.record, now_ns)
             elif type(effect) is SaveSession:
-                suspensions.end_suspension(effect.name)
+                suspensions.end_suspension(effect.bot_name)
 
     def check_pairing(self, core: MonitoredCore, now_ns: int) -> None:
         """Check that a core pairs its free bots: no two bots that may play each other stay free.
@@ -362,7 +362,7 @@ class InvariantMonitor:
             bot.name: self.arena.find_owner(bot.name)
             for bot in core._lobby.bots.values()
             if bot.can_accept_match
-            and bot.preferences.accepts_pool
+            and bot.preferences.accepts_pool_matches
             and not core._lobby.is_draining
             and not core.suspensions.find_suspension_reason(bot.name, now_ns)
         }
@@ -608,7 +608,7 @@ class MonitoredEdge(Edge):
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         for message in messages:
             if type(message) is SendToClient and type(message.message) is Turn:
-                self.clock_ran_ns[message.client, message.message.match] = message.clock_ran_ns
+                self.clock_ran_ns[message.client_number, message.message.match] = message.clock_ran_ns
         super().deliver(messages)
 
 
@@ -628,6 +628,6 @@ class MonitoredCorePort:
         if type(message) is MessageReceived and type(message.message) is Move:
             self._monitor.record_answer(self._process, message)
         elif type(message) is TurnSent:
-            clock_ran_ns = self._edge.clock_ran_ns.pop((message.client, message.match), 0)
+            clock_ran_ns = self._edge.clock_ran_ns.pop((message.client_number, message.match_id), 0)
             self._monitor.record_turn_sent(self._process, message, clock_ran_ns)
         self._core.submit(message)

@@ -79,7 +79,7 @@ def make_settings(role: str, time_control: str) -> tuple[ArenaSettings, Pool]:
         limits=HostLimits(cut_offs=100_000),
     )
     game = GameAtTimeControl(make_game("tictactoe", {}), TimeControl.parse(time_control))
-    return settings, Pool(games=(game,), margin_ms=100, ready_ms=20_000, pause_ms=0)
+    return settings, Pool(games=(game,), margin_ms=100, ready_timeout_ms=20_000, rematch_pause_ms=0)
 
 
 class SimulatedServer:

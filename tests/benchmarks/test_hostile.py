@@ -9,7 +9,7 @@ from arena.protocol.codec import encode_message
 from arena.protocol.messages import Challenged
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.limits import HostLimits
-from arena.server.edge.connection import CLOSE_TIMEOUT_SECONDS
+from arena.server.edge.connection import WEBSOCKET_CLOSE_TIMEOUT_SECONDS
 from arena.server.edge.message_costs import MESSAGE_COSTS_US
 from arena.server.edge.session import MESSAGE_BURST_SECONDS
 from arena.server.web.routes import ROUTES
@@ -131,7 +131,7 @@ def test_only_attackers_connections_must_end_unless_all_attack_at_once() -> None
     assert {kind for kind, seconds in most.items() if seconds is not None} == set(ATTACKS)
     assert most[ALL_ATTACKS_KIND] == math.inf > MAX_ATTACKER_CONNECTION_SECONDS == most["attack: messages"]
     # Who never says hello is told so in time, and has as long again as a closing handshake may take.
-    assert MAX_ATTACKER_CONNECTION_SECONDS > HELLO_TIMEOUT_SECONDS + CLOSE_TIMEOUT_SECONDS
+    assert MAX_ATTACKER_CONNECTION_SECONDS > HELLO_TIMEOUT_SECONDS + WEBSOCKET_CLOSE_TIMEOUT_SECONDS
 
 
 def test_an_attack_that_is_not_cut_off_is_a_fault() -> None:

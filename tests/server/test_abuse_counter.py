@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from arena.server.abuse_counter import (
     ABUSE_WINDOW_SECONDS,
-    MAX_REFUSAL_SECONDS,
+    MAX_ABUSE_REFUSAL_SECONDS,
     MAX_REMEMBERED_ADDRESSES,
     MAX_WRONG_TOKENS_PER_WINDOW,
     AbuseCounter,
@@ -85,8 +85,8 @@ def test_the_number_of_remembered_addresses_is_limited() -> None:
 @given(st.floats(0.001, 3600))
 def test_a_refusal_ends_before_the_grace_period(grace: float) -> None:
     assert 0 < compute_refusal_seconds(grace) < grace
-    assert compute_refusal_seconds(grace) <= MAX_REFUSAL_SECONDS
+    assert compute_refusal_seconds(grace) <= MAX_ABUSE_REFUSAL_SECONDS
 
 
 def test_without_a_grace_period_a_refusal_lasts_the_default_time() -> None:
-    assert compute_refusal_seconds(0) == MAX_REFUSAL_SECONDS
+    assert compute_refusal_seconds(0) == MAX_ABUSE_REFUSAL_SECONDS

@@ -220,7 +220,7 @@ async def test_alert_on_a_match_voided_by_a_server_fault() -> None:
 
 
 def test_alert_on_suspended_bots() -> None:
-    arena, metrics = Arena(pool=replace(POOL, ready_ms=200)), Metrics()
+    arena, metrics = Arena(pool=replace(POOL, ready_timeout_ms=200)), Metrics()
     metrics.suspended_bots.set_function(lambda: arena.core.count_suspended_bots(arena.now))
     watch = Watch(metrics)
     arena.connect("anna")

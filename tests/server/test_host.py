@@ -218,4 +218,4 @@ async def test_changed_settings_are_applied_while_the_server_runs(
         core_settings = host.shell.core._lobby.settings
         assert core_settings.adjudication == settings.matches.adjudication
         assert core_settings.analysis_visibility == "end"
-        assert (core_settings.concurrency, core_settings.counts_threads) == (7, False)
+        assert (core_settings.concurrency, core_settings.concurrency_counts_threads) == (7, False)

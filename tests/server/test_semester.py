@@ -172,12 +172,12 @@ class Semester(SimulatedArena):
         """Announce an event that begins in one minute."""
         begins = (EPOCH_NS + self.world.now_ns) // NS_PER_SECOND + 60
         plan = EventPlan(
-            event=event,
+            event_name=event,
             event_uid=event,
             start_unix_s=begins,
             closing_unix_s=begins,
             format=format,
-            rounds=rounds,
+            round_count=rounds,
             games=(GameAtTimeControl(game_of(), TimeControl.parse("15/move")),),
             **changes,
         )

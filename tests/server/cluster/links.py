@@ -65,8 +65,8 @@ class RecordingEdge:
                     self.link.submit(AdmissionRequest(client, hello, "192.0.2.1"))
                 continue
             self.delivered.append(each)
-            if isinstance(each, SendToClient) and each.client in self.pending:
-                self.connected[each.client] = self.pending.pop(each.client)
+            if isinstance(each, SendToClient) and each.client_number in self.pending:
+                self.connected[each.client_number] = self.pending.pop(each.client_number)
 
     def send_hello(self, name: str) -> int:
         """Send the hello of a new client, and return the client's number."""
@@ -128,7 +128,7 @@ class RecordingCore:
                 self.clients.discard(client)
             case EdgeResynced(edge, clients):
                 self.clients = {each for each in self.clients if each >> EDGE_NUMBER_SHIFT_BITS != edge}
-                self.clients |= {each.client for each in clients}
+                self.clients |= {each.client_number for each in clients}
 
     def send_accepted(self, client: int, number: int) -> None:
         """Send a client an `accepted` with the ply `number`, by which `RecordingEdge.list_received` identifies the message."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.cluster.address import PASSWORD_FILE_VARIABLE, NatsOptions, parse_bus_url
+from arena.server.cluster.address import BUS_PASSWORD_FILE_ENV_VARIABLE, NatsOptions, parse_bus_url
 from arena.server.cluster.bus import BusError
 
 
@@ -42,15 +42,17 @@ def test_a_user_and_a_password_may_have_any_quoted_characters(user: str, passwor
 def test_a_url_without_a_password_takes_it_from_the_password_file(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text("it\n")
-    assert parse_bus_url("nats://me@here", {PASSWORD_FILE_VARIABLE: str(file)}) == NatsOptions(
+    assert parse_bus_url("nats://me@here", {BUS_PASSWORD_FILE_ENV_VARIABLE: str(file)}) == NatsOptions(
         ("nats://here:4222",), "me", "it"
     )
-    assert parse_bus_url("nats://me:other@here", {PASSWORD_FILE_VARIABLE: str(file)}).password == "other"
+    assert (
+        parse_bus_url("nats://me:other@here", {BUS_PASSWORD_FILE_ENV_VARIABLE: str(file)}).password == "other"
+    )
 
 
 def test_a_missing_password_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BusError, match=r"ARENA_BUS_PASSWORD_FILE=.*none cannot be read"):
-        parse_bus_url("nats://me@here", {PASSWORD_FILE_VARIABLE: str(tmp_path / "none")})
+        parse_bus_url("nats://me@here", {BUS_PASSWORD_FILE_ENV_VARIABLE: str(tmp_path / "none")})
 
 
 @pytest.mark.parametrize(

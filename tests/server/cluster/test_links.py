@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from arena.protocol.messages import Move
-from arena.server.cluster.edge_link import MAX_KEPT_MESSAGE_AGE_NS, MAX_KEPT_MESSAGES
+from arena.server.cluster.edge_link import MAX_RESENDABLE_MESSAGE_AGE_NS, MAX_RESENDABLE_MESSAGES
 from arena.server.cluster.frames import (
     HEARTBEAT_INTERVAL_NS,
     MAX_SILENCE_BEFORE_LOSS_NS,
@@ -64,13 +64,13 @@ def test_messages_submitted_together_are_sent_in_one_frame(broker: SimulatedBrok
 def test_arrival_times_are_times_of_the_cores_clock(broker: SimulatedBroker) -> None:
     edge, core, client = synced_pair(broker)
     edge.link.submit(MessageReceived(client, Move("m", 3, 1), edge.process.now_ns(), elapsed_ns=77))
-    edge.link.submit(TurnSent(client, "m", 3, edge.process.now_ns(), lag=9))
+    edge.link.submit(TurnSent(client, "m", 3, edge.process.now_ns(), min_round_trip_ns=9))
     before = core.process.now_ns()
     broker.world.run_for(3 * NS_PER_MS)
     (said,), (sent,) = core.of(MessageReceived), core.of(TurnSent)
-    assert before <= said.at <= before + 3 * NS_PER_MS
-    assert (said.elapsed_ns, sent.lag) == (77, 9)
-    assert before <= sent.at <= before + 3 * NS_PER_MS
+    assert before <= said.arrived_ns <= before + 3 * NS_PER_MS
+    assert (said.elapsed_ns, sent.min_round_trip_ns) == (77, 9)
+    assert before <= sent.sent_ns <= before + 3 * NS_PER_MS
 
 
 @pytest.mark.parametrize("seed", seeds(20))
@@ -148,12 +148,12 @@ def test_messages_held_for_a_core_are_limited_in_number_and_age(broker: Simulate
     core.process.kill()
     broker.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
     edge.send_status(client, 1)
-    broker.world.run_for(MAX_KEPT_MESSAGE_AGE_NS)
-    for number in range(MAX_KEPT_MESSAGES + 10):
+    broker.world.run_for(MAX_RESENDABLE_MESSAGE_AGE_NS)
+    for number in range(MAX_RESENDABLE_MESSAGES + 10):
         edge.send_status(client, number)
     new = RecordingCore(broker, fencing_token=2)
     broker.world.run_for(NS_PER_SECOND)
-    assert new.list_received() == list(range(10, MAX_KEPT_MESSAGES + 10))
+    assert new.list_received() == list(range(10, MAX_RESENDABLE_MESSAGES + 10))
 
 
 def test_a_list_of_messages_larger_than_a_frame_is_split(broker: SimulatedBroker) -> None:

@@ -143,7 +143,7 @@ def test_a_connection_that_is_reset_while_messages_are_sent_is_replaced(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Servers run on uvloop, which raises other exceptions for a lost connection than asyncio's own event loop."""
-    monkeypatch.setattr(nats, "RECONNECT_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(nats, "NATS_RECONNECT_PAUSE_SECONDS", 0.01)
     anyio.run(reset_during_flood, backend_options={"use_uvloop": True})
     gc.collect()  # asyncio logs the exception of a task that nobody awaits once the task is removed
     assert [each.getMessage() for each in caplog.records if each.levelname == "ERROR"] == []

@@ -76,12 +76,12 @@ def show(
             await insert_event(engine, EventState(plan, "running", bots))
             for number, (maxie, minnie, happened) in enumerate(matches):
                 await store_match(
-                    engine, day(1 + number), happened, maxie=maxie, minnie=minnie, event=plan.event
+                    engine, day(1 + number), happened, maxie=maxie, minnie=minnie, event=plan.event_name
                 )
             await add_new_matches_to_aggregates(engine)
 
     anyio.run(fill)
-    return arena("event", "show", plan.event, "--db", database)
+    return arena("event", "show", plan.event_name, "--db", database)
 
 
 @pytest.mark.parametrize(
@@ -97,12 +97,12 @@ def show(
 def test_the_name_of_another_event_or_series_is_refused(
     series: str, phase: EventPhase, options: tuple[str, ...], why: str, database: str
 ) -> None:
-    store_event(database, EventState(replace(plan(), series=series), phase))
+    store_event(database, EventState(replace(plan(), series_name=series), phase))
     fails(why, 1, "event", "new", series or "cup", "--at", "20:00", *options, "--db", database)
 
 
 def test_a_series_may_have_the_name_of_a_finished_one(database: str) -> None:
-    store_event(database, EventState(replace(plan(), series="weekly"), "over"))
+    store_event(database, EventState(replace(plan(), series_name="weekly"), "over"))
     words = ("event", "new", "weekly", "--at", "20:00", "--every", "week", "--db", database)
     assert arena(*words).code == 0
 
@@ -121,7 +121,7 @@ def cells(shown: Result) -> list[list[str]]:
 
 def test_the_table_has_all_entries_and_the_start_time(database: str) -> None:
     bots = ("anna", "bert", "carl")
-    shown = show(database, plan("arena", minutes=1), bots, [("anna", "bert", events(MAXIE_WINS))])
+    shown = show(database, plan("arena", duration_minutes=1), bots, [("anna", "bert", events(MAXIE_WINS))])
     assert "cup: running, arena, began at 1970-01-01T00:01:00Z, 1 matches played" in shown.stderr
     assert cells(shown) == [["1", "anna", "1"], ["2", "bert", "0"], ["-", "carl", "0"]]
 

@@ -58,7 +58,7 @@ SECOND = 1_000 * MS
 SEED = b"seed"
 FAST = TimeControl.parse("2+0.1")
 TICTACTOE = Challenge(game="tictactoe", time_control=FAST)
-POOL = Pool(games=(GameAtTimeControl(game_of(), FAST),), ready_ms=5_000)
+POOL = Pool(games=(GameAtTimeControl(game_of(), FAST),), ready_timeout_ms=5_000)
 LINE = (0, 3, 1, 4, 2)
 """Cells of a whole game of tic-tac-toe that Maxie wins."""
 
@@ -130,7 +130,7 @@ class Arena:
 
     def __init__(self, core: Core | None = None, *, reports_turns: bool = True, **settings: Any) -> None:
         self.now = 0
-        self.settings = CoreSettings(**{"program": "test 1", **settings})
+        self.settings = CoreSettings(**{"server_program": "test 1", **settings})
         self.core = core or Core(self.settings, SEED, 0)
         self.peers: dict[int, Peer] = {}
         self.effects: list[Effect] = []
@@ -154,15 +154,16 @@ class Arena:
                     self.peers[client].closed = effect
                 case PublishToTopic(_, message, edges):
                     for peer in self.peers.values():
-                        if peer.client >> EDGE_NUMBER_SHIFT_BITS in edges and effect.topic in followed_topics(
-                            peer
+                        if (
+                            peer.client >> EDGE_NUMBER_SHIFT_BITS in edges
+                            and effect.topic_name in followed_topics(peer)
                         ):
                             peer.received.append(message)
         if self.reports_turns:
             for effect in effects:
                 if isinstance(effect, SendToClient) and isinstance(effect.message, Turn):
                     turn = effect.message
-                    self.handle(TurnSent(effect.client, turn.match, turn.ply, self.now))
+                    self.handle(TurnSent(effect.client_number, turn.match, turn.ply, self.now))
         return effects
 
     def wait(self, ms: float) -> None:
@@ -225,7 +226,7 @@ class Arena:
 
     def restore(self) -> Arena:
         """Return an arena whose core continues the matches of this one after a crash. Its clock starts at 0."""
-        sessions = {each.name: each.secret_hash for each in self.of(SaveSession)}
+        sessions = {each.bot_name: each.secret_hash for each in self.of(SaveSession)}
         settings = msgspec.structs.asdict(self.settings)
         arena = Arena(core=Core(self.settings, b"another seed", 0), **settings)
         matches = self.unfinished()
@@ -255,7 +256,7 @@ def list_unfinished(effects: list[Effect]) -> Iterator[UnfinishedMatch]:
             continue
         events: list[TimedEvent] = []
         for each in effects:
-            if isinstance(each, AppendMatchEvent) and each.match == match:
+            if isinstance(each, AppendMatchEvent) and each.match_id == match:
                 events += [each.turn_start] if each.turn_start is not None else []
                 events.append((each.time_ns, each.event))
                 assert each.event_number == len(events), "an event of the journal is missing"

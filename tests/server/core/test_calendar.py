@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.calendar import (
     BadStartTime,
-    find_last_occurrence_until,
+    find_last_start_time_until,
     find_next_start_time,
     make_series_event_name,
     plan_next_event,
@@ -43,7 +43,7 @@ def test_the_next_start_time_is_the_first_at_which_local_clocks_show_it(
 @example(unix("2026-10-25T19:00"), "Europe/Berlin", "")  # this day has 25 hours
 def test_the_last_time_is_directly_before_the_next_time(before: int, zone: str, day: str) -> None:
     at = f"{day}20:00"
-    found = find_last_occurrence_until(at, zone, before)
+    found = find_last_start_time_until(at, zone, before)
     assert found <= before < find_next_start_time(at, zone, found)
     local = datetime.fromtimestamp(found, ZoneInfo(zone))
     assert (local.hour, local.minute) == (20, 0)
@@ -52,9 +52,9 @@ def test_the_last_time_is_directly_before_the_next_time(before: int, zone: str, 
 def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> EventPlan:
     """Return the plan of an event that repeats. `begins` and `closes` are Unix times in seconds."""
     return EventPlan(
-        event=make_series_event_name(series, again, begins),
+        event_name=make_series_event_name(series, again, begins),
         event_uid="7",
-        series=series,
+        series_name=series,
         start_unix_s=begins,
         closing_unix_s=closes,
         format="swiss",
@@ -66,11 +66,11 @@ def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> E
 def test_a_weekly_event_keeps_its_local_hour_when_daylight_saving_ends() -> None:
     again = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
     begins = unix("2026-10-23T18:00")
-    closes = find_last_occurrence_until(again.local_closing_time, again.zone, begins)
+    closes = find_last_start_time_until(again.local_closing_time, again.zone_name, begins)
     plan = plan_repeated("weekly", again, begins, closes)
     names, times, shut, uids = [], [], [], set()
     for _ in range(3):
-        names.append(plan.event)
+        names.append(plan.event_name)
         times.append(plan.start_unix_s)
         shut.append(plan.closing_unix_s)
         uids.add(plan.event_uid)
@@ -88,7 +88,7 @@ def test_the_event_after_a_long_pause_is_planned_in_the_future() -> None:
     plan = plan_repeated("d", Recurrence("20:00", "", "UTC", 1), begins, begins)
     found = plan_next_event(plan, unix("2026-11-20T21:00"))
     assert found is not None
-    assert (found.start_unix_s, found.closing_unix_s, found.event) == (then, then, "d-2026-11-21")
+    assert (found.start_unix_s, found.closing_unix_s, found.event_name) == (then, then, "d-2026-11-21")
 
 
 @pytest.mark.parametrize("at", ["", "noon", "Fri", "Foo 20:00", "24:00", "20:61", "2026-02-30 20:00"])

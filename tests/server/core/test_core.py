@@ -84,11 +84,11 @@ class Script:
 
     def __init__(self, **settings: Any) -> None:
         self.arena = Arena(
-            pool=replace(POOL, ready_ms=2_000),
+            pool=replace(POOL, ready_timeout_ms=2_000),
             concurrency=2,
             house_engines=(HouseEngine(HOUSE, "greedy"),),
             reconnect_grace_ms=1_000,
-            max_transit_ns=20 * MS,
+            max_edge_transit_ns=20 * MS,
             limits=HostLimits(matches_per_bot=2, watched=2, open_challenges=2),
             **settings,
         )
@@ -106,8 +106,8 @@ class Script:
         if action == "enter" or not mine:
             hello = Hello(name, matches=1 + number % 3, pool=number < 8)
             options: dict[str, Any] = {
-                "guest": name == "guest-1",
-                "local": name == HOUSE,
+                "is_guest": name == "guest-1",
+                "runs_on_server_machine": name == HOUSE,
                 "owner": str(number % 2),
             }
             self.peers.append(self.arena.connect(hello, edge=number % 3, **options))
@@ -184,7 +184,7 @@ class Script:
         self.arena.handle(EdgeResynced(edge, entries[number // 5 :]))
 
     def reconfigure(self, _peer: Peer, number: int) -> None:
-        pool = None if number < 2 else replace(POOL, pause_ms=number * 100)
+        pool = None if number < 2 else replace(POOL, rematch_pause_ms=number * 100)
         self.arena.handle(ApplySettings(replace(self.arena.settings, pool=pool)))
 
 
@@ -296,8 +296,8 @@ def test_limits_are_obeyed_and_replaying_the_journal_gives_every_record(
         script.step(*step)
         lobby = vars(arena.core)["_lobby"]
         for bot in lobby.bots.values():
-            assert len(bot.matches) <= 2, "more matches than the host allows"
-            assert bot.quota is None or bot.quota >= 0
+            assert len(bot.seats_by_match_id) <= 2, "more matches than the host allows"
+            assert bot.match_quota is None or bot.match_quota >= 0
         matchmaker = vars(arena.core)["_matchmaker"]
         matchmaker.update_waiting_bots()
         waiting = {bot.name for bot in lobby.bots.values() if matchmaker._should_wait_for_pairing(bot)}
@@ -308,9 +308,9 @@ def test_limits_are_obeyed_and_replaying_the_journal_gives_every_record(
     by_match: dict[str, list[Any]] = {}
     terms = {each.terms.match: each.terms for each in arena.of(SaveNewMatch)}
     for each in arena.of(AppendMatchEvent):
-        by_match.setdefault(each.match, []).extend([each.turn_start] if each.turn_start else [])
-        by_match[each.match].append((each.time_ns, each.event))
-        assert each.event_number == len(by_match[each.match])
+        by_match.setdefault(each.match_id, []).extend([each.turn_start] if each.turn_start else [])
+        by_match[each.match_id].append((each.time_ns, each.event))
+        assert each.event_number == len(by_match[each.match_id])
     for record in arena.records:
         referee = Referee(terms[record.match])
         for at, event in by_match[record.match]:
@@ -345,8 +345,8 @@ def test_no_acknowledged_move_is_lost_by_a_crash(steps: list[tuple[str, int, int
 def test_no_bot_loses_on_time_if_its_edge_measured_an_answer_in_time(
     plies: list[tuple[int, int]],
 ) -> None:
-    """The time from the edge to the core varies up to `max_transit_ns`."""
-    arena, anna, bert, match = arena_in_match("1/move", margin=50, max_transit_ns=200 * MS)
+    """The time from the edge to the core varies up to `max_edge_transit_ns`."""
+    arena, anna, bert, match = arena_in_match("1/move", margin=50, max_edge_transit_ns=200 * MS)
     # These cells fill the board without a line.
     for ply, ((spent, way), cell) in enumerate(zip(plies, (0, 1, 2, 4, 3, 5, 7, 6, 8), strict=True)):
         arena.wait(spent + way - 0.001)
@@ -417,20 +417,20 @@ def test_a_rate_limit_allows_its_burst_then_its_rate_and_returns_the_time_to_wai
     limit, now, spent = RateLimit(400), 0.0, Counter[str]()
     for key, cost, gap in events:
         now += gap
-        if wait := limit.charge_or_compute_wait(key, cost, now):
+        if wait := limit.charge_or_compute_wait_time(key, cost, now):
             now += wait
-            assert limit.charge_or_compute_wait(key, cost, now) == 0
+            assert limit.charge_or_compute_wait_time(key, cost, now) == 0
         assert spent[key] + min(cost, 400) <= now + 400
         spent[key] += cost
 
 
 def test_a_rate_limit_forgets_the_least_recently_used_keys() -> None:
     limit = RateLimit(400)
-    assert limit.charge_or_compute_wait("first", 400, 0) == 0
+    assert limit.charge_or_compute_wait_time("first", 400, 0) == 0
     for number in range(MAX_RATE_LIMITED_KEYS):
-        assert limit.charge_or_compute_wait(f"key {number}", 1, 0) == 0
-        assert number or limit.charge_or_compute_wait("first", 400, 0) == 400
-    assert limit.charge_or_compute_wait("first", 400, 0) == 0
+        assert limit.charge_or_compute_wait_time(f"key {number}", 1, 0) == 0
+        assert number or limit.charge_or_compute_wait_time("first", 400, 0) == 400
+    assert limit.charge_or_compute_wait_time("first", 400, 0) == 0
 
 
 def test_random_ids_of_one_seed_repeat_and_differ_from_each_other() -> None:

@@ -29,13 +29,13 @@ Done = dict[str, FinishedMatch]
 
 def plan(format: str, **changes: object) -> EventPlan:
     made = EventPlan(
-        event="cup",
+        event_name="cup",
         event_uid="7",
         start_unix_s=100,
         closing_unix_s=100,
         format=format,
-        rounds=3,
-        minutes=10,
+        round_count=3,
+        duration_minutes=10,
         games=(START,),
     )
     return replace(made, **changes)
@@ -68,8 +68,8 @@ def restore_event(event: TournamentEvent, done: Done) -> TournamentEvent:
     again.restore_matches_in_progress(
         {match: Players(each.maxie, each.minnie) for match, each in event.matches_in_progress.items()}
     )
-    assert [again.compute_place(bot) for bot in event.state.bots] == [
-        event.compute_place(bot) for bot in event.state.bots
+    assert [again.compute_place(bot) for bot in event.state.entered_bots] == [
+        event.compute_place(bot) for bot in event.state.entered_bots
     ]
     return again
 
@@ -128,9 +128,9 @@ def test_a_late_entry_to_a_swiss_event_is_paired_from_the_next_round_on(
     bots: int, seed: int, when: int
 ) -> None:
     def played(kills: float) -> Done:
-        event, dice, done = begin_event("swiss", bots, rounds=5), Random(seed), Done()
+        event, dice, done = begin_event("swiss", bots, round_count=5), Random(seed), Done()
         while not event.is_finished:
-            if len(done) == when and "late" not in event.state.bots:
+            if len(done) == when and "late" not in event.state.entered_bots:
                 event.enter_bot("late", 1500)
             if dice.random() < kills:
                 event = restore_event(event, done)
@@ -150,10 +150,10 @@ def test_a_late_entry_to_a_swiss_event_is_paired_from_the_next_round_on(
 def test_a_bot_ranks_above_the_first_bot_of_a_gauntlet_if_it_beat_that_bot(
     bots: int, rounds: int, seed: int
 ) -> None:
-    event = begin_event("gauntlet", bots, rounds=rounds)
+    event = begin_event("gauntlet", bots, round_count=rounds)
     play(event, Random(seed), kills=0, lost=set(), leave={})
     (rank, points), *others = [
-        place for bot in event.state.bots if (place := event.compute_place(bot)) is not None
+        place for bot in event.state.entered_bots if (place := event.compute_place(bot)) is not None
     ]
     assert rank == 1 + sum(scored > rounds for _, scored in others)
     assert points + sum(scored for _, scored in others) == 2 * rounds * (bots - 1)
@@ -161,7 +161,7 @@ def test_a_bot_ranks_above_the_first_bot_of_a_gauntlet_if_it_beat_that_bot(
 
 
 def test_the_first_bot_of_a_gauntlet_never_leads_if_it_loses_all_matches() -> None:
-    event = begin_event("gauntlet", 3, rounds=7)
+    event = begin_event("gauntlet", 3, round_count=7)
     for finished in range(1, 8):
         for _ in range(2):
             pairing = next(each for each in event.list_due_matches() if "b1" in (each.maxie, each.minnie))
@@ -201,19 +201,19 @@ def test_only_the_host_can_enter_a_bot_again_that_the_host_withdrew() -> None:
         assert event.state.has_entered("carl")
         event.withdraw_entered_bot("carl")
         event.enter_bot("carl", 1500)
-        assert (event.state.has_entered("carl"), event.state.excluded) == (True, ())
+        assert (event.state.has_entered("carl"), event.state.excluded_bots) == (True, ())
 
 
 def test_a_bot_that_plays_one_match_of_an_encounter_is_not_withdrawn() -> None:
     """Events of a server and ladders share this rule of the formats (`rating.formats.Absences`)."""
     for format in ("swiss", "round-robin"):
-        event = begin_event(format, 2, rounds=4, games=(START, START))
+        event = begin_event(format, 2, round_count=4, games=(START, START))
         while not event.is_finished:
             for each in event.list_due_matches():
                 match = event.record_match_start(each)
-                late = {"b1"} if each.pair.start_position_index == 0 else set()
+                late = {"b1"} if each.pair.start_index == 0 else set()
                 event.record_result(match, outcome(match, each, late))
-        assert event.state.withdrawn == ()
+        assert event.state.withdrawn_bots == ()
 
 
 def test_an_event_refuses_entries_and_actions_with_the_reason() -> None:
@@ -224,15 +224,15 @@ def test_an_event_refuses_entries_and_actions_with_the_reason() -> None:
         return str(refused.value)
 
     assert (
-        refusal("eve", 1500, invited=("anna",))
+        refusal("eve", 1500, invited_bots=("anna",))
         == "cup is open only to invited bots, and 'eve' is not invited"
     )
     assert (
-        refusal("eve", 1400, ratings=(1500, 0))
+        refusal("eve", 1400, rating_bounds=(1500, 0))
         == "cup is open to ratings of 1500 and more, but 'eve' is rated 1400"
     )
     assert (
-        refusal("eve", 1800, ratings=(0, 1700))
+        refusal("eve", 1800, rating_bounds=(0, 1700))
         == "cup is open to ratings of 0 to 1700, but 'eve' is rated 1800"
     )
     event = begin_event("knockout", 2)
@@ -257,7 +257,7 @@ def test_an_event_of_the_format_arena_pairs_free_bots_also_after_restarts() -> N
     for _ in range(40):
         event = restore_event(event, done)
         busy = {bot for each in event.matches_in_progress.values() for bot in (each.maxie, each.minnie)}
-        free = [bot for bot in event.state.bots if bot not in busy]
+        free = [bot for bot in event.state.entered_bots if bot not in busy]
         for pairing in event.pair_free_bots(free, get_rating=lambda _: 1500.0, may_meet=lambda _a, _b: True):
             assert event.record_match_start(pairing) not in done
             met[frozenset((pairing.maxie, pairing.minnie))] += 1

@@ -59,12 +59,12 @@ WEEKLY = Recurrence("Fri 20:00", "", "UTC", 7)
 
 def plan(format: str = "swiss", **changes: Any) -> EventPlan:
     made = EventPlan(
-        event="cup",
+        event_name="cup",
         event_uid="7",
         start_unix_s=60,
         closing_unix_s=50,
         format=format,
-        rounds=3,
+        round_count=3,
         games=(START,),
     )
     return replace(made, **changes)
@@ -114,7 +114,7 @@ def play_out(arena: Arena, steps: int = 200) -> None:
 def play_event(format: str, *names: str) -> tuple[Arena, list[Peer]]:
     """Let these bots play an event to its end. Return the arena and the bots."""
     arena = Arena(pool=None)
-    send_command(arena, AnnounceTournament(plan(format, minutes=1)))
+    send_command(arena, AnnounceTournament(plan(format, duration_minutes=1)))
     peers = enter_bots(arena, *names)
     assert not arena.of(EventNews)
     arena.wait(60_200)
@@ -160,7 +160,7 @@ def test_the_webhook_gets_the_start_each_round_each_match_and_the_end(format: st
     arena, _ = play_event(format, *names)
     news = [each.content for each in arena.of(EventNews) if each.event == "cup"]
     first, *between, last = news
-    assert first == EventStarted(format, "tictactoe", get_stored_state(arena).bots)
+    assert first == EventStarted(format, "tictactoe", get_stored_state(arena).entered_bots)
     assert isinstance(last, EventFinished)
     assert last.state == "over"
     assert {place.bot for place in last.places} == set(names)
@@ -192,7 +192,7 @@ def test_a_cancellation_is_reported_once_although_matches_end_later() -> None:
 
 
 def test_a_restored_core_reports_no_news_twice() -> None:
-    arena, _ = begin_event(plan(rounds=2), "anna", "bert")
+    arena, _ = begin_event(plan(round_count=2), "anna", "bert")
     stored_state = get_stored_state(arena)
     other = Arena()
     other.handle(RestoredState([], {}, {}, events=[StoredEvent(stored_state, {})]))
@@ -255,7 +255,7 @@ def test_the_bots_of_an_event_are_ordered_by_rating_in_its_game_then_by_name() -
         arena.connect(name, ratings=ratings).send(EnterEvent("cup"))
     arena.wait(60_000)
     assert get_stored_state(arena).phase == "running"
-    assert get_stored_state(arena).bots == ("dora", "bert", "carl", "anna")
+    assert get_stored_state(arena).entered_bots == ("dora", "bert", "carl", "anna")
 
 
 def test_an_event_begins_without_absent_bots_and_needs_two_bots() -> None:
@@ -264,7 +264,7 @@ def test_an_event_begins_without_absent_bots_and_needs_two_bots() -> None:
     _, _, carl = enter_bots(arena, "anna", "bert", "carl")
     carl.disconnect()
     arena.wait(60_100)
-    assert get_stored_state(arena).bots == ("anna", "bert")
+    assert get_stored_state(arena).entered_bots == ("anna", "bert")
     arena = Arena()
     send_command(arena, AnnounceTournament(plan()))
     (anna,) = enter_bots(arena, "anna")
@@ -277,7 +277,7 @@ def test_an_event_begins_without_absent_bots_and_needs_two_bots() -> None:
 
 
 def test_an_absent_bot_forfeits_and_is_withdrawn_after_two_rounds_until_it_returns() -> None:
-    arena, (*_, dora) = begin_event(plan(rounds=6), "anna", "bert", "carl", "dora")
+    arena, (*_, dora) = begin_event(plan(round_count=6), "anna", "bert", "carl", "dora")
     dora.disconnect()
     for _ in range(2):
         play_until_quiet(arena)
@@ -288,17 +288,19 @@ def test_an_absent_bot_forfeits_and_is_withdrawn_after_two_rounds_until_it_retur
     assert all(
         not effect.terms.rated for effect in arena.of(SaveNewMatch) if effect.terms.match == lost[-1].match
     )
-    assert get_stored_state(arena).withdrawn == ("dora",)
+    assert get_stored_state(arena).withdrawn_bots == ("dora",)
     back = arena.connect("dora")
     back.send(EnterEvent("cup"))
     assert back.receive(EventStatus).entered
-    assert get_stored_state(arena).withdrawn == ()
+    assert get_stored_state(arena).withdrawn_bots == ()
     play_out(arena)
     assert any(isinstance(each, Start) for each in back.received)
 
 
 def test_a_forfeit_states_why_the_bot_was_absent() -> None:
-    arena, (_, bert, carl, _) = begin_event(plan("round-robin", rounds=2), "anna", "bert", "carl", "dora")
+    arena, (_, bert, carl, _) = begin_event(
+        plan("round-robin", round_count=2), "anna", "bert", "carl", "dora"
+    )
     bert.send(Status(0))
     carl.disconnect()
     send_command(arena, ChangeTournament("cup", "withdraw", "dora"))
@@ -315,7 +317,7 @@ def test_a_forfeit_states_why_the_bot_was_absent() -> None:
 
 
 def test_an_absent_bot_forfeits_all_matches_of_a_round_after_one_wait() -> None:
-    arena, (_, bert) = begin_event(plan("round-robin", rounds=1, games=(START, START)), "anna", "bert")
+    arena, (_, bert) = begin_event(plan("round-robin", round_count=1, games=(START, START)), "anna", "bert")
     play_until_quiet(arena)
     bert.disconnect()
     arena.wait(PATIENCE_MS + 10_000)
@@ -327,13 +329,16 @@ def test_an_absent_bot_forfeits_all_matches_of_a_round_after_one_wait() -> None:
 def test_the_name_of_a_series_means_its_running_event_for_actions_on_running_events() -> None:
     arena = Arena()
     send_command(
-        arena, AnnounceTournament(plan(rounds=6, event="weekly-1", series="weekly", recurrence=WEEKLY))
+        arena,
+        AnnounceTournament(
+            plan(round_count=6, event_name="weekly-1", series_name="weekly", recurrence=WEEKLY)
+        ),
     )
     peers = [arena.connect(name) for name in ("anna", "bert", "carl", "dora")]
     for peer in peers:
         peer.send(EnterEvent("weekly"))
     arena.wait(60_100)
-    running, coming = (each.plan.event for each in arena.core.event_states)
+    running, coming = (each.plan.event_name for each in arena.core.event_states)
     assert running == "weekly-1"
     peers[3].disconnect()
     for _ in range(2):
@@ -341,7 +346,7 @@ def test_the_name_of_a_series_means_its_running_event_for_actions_on_running_eve
         arena.wait(PATIENCE_MS + 10_000)
     dora = arena.connect("dora")
     dora.send(EnterEvent("weekly"))
-    assert (dora.receive(EventStatus).event, get_stored_state(arena).withdrawn) == (running, ()), (
+    assert (dora.receive(EventStatus).event, get_stored_state(arena).withdrawn_bots) == (running, ()), (
         "dora returns to the event in progress"
     )
     for to in ("pause", "resume"):
@@ -360,7 +365,7 @@ def test_the_name_of_a_series_means_its_running_event_for_actions_on_running_eve
 
 def test_after_a_restart_in_a_round_the_event_continues_its_matches() -> None:
     names = ("anna", "bert", "carl", "dora")
-    arena, _ = begin_event(plan(rounds=2), *names)
+    arena, _ = begin_event(plan(round_count=2), *names)
     play_until_quiet(arena)
     done = {
         each.match: FinishedMatch(each.match, each.game, each.players, each.result) for each in arena.records
@@ -376,14 +381,14 @@ def test_after_a_restart_in_a_round_the_event_continues_its_matches() -> None:
     after = {each.terms.match: each.terms.players for each in again.of(SaveNewMatch)}
     assert not before.keys() & after.keys()
     assert len(before) + len(after) == 8
-    calm, _ = begin_event(plan(rounds=2), *names)
+    calm, _ = begin_event(plan(round_count=2), *names)
     play_out(calm)
     assert {each.terms.match: each.terms.players for each in calm.of(SaveNewMatch)} == before | after
 
 
 def test_with_hold_pool_entered_bots_get_no_pool_match_after_the_entries_close() -> None:
     arena = Arena(pool=POOL)
-    send_command(arena, AnnounceTournament(plan(hold_pool=True)))
+    send_command(arena, AnnounceTournament(plan(reserves_entered_bots=True)))
     enter_bots(arena, "anna", "bert")
     while arena.now < 49_000 * MS:
         arena.wait(100)
@@ -429,7 +434,7 @@ def test_commands_of_the_host_change_an_event_or_are_refused_with_the_reason() -
     assert send_command(arena, ChangeTournament("cup", "pause")) == HostRequestAnswered(
         1, "no event 'cup' is open or in progress", done=False
     )
-    send_command(arena, AnnounceTournament(plan(rounds=5)))
+    send_command(arena, AnnounceTournament(plan(round_count=5)))
     enter_bots(arena, "anna", "bert", "carl")
     assert send_command(arena, ChangeTournament("cup", "enter", "dora")).done
     assert (
@@ -453,8 +458,8 @@ def test_commands_of_the_host_change_an_event_or_are_refused_with_the_reason() -
 
 def test_a_refused_entry_gets_the_reason() -> None:
     arena = Arena()
-    send_command(arena, AnnounceTournament(plan("knockout", invited=("anna", "bert"))))
-    ((carl,), guest) = [arena.connect("carl")], arena.connect("guest-1", guest=True)
+    send_command(arena, AnnounceTournament(plan("knockout", invited_bots=("anna", "bert"))))
+    ((carl,), guest) = [arena.connect("carl")], arena.connect("guest-1", is_guest=True)
     for peer, event, why in (
         (carl, "cup", "cup is open only to invited bots, and 'carl' is not invited"),
         (carl, "tea", "no event 'tea' is open or in progress"),
@@ -471,7 +476,7 @@ def test_a_refused_entry_gets_the_reason() -> None:
 
 
 def test_an_event_of_the_format_arena_ends_after_its_minutes() -> None:
-    arena, _ = begin_event(plan("arena", minutes=1), "anna", "bert", "carl")
+    arena, _ = begin_event(plan("arena", duration_minutes=1), "anna", "bert", "carl")
     while not get_stored_state(arena).has_ended:
         play_until_quiet(arena)
         arena.wait(500)
@@ -485,7 +490,7 @@ def test_an_event_of_the_format_arena_ends_after_its_minutes() -> None:
 @pytest.mark.parametrize("format", ["arena", "round-robin", "swiss", "knockout"])
 def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None:
     arena = Arena()
-    send_command(arena, AnnounceTournament(plan(format, minutes=1, rated=rated)))
+    send_command(arena, AnnounceTournament(plan(format, duration_minutes=1, is_rated=rated)))
     enter_bots(arena, "anna", "bert", owner="eve")
     enter_bots(arena, "carl", "dora")
     arena.wait(60_100)
@@ -493,10 +498,10 @@ def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None
         play_until_quiet(arena)
         arena.wait(500)
     together = [each for each in arena.of(SaveFinishedMatch) if each.record.players in ONE_OWNER]
-    assert not any(each.rated for each in together)
+    assert not any(each.is_rated for each in together)
     others = [each for each in arena.of(SaveFinishedMatch) if each.record.players not in ONE_OWNER]
     assert others
-    assert all(each.rated == rated for each in others)
+    assert all(each.is_rated == rated for each in others)
     if format == "arena":
         assert bool(together) != rated, "without rating, bots of one owner may meet"
     if format == "round-robin":
@@ -506,16 +511,19 @@ def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None
 def test_stop_cancels_the_next_event_and_ends_the_series() -> None:
     arena = Arena()
     send_command(
-        arena, AnnounceTournament(plan(rounds=6, event="weekly-1", series="weekly", recurrence=WEEKLY))
+        arena,
+        AnnounceTournament(
+            plan(round_count=6, event_name="weekly-1", series_name="weekly", recurrence=WEEKLY)
+        ),
     )
     for name in ("anna", "bert"):
         arena.connect(name).send(EnterEvent("weekly"))
     arena.wait(60_100)
-    running, coming = (each.plan.event for each in arena.core.event_states)
+    running, coming = (each.plan.event_name for each in arena.core.event_states)
     answer = send_command(arena, ChangeTournament("weekly", "stop")).answer
     assert answer == f"{coming} is cancelled, and weekly is not repeated"
     arena.wait(100)
-    assert [each.plan.event for each in arena.core.event_states] == [running]
+    assert [each.plan.event_name for each in arena.core.event_states] == [running]
     send_command(arena, ChangeTournament("weekly", "cancel"))
     play_until_quiet(arena)
     arena.wait(100)
@@ -534,20 +542,26 @@ def test_a_client_is_found_while_it_is_connected() -> None:
 
 def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> None:
     arena = Arena()
-    send_command(arena, AnnounceTournament(plan(invited=("anna", "bert", "carl"))))
+    send_command(arena, AnnounceTournament(plan(invited_bots=("anna", "bert", "carl"))))
     enter_bots(arena, "anna", "bert", "carl")
     send_command(arena, ChangeTournament("cup", "withdraw", "carl"))
     assert send_command(arena, RenameTournamentEntry("anna", "tiger")).answer == "anna is renamed to tiger"
     assert send_command(arena, RenameTournamentEntry("carl", "")).answer == "carl is removed"
     (known,) = arena.core.event_states
-    assert (known.bots, known.excluded, known.plan.invited) == (("tiger", "bert"), (), ("tiger", "bert"))
+    assert (known.entered_bots, known.excluded_bots, known.plan.invited_bots) == (
+        ("tiger", "bert"),
+        (),
+        ("tiger", "bert"),
+    )
     assert get_stored_state(arena) == known
-    send_command(arena, AnnounceTournament(plan(event="other", event_uid="8", start_unix_s=500)))
+    send_command(arena, AnnounceTournament(plan(event_name="other", event_uid="8", start_unix_s=500)))
     send_command(arena, ChangeTournament("other", "enter", "bert"))
     arena.connect("tiger")
     arena.wait(60_100)
     send_command(arena, RenameTournamentEntry("bert", "lion"))
-    assert [each.bots for each in arena.core.event_states] == [("bert", "tiger"), ("lion",)], "cup has begun"
+    assert [each.entered_bots for each in arena.core.event_states] == [("bert", "tiger"), ("lion",)], (
+        "cup has begun"
+    )
 
 
 def test_an_unknown_house_engine_is_not_entered() -> None:
@@ -561,7 +575,7 @@ def test_an_unknown_house_engine_is_not_entered() -> None:
 
 def test_a_disconnected_bot_is_entered_with_its_stored_rating() -> None:
     arena = Arena()
-    send_command(arena, AnnounceTournament(plan(ratings=(1600, 1800))))
+    send_command(arena, AnnounceTournament(plan(rating_bounds=(1600, 1800))))
     arena.handle(
         NumberedHostRequest(
             1, ChangeTournament("cup", "enter", "anna", {"tictactoe": 1700.0, "riskless": 900.0})

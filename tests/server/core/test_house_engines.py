@@ -54,11 +54,13 @@ def arena_with_house(**settings: Any) -> Arena:
 
 
 def connect_engine(arena: Arena) -> Peer:
-    return arena.connect(Hello(HOUSE, matches=MAX_MATCHES_PER_HOUSE_ENGINE, pool=False), local=True)
+    return arena.connect(
+        Hello(HOUSE, matches=MAX_MATCHES_PER_HOUSE_ENGINE, pool=False), runs_on_server_machine=True
+    )
 
 
 def connect_guest(arena: Arena, number: int, address: str) -> Peer:
-    return arena.connect(f"guest-{number}", owner=address, guest=True)
+    return arena.connect(f"guest-{number}", owner=address, is_guest=True)
 
 
 # the queue
@@ -374,10 +376,10 @@ def test_matches_that_a_guest_may_play(change: dict[str, Any], expected: str | N
 def test_a_guest_plays_only_house_engines() -> None:
     arena = arena_with_house()
     anna = arena.connect("anna")
-    peer = arena.connect(Hello("guest-7", matches=20), guest=True)
+    peer = arena.connect(Hello("guest-7", matches=20), is_guest=True)
     bot = arena.core.find_bot("guest-7")
     assert bot is not None
-    assert (bot.capacity, bot.preferences.accepts_pool) == (1, False)
+    assert (bot.match_capacity, bot.preferences.accepts_pool_matches) == (1, False)
     peer.send(replace(VALID_GUEST_CHALLENGE, opponent="anna"))
     anna.send(TICTACTOE)
     peer.send(Accept(anna.receive(Challenged).challenge))
@@ -406,9 +408,9 @@ def test_match_requests_of_guests_at_one_address_are_limited() -> None:
 def test_matches_of_all_guests_start_at_a_limited_rate() -> None:
     engines = tuple(HouseEngine(f"house-{number}", "greedy") for number in range(10))
     arena = Arena(house_engines=engines)
-    bots = [arena.connect(Hello(each.name, matches=4, pool=False)) for each in engines]
+    bots = [arena.connect(Hello(each.bot_name, matches=4, pool=False)) for each in engines]
     for number in range(25):
-        opponent = engines[number % 10].name
+        opponent = engines[number % 10].bot_name
         connect_guest(arena, number, f"address {number}").send(
             replace(VALID_GUEST_CHALLENGE, opponent=opponent)
         )

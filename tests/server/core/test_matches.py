@@ -80,7 +80,9 @@ def test_a_move_in_transit_when_its_match_ends_is_no_error() -> None:
 
 
 def test_two_bots_play_a_match_to_its_end() -> None:
-    arena, anna, bert, match = arena_in_match(reconnect_grace_ms=400, epoch_ns=1_764_000_000 * SECOND)
+    arena, anna, bert, match = arena_in_match(
+        reconnect_grace_ms=400, unix_ns_at_clock_zero=1_764_000_000 * SECOND
+    )
     play_line(anna, bert)
     (record,) = arena.records
     assert len(verify_record(record).positions) == 6
@@ -107,7 +109,7 @@ def test_the_journal_gets_a_move_before_the_players_do() -> None:
 def test_the_time_measured_by_the_edge_decides_if_transit_to_the_core_is_slow(
     spent: int, reason: EndReason | None
 ) -> None:
-    arena, anna, _, match = arena_in_match("1+0", margin=50, max_transit_ns=200 * MS)
+    arena, anna, _, match = arena_in_match("1+0", margin=50, max_edge_transit_ns=200 * MS)
     arena.wait(1249)
     assert not arena.records, "the move may still be in transit"
     anna.send(Move(match, 0, 4), spent * MS)
@@ -176,7 +178,9 @@ def test_the_time_of_a_repeated_turn_is_not_charged_to_the_next_player() -> None
 
 
 def test_after_a_resync_the_core_waits_for_a_move_that_the_edge_may_have() -> None:
-    arena, anna, bert, match = arena_in_match("1+0", margin=50, reports_turns=False, max_transit_ns=200 * MS)
+    arena, anna, bert, match = arena_in_match(
+        "1+0", margin=50, reports_turns=False, max_edge_transit_ns=200 * MS
+    )
     arena.handle(TurnSent(anna.client, match, 0, arena.now))
     arena.now = 1300 * MS
     clients = [

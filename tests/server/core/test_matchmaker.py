@@ -48,7 +48,7 @@ from tests.server.core.test_matches import NoStart
 from tests.server.matches import game_of
 
 SLOW = TimeControl.parse("30+0.1")
-PATIENT = replace(POOL, ready_ms=300_000)
+PATIENT = replace(POOL, ready_timeout_ms=300_000)
 
 
 def history() -> PairingHistory:
@@ -167,7 +167,7 @@ def resign_all(arena: Arena) -> None:
 def test_concurrency_limits_the_parallel_matches_of_local_bots_only() -> None:
     arena = Arena(pool=PATIENT, concurrency=2)
     for number in range(6):
-        arena.connect(f"bot {number}", local=True)
+        arena.connect(f"bot {number}", runs_on_server_machine=True)
     arena.wait(100)
     assert arena.core.match_count == 2
     for number in range(6):
@@ -198,7 +198,7 @@ def test_bots_of_one_owner_meet_only_in_unrated_matches() -> None:
 def test_remote_bots_do_not_wait_for_capacity_of_the_servers_machine() -> None:
     arena = Arena(pool=PATIENT, concurrency=1)
     for name in ("anna", "bert", "carl"):
-        arena.connect(name, local=True)
+        arena.connect(name, runs_on_server_machine=True)
     arena.wait(100)
     for name in ("dora", "emil"):
         arena.connect(name)
@@ -207,10 +207,12 @@ def test_remote_bots_do_not_wait_for_capacity_of_the_servers_machine() -> None:
 
 
 def test_the_load_of_a_match_is_the_number_of_threads_of_its_local_bots() -> None:
-    arena = Arena(pool=PATIENT, concurrency=4, counts_threads=True)
+    arena = Arena(pool=PATIENT, concurrency=4, concurrency_counts_threads=True)
 
     def enter(name: str, threads: int, *, local: bool) -> Peer:
-        return arena.connect(Hello(name, engine=EngineInfo("x", {}, threads)), local=local, owner=name)
+        return arena.connect(
+            Hello(name, engine=EngineInfo("x", {}, threads)), runs_on_server_machine=local, owner=name
+        )
 
     enter("anna", 3, local=True)
     enter("bert", 3, local=True)
@@ -271,7 +273,7 @@ def test_each_game_and_opening_is_played_from_both_seats_in_pairs() -> None:
 
 
 def test_two_bots_pause_between_their_matches() -> None:
-    arena = Arena(pool=replace(PATIENT, pause_ms=3_000))
+    arena = Arena(pool=replace(PATIENT, rematch_pause_ms=3_000))
     connect_bots(arena, "anna", "bert")
     arena.wait(100)
     resign_all(arena)
@@ -329,7 +331,9 @@ def test_standing_describes_the_event_that_is_played_on_the_server() -> None:
     messages = []
     for entrants in (None, ("anna", "bert")):
         arena.handle(
-            ApplySettings(replace(arena.settings, external_event="cup", external_event_entrants=entrants))
+            ApplySettings(
+                replace(arena.settings, external_event_name="cup", external_event_entrants=entrants)
+            )
         )
         for peer in (anna, late):
             peer.send(Status())
@@ -346,7 +350,7 @@ def test_standing_describes_the_event_that_is_played_on_the_server() -> None:
 
 
 def test_a_failing_bot_is_suspended_until_it_starts_a_new_session() -> None:
-    arena = Arena(pool=replace(POOL, ready_ms=200))
+    arena = Arena(pool=replace(POOL, ready_timeout_ms=200))
     anna, bert = connect_bots(arena, "anna", "bert")
     arena.wait(29_000)
     assert len(arena.records) == 3, "neither bot gets ready, so both forfeit"
@@ -474,7 +478,7 @@ def test_waiting_bots_are_in_order_of_arrival_and_busy_bots_do_not_wait() -> Non
     arena = Arena(pool=None)
     anna, bert = connect_bots(arena, "anna", "bert", matches=2)
     connect_bots(arena, "carl", "dora")
-    arena.handle(ApplySettings(replace(arena.settings, pool=replace(POOL, pause_ms=10**9))))
+    arena.handle(ApplySettings(replace(arena.settings, pool=replace(POOL, rematch_pause_ms=10**9))))
     matchmaker = vars(arena.core)["_matchmaker"]
     matchmaker.update_waiting_bots()
     assert matchmaker.waiting_bot_names == ["anna", "bert", "carl", "dora"]

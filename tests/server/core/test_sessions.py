@@ -100,7 +100,7 @@ def test_a_token_grants_only_its_own_role(
     token_role: Role, requested_role: Role, code: ErrorCode | None
 ) -> None:
     peer = Arena().connect(Hello("anna", role=requested_role), role=token_role)
-    assert (peer.closed and peer.closed.code) == code
+    assert (peer.closed and peer.closed.error_code) == code
     if peer.closed is not None:
         assert peer.closed.detail.endswith(f"ask the host for a token with the role {requested_role}")
     if code is None:
@@ -120,7 +120,7 @@ class Nim(TicTacToe):
     name = CATALOGUE.register_game(f"{tmp_path / 'nim.py'}:Nim")
     peer = Arena().connect(Hello("anna", rules={name: "0" * 16}))
     assert peer.closed is not None
-    assert peer.closed.code is ErrorCode.OTHER_RULES
+    assert peer.closed.error_code is ErrorCode.OTHER_RULES
     assert Arena().connect(Hello("anna", rules=CATALOGUE.get_custom_game_digests())).closed is None
 
 
@@ -141,7 +141,7 @@ def test_a_hello_with_an_unknown_name_is_refused_with_the_nearest_name(
     wants: dict[str, list[str]], why: str | None
 ) -> None:
     closed = Arena(pool=POOL).connect(Hello("anna", **wants)).closed  # type: ignore[arg-type]
-    assert (closed and closed.code) == (ErrorCode.UNKNOWN_NAME if why else None)
+    assert (closed and closed.error_code) == (ErrorCode.UNKNOWN_NAME if why else None)
     assert closed is None or closed.detail.startswith(f"hello: {why}")
 
 
@@ -229,22 +229,22 @@ def test_a_session_is_forgotten_after_the_grace_period() -> None:
 
 def test_a_session_that_only_the_store_knows_is_resumed() -> None:
     arena = Arena()
-    anna = arena.connect(Hello("anna", session="old"), stored_session=hash_secret("old"))
+    anna = arena.connect(Hello("anna", session="old"), stored_session_hash=hash_secret("old"))
     assert anna.session == "old"
-    bert = arena.connect(Hello("bert", session="old"), stored_session=hash_secret("another"))
+    bert = arena.connect(Hello("bert", session="old"), stored_session_hash=hash_secret("another"))
     assert bert.session != "old"
-    assert arena.connect(Hello("carl"), stored_session=b"").session == "secret 3"
+    assert arena.connect(Hello("carl"), stored_session_hash=b"").session == "secret 3"
 
 
 @pytest.mark.parametrize("guest", [False, True])
 def test_a_bot_that_never_played_is_forgotten_when_it_disconnects(guest: bool) -> None:
     arena = Arena(reconnect_grace_ms=3_600_000)
     for number in range(500):
-        peer = arena.connect(f"guest-{number}", guest=guest)
+        peer = arena.connect(f"guest-{number}", is_guest=guest)
         peer.reconnect().disconnect()
         peer.disconnect()
         assert vars(arena.core._lobby)["bots"] == {}
-    assert [each.name for each in arena.of(DeleteSession)] == [f"guest-{number}" for number in range(500)]
+    assert [each.bot_name for each in arena.of(DeleteSession)] == [f"guest-{number}" for number in range(500)]
     arena.wait(1000)
     assert arena.core.next_deadline_ns is None
 
@@ -304,7 +304,7 @@ def test_the_first_of_two_connections_reported_for_one_bot_is_used() -> None:
     again = anna.reconnect(edge=2)
     arena.handle(EdgeResynced(1, [make_resync_entry(anna.hello, anna.client, anna.session)]))
     assert anna.closed is not None
-    assert anna.closed.code is ErrorCode.SHUTTING_DOWN
+    assert anna.closed.error_code is ErrorCode.SHUTTING_DOWN
     assert again.closed is None
     again.send(Ping())
     assert again.all(Pong)
@@ -350,6 +350,6 @@ def test_a_bot_welcomed_by_an_earlier_core_plays_on_with_the_next() -> None:
     assert [type(each) for each in peers["bert"].received] == [Start, Turn], "no second `welcome`"
     assert [type(each) for each in peers["anna"].received] == [Start]
     assert carl.closed is not None
-    assert carl.closed.code is ErrorCode.SHUTTING_DOWN, "carl must reconnect"
+    assert carl.closed.error_code is ErrorCode.SHUTTING_DOWN, "carl must reconnect"
     peers["bert"].send(Move(match, 1, 0))
     assert peers["anna"].receive(Turn).moves == [4, 0]

@@ -6,7 +6,7 @@ import pytest
 
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.server.core.suspensions import (
-    EARLY_RESIGNATION_PLY,
+    EARLY_RESIGNATION_BEFORE_PLY,
     MAX_FAILURES_BEFORE_SUSPENSION,
     MAX_SUSPENSION_SECONDS,
     MIN_SUSPENSION_SECONDS,
@@ -23,7 +23,7 @@ def record_failures(
     why = ""
     for _ in range(times):
         why = suspensions.record_match_result_and_suspend(
-            "anna", reason, has_won=False, ply_count=EARLY_RESIGNATION_PLY, now_ns=now
+            "anna", reason, has_won=False, ply_count=EARLY_RESIGNATION_BEFORE_PLY, now_ns=now
         )
     return why
 
@@ -55,7 +55,7 @@ def test_a_match_without_forfeit_resets_the_failure_count(*, lost: bool, reason:
     record_failures(suspensions, MAX_FAILURES_BEFORE_SUSPENSION - 1)
     assert (
         suspensions.record_match_result_and_suspend(
-            "anna", reason, has_won=not lost, ply_count=EARLY_RESIGNATION_PLY, now_ns=0
+            "anna", reason, has_won=not lost, ply_count=EARLY_RESIGNATION_BEFORE_PLY, now_ns=0
         )
         == ""
     )
@@ -72,10 +72,10 @@ def test_an_early_resignation_counts_as_a_failure() -> None:
     suspensions = BotSuspensions()
     for _ in range(MAX_FAILURES_BEFORE_SUSPENSION):
         why = suspensions.record_match_result_and_suspend(
-            "anna", EndReason.RESIGNATION, has_won=False, ply_count=EARLY_RESIGNATION_PLY - 1, now_ns=0
+            "anna", EndReason.RESIGNATION, has_won=False, ply_count=EARLY_RESIGNATION_BEFORE_PLY - 1, now_ns=0
         )
         suspensions.record_match_result_and_suspend(
-            "bert", EndReason.RESIGNATION, has_won=True, ply_count=EARLY_RESIGNATION_PLY - 1, now_ns=0
+            "bert", EndReason.RESIGNATION, has_won=True, ply_count=EARLY_RESIGNATION_BEFORE_PLY - 1, now_ns=0
         )
     assert "the last by resignation" in why
     assert suspensions.find_suspension_end_ns("bert") == 0

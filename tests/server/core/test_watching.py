@@ -76,11 +76,11 @@ def test_each_edge_with_a_spectator_gets_one_copy() -> None:
         peer.send(Watch(match))  # repeated, as by a client that has missed messages
     answer_turn(anna, 0)
     (published,) = arena.of(PublishToTopic)
-    assert published.edges == (1, 2)
+    assert published.edge_numbers == (1, 2)
     for peer in crowd[::2]:
         peer.disconnect()
     answer_turn(bert, 3)
-    assert arena.of(PublishToTopic)[-1].edges == (2,)
+    assert arena.of(PublishToTopic)[-1].edge_numbers == (2,)
     for peer in crowd[1::2]:
         peer.send(Unwatch(match))
         peer.send(Unwatch(match))
@@ -233,7 +233,7 @@ def test_a_browsing_client_gets_arrivals_matches_and_departures() -> None:
     listing = eve.receive(Listing)
     assert (listing.matches, listing.challenges, len(listing.bots)) == ([], [], 1)
     arena.wait(10_000)
-    assert all(each.topic == LOBBY_LISTING_TOPIC for each in arena.of(PublishToTopic))
+    assert all(each.topic_name == LOBBY_LISTING_TOPIC for each in arena.of(PublishToTopic))
     assert len(arena.of(PublishToTopic)) <= 5, "no publication without a change"
 
 
@@ -280,18 +280,18 @@ def test_each_edge_with_a_browsing_client_gets_one_copy_of_the_listing() -> None
     one.send(Watch(match))
     assert one.receive(View).match == match, "the listing does not count as a watched match"
     arena.wait(250)
-    assert arena.of(PublishToTopic)[-1].edges == (1, 2)
+    assert arena.of(PublishToTopic)[-1].edge_numbers == (1, 2)
     other.disconnect()
     arena.connect("cleo")
     arena.wait(250)
-    listings = [each for each in arena.of(PublishToTopic) if each.topic == LOBBY_LISTING_TOPIC]
-    assert listings[-1].edges == (1,)
+    listings = [each for each in arena.of(PublishToTopic) if each.topic_name == LOBBY_LISTING_TOPIC]
+    assert listings[-1].edge_numbers == (1,)
     arena.connect("dora")
     one.disconnect()
     arena.wait(250)
-    assert [each for each in arena.of(PublishToTopic) if each.topic == LOBBY_LISTING_TOPIC] == listings, (
-        "no client browses any more"
-    )
+    assert [
+        each for each in arena.of(PublishToTopic) if each.topic_name == LOBBY_LISTING_TOPIC
+    ] == listings, "no client browses any more"
 
 
 def test_house_engines_are_listed_even_if_they_are_not_connected() -> None:

@@ -64,7 +64,7 @@ class ScriptedCore:
     def submit(self, message: MessageToCore) -> None:
         self.received.append(message)
         if isinstance(message, AdmissionRequest) and self.welcomes:
-            self.deliver_soon(SendToClient(message.client, make_welcome(message.hello)))
+            self.deliver_soon(SendToClient(message.client_number, make_welcome(message.hello)))
 
     def deliver_soon(self, *messages: MessageToEdge) -> None:
         """Deliver messages to the edge in the next iteration of the event loop, as the real core does after a commit."""
@@ -409,7 +409,7 @@ class Rig:
         peer = await self.connect()
         peer.send(hello)
         await asyncio.sleep(0.05)
-        return peer, self.core.get_last(AdmissionRequest).client
+        return peer, self.core.get_last(AdmissionRequest).client_number
 
     async def admit_client(
         self, name: str = "anna", address: str = ADDRESS, role: Any = "bot"
@@ -419,7 +419,7 @@ class Rig:
         peer.send(Hello(name, role=role))
         await peer.receive(Welcome)
         await asyncio.sleep(0)
-        return peer, self.core.get_last(AdmissionRequest).client
+        return peer, self.core.get_last(AdmissionRequest).client_number
 
     def send(self, client: int, *messages: ServerMessage) -> None:
         self.core.deliver(*(SendToClient(client, each) for each in messages))

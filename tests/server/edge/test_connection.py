@@ -18,13 +18,17 @@ from arena.server.core.inputs import ClientDisconnected, MessageReceived
 from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import (
     BYTES_PARSED_PER_SLICE,
-    CLOSE_TIMEOUT_SECONDS,
     MAX_BYTES_READ_AFTER_CLOSE,
     SLOW_PEER_MAX_UNSENT_BYTES,
+    WEBSOCKET_CLOSE_TIMEOUT_SECONDS,
 )
 from arena.server.edge.edge import MAX_READ_CHUNK_BYTES
 from arena.server.edge.pings import PING_INTERVAL_SECONDS, PONG_TIMEOUT_SECONDS
-from arena.server.edge.session import CONTROL_FRAME_BURST, MAX_MESSAGES_IN_FAIR_QUEUE, MESSAGE_FRAGMENT_BURST
+from arena.server.edge.session import (
+    MAX_CONTROL_FRAMES_IN_BURST,
+    MAX_MESSAGE_FRAGMENTS_IN_BURST,
+    MAX_MESSAGES_IN_FAIR_QUEUE,
+)
 from arena.server.ports import AdmissionRequest
 from tests.properties import examples
 from tests.server.edge.rig import (
@@ -166,7 +170,7 @@ async def test_reading_is_paused_while_too_many_messages_wait() -> None:
 @virtual
 async def test_a_flood_of_pings_resets_the_connection_as_a_fault() -> None:
     async with open_rig_with_client(HostLimits(cut_offs=1)) as (arena, anna, client):
-        anna.transport.feed_data((CONTROL_FRAME_BURST + 1) * control(Opcode.PING))
+        anna.transport.feed_data((MAX_CONTROL_FRAMES_IN_BURST + 1) * control(Opcode.PING))
         await anna.transport.lost.wait()
         assert arena.core.list_received(ClientDisconnected) == [
             ClientDisconnected(client, "too many control frames")
@@ -187,7 +191,7 @@ async def test_pings_within_the_limit_are_answered() -> None:
 @virtual
 async def test_too_many_fragments_reset_the_connection() -> None:
     async with open_rig_with_client() as (arena, anna, client):
-        anna.transport.feed_data(fragment(first=True) + 2 * MESSAGE_FRAGMENT_BURST * fragment())
+        anna.transport.feed_data(fragment(first=True) + 2 * MAX_MESSAGE_FRAGMENTS_IN_BURST * fragment())
         await anna.transport.lost.wait()
         assert arena.core.list_received(ClientDisconnected) == [
             ClientDisconnected(client, "too many fragments")
@@ -244,7 +248,7 @@ async def test_a_violation_of_rfc_6455_closes_the_connection_as_a_fault(bad: byt
         anna.answer_close()
         assert (await anna.wait_closed())[0] == code
         [gone] = arena.core.list_received(ClientDisconnected)
-        assert gone.client == client
+        assert gone.client_number == client
         assert gone.fault
         assert len(arena.core.list_received(MessageReceived)) <= 1
         assert not arena.edge.admission.try_admit_connection(ADDRESS)
@@ -275,9 +279,9 @@ async def test_a_peer_that_does_not_answer_the_close_frame_is_reset() -> None:
     async with open_rig_with_client() as (_, anna, _):
         anna.is_reading = False
         anna.send(b"\xc1")
-        await asyncio.sleep(CLOSE_TIMEOUT_SECONDS / 2)
+        await asyncio.sleep(WEBSOCKET_CLOSE_TIMEOUT_SECONDS / 2)
         assert not anna.transport.lost.is_set()
-        await asyncio.sleep(CLOSE_TIMEOUT_SECONDS)
+        await asyncio.sleep(WEBSOCKET_CLOSE_TIMEOUT_SECONDS)
         assert anna.transport.lost.is_set()
 
 
@@ -286,7 +290,7 @@ async def test_little_is_read_after_the_close_frame() -> None:
     async with open_rig_with_client() as (arena, anna, _):
         anna.is_reading = False
         anna.send(b"\xc1", *[Ping() for _ in range(10_000)])
-        await asyncio.sleep(CLOSE_TIMEOUT_SECONDS / 2)
+        await asyncio.sleep(WEBSOCKET_CLOSE_TIMEOUT_SECONDS / 2)
         assert sum(anna.transport.reads) < 2 * MAX_BYTES_READ_AFTER_CLOSE
         assert not arena.core.list_received(MessageReceived)
 
@@ -334,7 +338,7 @@ async def test_a_client_that_never_reads_is_disconnected_alone() -> None:
         arena.send(client, Pong())
         arena.send(other, Pong())
         await anna.receive(Pong)
-        await asyncio.sleep(CLOSE_TIMEOUT_SECONDS + 1)
+        await asyncio.sleep(WEBSOCKET_CLOSE_TIMEOUT_SECONDS + 1)
         assert deaf.transport.closing
 
 

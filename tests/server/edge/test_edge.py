@@ -24,7 +24,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
 from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageReceived
-from arena.server.edge.connection import CLOSE_TIMEOUT_SECONDS
+from arena.server.edge.connection import WEBSOCKET_CLOSE_TIMEOUT_SECONDS
 from arena.server.edge.page_client import CORE_ANSWER_TIMEOUT_SECONDS, IDLE_SECONDS_BEFORE_DISCONNECT
 from arena.server.ports import AdmissionRequest, RequestResync
 from tests.server.edge.rig import (
@@ -59,8 +59,10 @@ async def test_a_resync_lists_the_admitted_clients_with_their_session_secrets() 
         arena.core.deliver(RequestResync())
         [here] = arena.core.received
         assert isinstance(here, EdgeResynced)
-        assert here.edge == arena.edge.number
-        clients = [(each.client, each.hello.name, each.hello.session, each.role) for each in here.clients]
+        assert here.edge_number == arena.edge.number
+        clients = [
+            (each.client_number, each.hello.name, each.hello.session, each.role) for each in here.clients
+        ]
         assert clients == [(first, "anna", SECRET, "bot"), (second, "eve", "", "spectator")]
         for peer in (anna, eve):
             assert not any(isinstance(each, Error) for each in peer.take_messages())
@@ -101,9 +103,9 @@ async def test_an_unanswered_hello_is_repeated_after_a_resync() -> None:
         first, second = arena.core.list_received(AdmissionRequest)
         assert first == second
         assert arena.core.get_last(EdgeResynced).clients == []
-        arena.core.deliver(SendToClient(first.client, make_welcome(first.hello)))
+        arena.core.deliver(SendToClient(first.client_number, make_welcome(first.hello)))
         await peer.receive(Welcome)
-        arena.core.deliver(SendToClient(first.client, make_welcome(first.hello)))
+        arena.core.deliver(SendToClient(first.client_number, make_welcome(first.hello)))
         arena.edge.resync_with_core()
         assert len(arena.core.get_last(EdgeResynced).clients) == 1
 
@@ -137,10 +139,10 @@ class AnsweringCore:
             if isinstance(message, MessageReceived) and not self.is_away:
                 asked = message.message
                 if isinstance(asked, Browse):
-                    arena.core.deliver_soon(SendToClient(message.client, EMPTY_LOBBY_LISTING))
+                    arena.core.deliver_soon(SendToClient(message.client_number, EMPTY_LOBBY_LISTING))
                 elif isinstance(asked, Watch):
                     reply = VIEW if asked.match == "m" else Error(ErrorCode.NO_SUCH_MATCH, "", asked.match)
-                    arena.core.deliver_soon(SendToClient(message.client, reply))
+                    arena.core.deliver_soon(SendToClient(message.client_number, reply))
 
         arena.core.submit = answer  # type: ignore[method-assign]
 
@@ -185,11 +187,11 @@ async def test_an_idle_page_client_disconnects_until_the_next_request() -> None:
         AnsweringCore(arena)
         await arena.edge.page_client.request_view("m")
         await asyncio.sleep(IDLE_SECONDS_BEFORE_DISCONNECT + 1)
-        assert [gone.client for gone in arena.core.list_received(ClientDisconnected)] == [
-            arena.core.get_last(AdmissionRequest).client
+        assert [gone.client_number for gone in arena.core.list_received(ClientDisconnected)] == [
+            arena.core.get_last(AdmissionRequest).client_number
         ]
         assert await arena.edge.page_client.request_view("m") == VIEW
-        assert len({request.client for request in arena.core.list_received(AdmissionRequest)}) == 2
+        assert len({request.client_number for request in arena.core.list_received(AdmissionRequest)}) == 2
 
 
 @virtual
@@ -223,7 +225,7 @@ async def test_a_refused_page_client_connects_again_with_the_next_request() -> N
         asked = asyncio.create_task(arena.edge.page_client.request_view("m"))
         await asyncio.sleep(0.1)
         arena.core.deliver(
-            CloseClient(arena.core.get_last(AdmissionRequest).client, ErrorCode.SERVER_FULL, "")
+            CloseClient(arena.core.get_last(AdmissionRequest).client_number, ErrorCode.SERVER_FULL, "")
         )
         assert await asked is None
         arena.core.welcomes = True
@@ -269,7 +271,7 @@ async def test_a_closing_edge_tells_all_clients_the_reason(code: ErrorCode, clos
         for peer in (anna, greeting):
             error, found = await peer.wait_refused()
             assert (error.code, error.fatal, found) == (code, True, close_code)
-        await asyncio.wait_for(closing, CLOSE_TIMEOUT_SECONDS)
+        await asyncio.wait_for(closing, WEBSOCKET_CLOSE_TIMEOUT_SECONDS)
         assert silent.transport.closing
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
         stranger = Peer(arena.edge)
@@ -284,7 +286,7 @@ async def test_closing_an_edge_does_not_wait_long_for_a_client_that_never_reads(
         deaf.is_reading = False
         start_time = asyncio.get_running_loop().time()
         await arena.edge.close()
-        assert asyncio.get_running_loop().time() - start_time <= 2 * CLOSE_TIMEOUT_SECONDS
+        assert asyncio.get_running_loop().time() - start_time <= 2 * WEBSOCKET_CLOSE_TIMEOUT_SECONDS
         await arena.edge.close()
 
 

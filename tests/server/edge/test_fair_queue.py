@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena.clock import TimeSource
-from arena.server.edge.fair_queue import MAX_SLICE_DELAY_NS, MAX_SLICE_TIME_SHARE, FairQueue
+from arena.server.edge.fair_queue import MAX_SLICE_DELAY_NS, MAX_TIME_SHARE_OF_QUEUED_WORK, FairQueue
 from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.virtual import virtual
 
@@ -37,7 +37,7 @@ async def test_addresses_take_turns_with_a_pause_after_each_slice() -> None:
     start_time = asyncio.get_running_loop().time()
     await asyncio.sleep(1)
     assert [name for name, _ in slices] == ["a1", "b1", "c1", "a2", "a3"]
-    rest = 0.001 / MAX_SLICE_TIME_SHARE
+    rest = 0.001 / MAX_TIME_SHARE_OF_QUEUED_WORK
     for number, (_, at) in enumerate(slices):
         assert abs(at - start_time - number * rest) < 1e-6
     queue.enqueue("a", Work("later", slices))
@@ -61,7 +61,7 @@ async def test_slices_are_delayed_while_moves_are_stored_up_to_a_limit() -> None
         queue.enqueue("a", Work(name, slices))
     await asyncio.sleep(0.1)
     longest = MAX_SLICE_DELAY_NS / 1e9
-    expected = [0.002, 0.5 + longest, 0.5 + longest + 0.001 / MAX_SLICE_TIME_SHARE + longest]
+    expected = [0.002, 0.5 + longest, 0.5 + longest + 0.001 / MAX_TIME_SHARE_OF_QUEUED_WORK + longest]
     assert [at - start_time for _, at in slices] == pytest.approx(expected)
 
 
@@ -91,7 +91,7 @@ async def test_pauses_have_the_right_mean_length_with_early_timers() -> None:
         list[tuple[str, float]](),
     )
     for number in range(101):
-        queue.enqueue("a", Work(str(number), slices, cost=0.9 * 2_000 * MAX_SLICE_TIME_SHARE))
+        queue.enqueue("a", Work(str(number), slices, cost=0.9 * 2_000 * MAX_TIME_SHARE_OF_QUEUED_WORK))
     await asyncio.sleep(1)
     lasted = slices[-1][1] - slices[0][1]
     assert abs(lasted - 100 * 0.9 * 0.002) < 0.002

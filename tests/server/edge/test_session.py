@@ -90,7 +90,7 @@ async def test_a_hello_requests_admission_from_the_core() -> None:
         assert (welcome.name, welcome.session) == ("anna", SECRET)
         [request] = arena.core.list_received(AdmissionRequest)
         assert (request.hello.name, request.hello.token, request.address) == ("anna", "token", ADDRESS)
-        assert request.client >> EDGE_NUMBER_SHIFT_BITS == arena.edge.number
+        assert request.client_number >> EDGE_NUMBER_SHIFT_BITS == arena.edge.number
 
 
 @virtual
@@ -103,7 +103,7 @@ async def test_client_numbers_are_never_reused() -> None:
             await settle()
             numbers.append(client)
         assert len(set(numbers)) == 3
-        assert [gone.client for gone in arena.core.list_received(ClientDisconnected)] == numbers
+        assert [gone.client_number for gone in arena.core.list_received(ClientDisconnected)] == numbers
 
 
 @pytest.mark.parametrize("first", [Ready("x"), Ping(), b"\x81\xa4type\xa4noon"])
@@ -137,7 +137,7 @@ async def test_messages_after_the_hello_wait_for_the_welcome() -> None:
         peer.send(Hello("anna"), Ready("a"), Ready("b"))
         await asyncio.sleep(5)
         assert not arena.core.list_received(MessageReceived)
-        client = arena.core.get_last(AdmissionRequest).client
+        client = arena.core.get_last(AdmissionRequest).client_number
         arena.core.deliver(SendToClient(client, make_welcome(Hello("anna"))))
         await asyncio.sleep(1)
         assert messages(arena) == [Ready("a"), Ready("b")]
@@ -254,12 +254,12 @@ async def test_the_time_of_a_move_is_measured_from_writing_the_turn_to_its_arriv
         arena.core.deliver(SendToClient(client, make_turn(), clock_ran_ns=30 * MS))
         assert (await anna.receive(Turn)).ply == 0
         sent = arena.core.get_last(TurnSent)
-        assert (sent.client, sent.match, sent.ply) == (client, "m", 0)
+        assert (sent.client_number, sent.match_id, sent.ply) == (client, "m", 0)
         await asyncio.sleep(0.5)
         anna.send(Move("m", 0, 4))
         await settle()
         received = arena.core.get_last(MessageReceived)
-        assert (received.message, received.elapsed_ns, received.at - sent.at) == (
+        assert (received.message, received.elapsed_ns, received.arrived_ns - sent.sent_ns) == (
             Move("m", 0, 4),
             530 * MS,
             500 * MS,

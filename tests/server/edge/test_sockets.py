@@ -54,12 +54,12 @@ class PlayingCore(ScriptedCore):
     def submit(self, message: Any) -> None:
         super().submit(message)
         if isinstance(message, AdmissionRequest):
-            self.deliver_soon(SendToClient(message.client, make_turn()))
+            self.deliver_soon(SendToClient(message.client_number, make_turn()))
         elif isinstance(message, MessageReceived) and isinstance(message.message, Move):
             ply = message.message.ply
             self.deliver_soon(
-                SendToClient(message.client, Accepted("m", ply, 1.0, 1000)),
-                SendToClient(message.client, make_turn(ply + 2)),
+                SendToClient(message.client_number, Accepted("m", ply, 1.0, 1000)),
+                SendToClient(message.client_number, make_turn(ply + 2)),
             )
 
 
@@ -113,7 +113,7 @@ def test_a_client_of_another_library_plays_and_closes(run: Any) -> None:
                 await play(client, 20)
             await wait_until(lambda: core.list_received(ClientDisconnected))
             assert core.list_received(ClientDisconnected) == [
-                ClientDisconnected(core.get_last(AdmissionRequest).client)
+                ClientDisconnected(core.get_last(AdmissionRequest).client_number)
             ]
             assert all(
                 received.elapsed_ns is not None and received.elapsed_ns > 0
@@ -180,7 +180,7 @@ def test_unparsed_messages_of_a_flooding_client_are_dropped_when_it_closes(run: 
         async with open_edge(limits) as (core, edge, port), dial(port) as client:
             await client.send(encode_message(Hello("anna")))
             await wait_until(lambda: core.list_received(TurnSent))
-            client_number = core.get_last(AdmissionRequest).client
+            client_number = core.get_last(AdmissionRequest).client_number
             for _ in range(2000):
                 await client.send(encode_message(Watch("none")))
             await wait_until(lambda: core.list_received(MessageReceived))
@@ -240,7 +240,11 @@ def test_a_client_that_never_reads_is_disconnected_as_too_slow(run: Any) -> None
                     sent = 0
                     while not core.list_received(ClientDisconnected):
                         edge.deliver(
-                            [SendToClient(core.get_last(AdmissionRequest).client, make_turn(1000, f"{sent}"))]
+                            [
+                                SendToClient(
+                                    core.get_last(AdmissionRequest).client_number, make_turn(1000, f"{sent}")
+                                )
+                            ]
                         )
                         sent += 1
                         assert sent < 10_000
@@ -315,7 +319,7 @@ async def test_writing_to_a_reset_connection_affects_no_other_connection() -> No
         client = await dial(port)
         await client.send(encode_message(Hello("gone")))
         await wait_until(lambda: len(core.list_received(TurnSent)) >= 3)
-        number = core.get_last(AdmissionRequest).client
+        number = core.get_last(AdmissionRequest).client_number
         client.transport.abort()
         for _ in range(10):
             edge.deliver([SendToClient(number, make_turn(100))])

@@ -58,10 +58,10 @@ class Match:
                 self.asked += 1
                 if self.is_over:
                     arena.core.deliver_soon(
-                        SendToClient(message.client, Error(ErrorCode.NO_SUCH_MATCH, "", "m"))
+                        SendToClient(message.client_number, Error(ErrorCode.NO_SUCH_MATCH, "", "m"))
                     )
                 else:
-                    asyncio.get_running_loop().call_soon(self._show, message.client)
+                    asyncio.get_running_loop().call_soon(self._show, message.client_number)
 
         arena.core.submit = answer  # type: ignore[method-assign]
 

@@ -77,9 +77,9 @@ class ListStore:
         sessions: dict[str, bytes] = {}
         for each in self.effects:
             if isinstance(each, SaveSession):
-                sessions[each.name] = each.secret_hash
+                sessions[each.bot_name] = each.secret_hash
             elif isinstance(each, DeleteSession):
-                sessions.pop(each.name, None)
+                sessions.pop(each.bot_name, None)
         ended: dict[str, list[str]] = {}
         for record in [each.record for each in self.of(SaveFinishedMatch)[-MAX_RECENT_MATCHES:]]:
             for name in (record.players.maxie, record.players.minnie):
@@ -105,17 +105,17 @@ class AdmitAll:
     def __init__(self) -> None:
         self.shell: Shell
 
-    def enqueue_or_admit(self, request: AdmissionRequest, _bot: LobbyBot | None) -> None:
+    def enqueue_or_admit_client(self, request: AdmissionRequest, _bot: LobbyBot | None) -> None:
         known = self.sessions.get(request.hello.name, b"") if hasattr(self, "sessions") else b""
-        secret = f"secret of {request.client}"
+        secret = f"secret of {request.client_number}"
         admission = ClientAdmitted(
-            request.client,
+            request.client_number,
             request.hello,
             request.address,
             request.hello.name,
             secret,
             request.hello.role,
-            stored_session=known,
+            stored_session_hash=known,
         )
         self.shell.submit(admission)
 
@@ -149,8 +149,8 @@ class ListEdge:
                 self.shell.submit(
                     EdgeResynced(EDGE, [client.make_resync_entry() for client in self.clients.values()])
                 )
-            elif isinstance(each, (SendToClient, CloseClient)) and each.client in self.clients:
-                self.clients[each.client].receive(each)
+            elif isinstance(each, (SendToClient, CloseClient)) and each.client_number in self.clients:
+                self.clients[each.client_number].receive(each)
 
     def connect(self, name: str, session: str = "") -> FakeClient:
         number = EDGE << EDGE_NUMBER_SHIFT_BITS | len(self.clients) + 1
@@ -214,7 +214,7 @@ async def running(
     authenticator  authenticator of the clients; None to admit every client at once
     """
     admit_all = AdmitAll()
-    core = CoreSettings(**{"program": "test 1", "reconnect_grace_ms": 30_000, **settings})
+    core = CoreSettings(**{"server_program": "test 1", "reconnect_grace_ms": 30_000, **settings})
     shell = admit_all.shell = Shell(
         core,
         store,  # type: ignore[arg-type]

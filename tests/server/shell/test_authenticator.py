@@ -25,7 +25,7 @@ from arena.server.ports import AdmissionRequest
 from arena.server.shell import authenticator
 from arena.server.shell.authenticator import (
     MAX_ADMISSION_GROUPS_PER_QUERY,
-    PAUSE_BETWEEN_QUERIES_SECONDS,
+    PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS,
     Authenticator,
 )
 from arena.server.store import tokens
@@ -137,7 +137,8 @@ def test_a_bot_with_its_session_returns_even_from_a_refused_address() -> None:
         refusal(auth, request("bert", guess))
     known = StoredAccount(session_hash=hash_secret("secret"))
     assert (
-        auth.authenticate_client(request("anna", token, "secret"), known).stored_session == known.session_hash
+        auth.authenticate_client(request("anna", token, "secret"), known).stored_session_hash
+        == known.session_hash
     )
     for session in ("another", ""):
         assert refusal(auth, request("anna", token, session), known).code is ErrorCode.RATE_LIMITED
@@ -154,7 +155,7 @@ def test_an_empty_token_does_not_count_as_a_wrong_token() -> None:
 
 
 def test_a_guest_needs_a_guest_name_and_a_server_that_admits_guests() -> None:
-    assert make_authenticator(guests=True).authenticate_client(request("guest-1"), StoredAccount()).guest
+    assert make_authenticator(guests=True).authenticate_client(request("guest-1"), StoredAccount()).is_guest
     assert refusal(make_authenticator(), request("guest-1")).code is ErrorCode.BAD_TOKEN
     assert refusal(make_authenticator(guests=True), request("anna")).code is ErrorCode.BAD_TOKEN
     assert (
@@ -164,7 +165,7 @@ def test_a_guest_needs_a_guest_name_and_a_server_that_admits_guests() -> None:
     assert (
         not make_authenticator(guests=True)
         .authenticate_client(request("guest-1", "secret"), account("secret"))
-        .guest
+        .is_guest
     )
 
 
@@ -183,13 +184,13 @@ def test_names_of_guests(name: str, is_guest: bool) -> None:
         make_authenticator(guests=True, anyone=False)
         .fill_in_resynced_clients(EdgeResynced(1, [make_resync_entry(name)]))
         .clients[0]
-        .guest
+        .is_guest
         is is_guest
     )
 
 
 def make_resync_entry(name: str, address: str = ADDRESS) -> ClientAdmitted:
-    return ClientAdmitted(1, Hello(name, session="secret"), address, owner="", secret="")
+    return ClientAdmitted(1, Hello(name, session="secret"), address, owner="", session_secret="")
 
 
 def test_a_client_without_a_token_is_owned_by_its_address_and_loopback_is_local() -> None:
@@ -202,12 +203,16 @@ def test_a_client_without_a_token_is_owned_by_its_address_and_loopback_is_local(
     }
     for address, (owner, local) in addresses.items():
         entered = auth.authenticate_client(request("anna", address=address), StoredAccount())
-        assert (entered.owner, entered.local) == (owner, local)
+        assert (entered.owner, entered.runs_on_server_machine) == (owner, local)
         (vouched,) = auth.fill_in_resynced_clients(
             EdgeResynced(1, [make_resync_entry("anna", address)])
         ).clients
-        assert (vouched.owner, vouched.local) == (owner, local)
-    assert auth.fill_in_resynced_clients(EdgeResynced(1, [make_resync_entry("house")])).clients[0].local
+        assert (vouched.owner, vouched.runs_on_server_machine) == (owner, local)
+    assert (
+        auth.fill_in_resynced_clients(EdgeResynced(1, [make_resync_entry("house")]))
+        .clients[0]
+        .runs_on_server_machine
+    )
 
 
 class RecordingShell:
@@ -256,15 +261,15 @@ async def test_waiting_clients_share_a_query_and_disconnected_ones_are_not_admit
     accounts, shell = open_accounts(monkeypatch)
     auth = make_authenticator(anyone=True)
     async with running(auth, shell):
-        auth.enqueue_or_admit(AdmissionRequest(1, Hello("first"), ADDRESS), None)
+        auth.enqueue_or_admit_client(AdmissionRequest(1, Hello("first"), ADDRESS), None)
         await anyio.wait_all_tasks_blocked()
         for number in range(2, 100):
-            auth.enqueue_or_admit(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
+            auth.enqueue_or_admit_client(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
         auth.forget_request(50)
         accounts.gate.set()
-        await anyio.sleep(2.1 * PAUSE_BETWEEN_QUERIES_SECONDS)
+        await anyio.sleep(2.1 * PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS)
     assert [len(names) for names in accounts.queries] == [1, 97]
-    assert [each.client for each in shell.inputs] == [each for each in range(1, 100) if each != 50]
+    assert [each.client_number for each in shell.inputs] == [each for each in range(1, 100) if each != 50]
 
 
 @virtual
@@ -274,12 +279,12 @@ async def test_a_crowd_is_admitted_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
     admitted = []
     async with running(auth, shell):
         for number in range(4 * MAX_ADMISSION_GROUPS_PER_QUERY - 1):
-            auth.enqueue_or_admit(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
+            auth.enqueue_or_admit_client(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
         accounts.gate.set()
         await anyio.wait_all_tasks_blocked()
         for _ in range(MAX_ADMISSION_GROUPS_PER_QUERY):
             admitted.append(len(shell.inputs))
-            await anyio.sleep(PAUSE_BETWEEN_QUERIES_SECONDS / MAX_ADMISSION_GROUPS_PER_QUERY)
+            await anyio.sleep(PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS / MAX_ADMISSION_GROUPS_PER_QUERY)
     assert admitted == [4 * part for part in range(1, MAX_ADMISSION_GROUPS_PER_QUERY)] + [
         4 * MAX_ADMISSION_GROUPS_PER_QUERY - 1
     ]
@@ -295,11 +300,13 @@ async def test_logins_share_a_query_and_spectators_need_none(
     async with running(auth, shell):
         for number in range(1, 101):
             role: Role = "spectator" if number % 2 else "bot"
-            auth.enqueue_or_admit(AdmissionRequest(number, Hello(f"name {number}", role=role), ADDRESS), None)
+            auth.enqueue_or_admit_client(
+                AdmissionRequest(number, Hello(f"name {number}", role=role), ADDRESS), None
+            )
             await anyio.sleep(0.001)
-        await anyio.sleep(PAUSE_BETWEEN_QUERIES_SECONDS)
-    assert sorted(each.client for each in shell.inputs) == list(range(1, 101))
-    assert len(accounts.queries) <= 0.1 / PAUSE_BETWEEN_QUERIES_SECONDS + 2
+        await anyio.sleep(PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS)
+    assert sorted(each.client_number for each in shell.inputs) == list(range(1, 101))
+    assert len(accounts.queries) <= 0.1 / PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS + 2
     assert all(int(name.split()[1]) % 2 == 0 for names in accounts.queries for name in names)
 
 
@@ -311,11 +318,11 @@ async def test_a_hello_that_is_repeated_during_its_lookup_is_answered_once(
     auth = make_authenticator(anyone=True)
     async with running(auth, shell):
         for _ in range(2):
-            auth.enqueue_or_admit(AdmissionRequest(7, Hello("anna"), ADDRESS), None)
+            auth.enqueue_or_admit_client(AdmissionRequest(7, Hello("anna"), ADDRESS), None)
             await anyio.wait_all_tasks_blocked()
         accounts.gate.set()
-        await anyio.sleep(1.1 * PAUSE_BETWEEN_QUERIES_SECONDS)
-    assert [each.client for each in shell.inputs] == [7]
+        await anyio.sleep(1.1 * PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS)
+    assert [each.client_number for each in shell.inputs] == [7]
 
 
 @virtual
@@ -326,39 +333,43 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
     bot.begin_session("secret")
     bot.set_owner("ada")
     accounts, shell = open_accounts(
-        monkeypatch, anna=account("token", session_hash=bot.session_hash, owner="ada")
+        monkeypatch, anna=account("token", session_hash=bot.session_secret_hash, owner="ada")
     )
     auth = make_authenticator()
 
     def hello(client: int, token: str, session: str) -> ClientAdmitted | None:
-        return auth.enqueue_or_admit(AdmissionRequest(client, Hello("anna", token, session), ADDRESS), bot)
+        return auth.enqueue_or_admit_client(
+            AdmissionRequest(client, Hello("anna", token, session), ADDRESS), bot
+        )
 
     async with running(auth, shell):
         await anyio.wait_all_tasks_blocked()
         admitted = hello(1, "token", "secret")
         assert admitted is not None
-        assert (admitted.client, admitted.owner, admitted.is_owner_address) == (1, "ada", False)
+        assert (admitted.client_number, admitted.owner, admitted.is_owner_address) == (1, "ada", False)
         assert hello(2, "token", "another") is None
         assert hello(3, "token", "") is None
         assert hello(4, "wrong", "secret") is not None
         assert (
-            auth.enqueue_or_admit(AdmissionRequest(5, Hello("anna", "token", "secret"), ADDRESS), None)
+            auth.enqueue_or_admit_client(AdmissionRequest(5, Hello("anna", "token", "secret"), ADDRESS), None)
             is None
         )
         await anyio.wait_all_tasks_blocked()
         assert (shell.inputs, shell.sent) == ([], []), "the store has not answered"
         accounts.gate.set()
-        await anyio.sleep(2.2 * PAUSE_BETWEEN_QUERIES_SECONDS)
-    assert [each.client for each in shell.inputs] == [2, 3, 5], "client 1 was admitted at once"
+        await anyio.sleep(2.2 * PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS)
+    assert [each.client_number for each in shell.inputs] == [2, 3, 5], "client 1 was admitted at once"
     [refused] = shell.sent
-    assert (refused.client, refused.code) == (4, ErrorCode.BAD_TOKEN), "the secret of a session is no token"
+    assert (refused.client_number, refused.error_code) == (4, ErrorCode.BAD_TOKEN), (
+        "the secret of a session is no token"
+    )
 
 
 def test_a_restored_bot_waits_for_the_store_which_knows_its_owner() -> None:
     restored = LobbyBot("anna")
     restored.begin_session("secret")
     assert (
-        make_authenticator().enqueue_or_admit(
+        make_authenticator().enqueue_or_admit_client(
             AdmissionRequest(1, Hello("anna", "token", "secret"), ADDRESS), restored
         )
         is None
@@ -377,7 +388,8 @@ async def test_a_bot_that_has_returned_stays_connected_if_the_store_cannot_be_re
     accounts.error = OSError("the database is away")
     auth = make_authenticator()
     assert (
-        auth.enqueue_or_admit(AdmissionRequest(1, Hello("anna", "token", "secret"), ADDRESS), bot) is not None
+        auth.enqueue_or_admit_client(AdmissionRequest(1, Hello("anna", "token", "secret"), ADDRESS), bot)
+        is not None
     )
     async with running(auth, shell):
         await anyio.wait_all_tasks_blocked()
@@ -392,10 +404,12 @@ async def test_many_connections_at_once_get_no_more_wrong_tokens_than_one(
     accounts.gate.set()
     auth = make_authenticator()
     for number in range(40):
-        auth.enqueue_or_admit(AdmissionRequest(number, Hello("anna", f"guess {number}"), ADDRESS), None)
+        auth.enqueue_or_admit_client(
+            AdmissionRequest(number, Hello("anna", f"guess {number}"), ADDRESS), None
+        )
     async with running(auth, shell):
-        await anyio.sleep(PAUSE_BETWEEN_QUERIES_SECONDS)
-    codes = [each.code for each in shell.sent]
+        await anyio.sleep(PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS)
+    codes = [each.error_code for each in shell.sent]
     assert codes == [ErrorCode.BAD_TOKEN] * MAX_WRONG_TOKENS_PER_WINDOW + [ErrorCode.RATE_LIMITED] * (
         40 - MAX_WRONG_TOKENS_PER_WINDOW
     )
@@ -410,11 +424,11 @@ async def test_during_an_outage_of_the_store_clients_are_refused_and_one_line_is
     accounts.error = OSError("the database is away")
     auth = make_authenticator(anyone=True)
     for number in range(40):
-        auth.enqueue_or_admit(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
+        auth.enqueue_or_admit_client(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
     async with running(auth, shell):
-        await anyio.sleep(PAUSE_BETWEEN_QUERIES_SECONDS)
+        await anyio.sleep(PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS)
     assert shell.inputs == []
-    assert {(type(each), each.code) for each in shell.sent} == {(CloseClient, ErrorCode.SERVER_FULL)}
+    assert {(type(each), each.error_code) for each in shell.sent} == {(CloseClient, ErrorCode.SERVER_FULL)}
     assert len(shell.sent) == 40
     assert [each.getMessage() for each in caplog.records] == [
         "the store does not answer: the database is away"

@@ -253,7 +253,7 @@ async def test_an_engine_with_other_rules_of_a_game_is_refused_in_one_line(
         checks_engines_at_start=True,
         report_failure=notices.append,
         restart_policy=RestartPolicy(max_restarts=0),
-        games=[f"{file}:Nim"],
+        game_names=[f"{file}:Nim"],
     )
     async with open_host(house_engine_plan=plan) as host, host.open_house_engines():
         with anyio.fail_after(500):

@@ -13,8 +13,8 @@ from arena.protocol.codes import EndReason, ErrorCode
 from arena.protocol.messages import End, Error, Ready
 from arena.protocol.values import Clocks
 from arena.server.shell.missed_results import (
-    LOOKUP_TIMEOUT_SECONDS,
     MAX_QUEUED_RESULT_REQUESTS,
+    RESULT_LOOKUP_TIMEOUT_SECONDS,
     MissedResultSender,
 )
 from testkit.virtual_time import VIRTUAL_CLOCK
@@ -70,7 +70,7 @@ async def test_a_lookup_that_fails_or_takes_too_long_is_repeated(
             nonlocal lookup_count
             lookup_count += 1
             if lookup_count == 1:
-                await anyio.sleep(2 * LOOKUP_TIMEOUT_SECONDS)
+                await anyio.sleep(2 * RESULT_LOOKUP_TIMEOUT_SECONDS)
             elif lookup_count == 2:
                 raise OSError("the disk is away")
             return await answer(match)

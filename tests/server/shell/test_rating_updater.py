@@ -45,13 +45,13 @@ async def test_a_closed_season_is_reported_and_later_matches_are_rated_anew(data
         ratings = RatingUpdater(journal.engine, shell)
         await ratings.update_ratings()
         (anna, bert) = shell.pop_inputs()
-        assert (anna.name, bert.name) == ("anna", "bert")
+        assert (anna.bot_name, bert.bot_name) == ("anna", "bert")
         await store_match(engine, day(2), events(MAXIE_WINS))
         await run_in_transaction(engine, partial(close_season, season_name="spring"))
         await ratings.update_ratings()
         assert shell.pop_inputs() == [SeasonClosed("tictactoe")]
         record = await store_match(engine, day(3), events(MAXIE_WINS))
-        ratings.record_finished_match(SaveFinishedMatch(record, rated=True))
+        ratings.record_finished_match(SaveFinishedMatch(record, is_rated=True))
         await ratings.update_ratings()
         assert shell.pop_inputs() == [
             RatingChanged("tictactoe", row.bot, GlickoRating(row.rating, row.deviation))

@@ -21,8 +21,8 @@ from arena.server.settings import make_private_host_settings
 from arena.server.shell import webhooks
 from arena.server.shell.shell import Shell
 from arena.server.shell.webhooks import (
-    MAX_DELIVERY_ATTEMPTS,
     MAX_QUEUED_WEBHOOK_MESSAGES,
+    MAX_WEBHOOK_DELIVERY_ATTEMPTS,
     WebhookSender,
     parse_webhook_url,
     post_by_http,
@@ -146,12 +146,12 @@ async def test_a_message_is_retried_with_longer_pauses_and_the_same_id() -> None
 async def test_an_undeliverable_message_is_dropped_and_the_next_one_is_sent(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    receiver = Receiver(*[None] * MAX_DELIVERY_ATTEMPTS, 404, 301)
+    receiver = Receiver(*[None] * MAX_WEBHOOK_DELIVERY_ATTEMPTS, 404, 301)
     async with sending(receiver) as handle_news:
         for event in ("lost", "refused", "moved", "received"):
             handle_news(news(event))
         await VIRTUAL_CLOCK.sleep(1_000)
-    assert receiver.events == ["lost"] * MAX_DELIVERY_ATTEMPTS + ["refused", "moved", "received"]
+    assert receiver.events == ["lost"] * MAX_WEBHOOK_DELIVERY_ATTEMPTS + ["refused", "moved", "received"]
     lines = [each.getMessage() for each in caplog.records]
     assert ["no answer within 10 s" in lines[0], "status 404" in lines[1], "status 301" in lines[2]] == [
         True
@@ -239,7 +239,7 @@ async def test_a_host_posts_the_event_news_of_its_core() -> None:
     assert line == "POST /hook?course=7 HTTP/1.1"
     assert url == f"http://{fields['Host']}/hook"
     signed = fields["Webhook-Id"], fields["Webhook-Timestamp"], body
-    assert fields["Webhook-Signature"] == webhooks.sign_message(KEY, *signed)
+    assert fields["Webhook-Signature"] == webhooks.sign_webhook_message(KEY, *signed)
     assert json.loads(body)["type"] == "event_begins"
 
 

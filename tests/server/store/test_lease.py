@@ -228,7 +228,7 @@ async def test_a_journal_that_lost_its_lease_cannot_commit(
             rows = (await connection.execute(sa.select(schema.matches))).all()
             assert [(row.match, row.finished) for row in rows] == [(MATCH, None)]
             assert not (await connection.execute(sa.select(schema.records))).all()
-        assert (await load_restart_state(engine, "", None)).session_hashes == {}
+        assert (await load_restart_state(engine, "", None)).session_secret_hashes == {}
     assert "not released" not in caplog.text, "a lost lease need not be released"
 
 
@@ -277,7 +277,7 @@ async def test_a_late_commit_of_unknown_outcome_is_refused_after_load(
         assert found.events == [(1, MatchOpened())]
         assert journal.lease.fencing_token == before.fencing_token + 1
         with pytest.raises(LeaseLost):
-            await commit(collect_journal_changes(effects, before.server_name), before)
+            await commit(collect_journal_changes(effects, before.name), before)
         # The same holds if the new token was stored, but its answer was lost.
         again = await journal._writer.run_in_transaction(partial(lease.reacquire_lease, lease=before))
         assert again == journal.lease

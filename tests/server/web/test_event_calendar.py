@@ -25,12 +25,12 @@ BERLIN = ZoneInfo("Europe/Berlin")
 START_TIME = int(datetime(2026, 10, 16, 20, tzinfo=BERLIN).timestamp())
 """Start of an event, as Unix time: the second last Friday of daylight saving time in Berlin."""
 CUP_PLAN = EventPlan(
-    event="cup",
+    event_name="cup",
     event_uid="7",
     start_unix_s=START_TIME,
     closing_unix_s=START_TIME - 300,
     format="swiss",
-    rounds=7,
+    round_count=7,
     games=(
         GameAtTimeControl(game_of("riskless"), TimeControl.parse("10+0.1")),
         GameAtTimeControl(game_of(), TimeControl.parse("10+0.1")),
@@ -38,7 +38,10 @@ CUP_PLAN = EventPlan(
 )
 RECURRENCE = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
 WEEKLY_PLAN = replace(
-    CUP_PLAN, event=name_of("weekly", RECURRENCE, START_TIME), series="weekly", recurrence=RECURRENCE
+    CUP_PLAN,
+    event_name=name_of("weekly", RECURRENCE, START_TIME),
+    series_name="weekly",
+    recurrence=RECURRENCE,
 )
 
 
@@ -88,7 +91,7 @@ def test_the_times_of_an_event_are_in_utc() -> None:
 
 
 def test_an_arena_has_a_duration_and_a_cancelled_event_its_status() -> None:
-    plan = replace(CUP_PLAN, format="arena", minutes=90)
+    plan = replace(CUP_PLAN, format="arena", duration_minutes=90)
     (event,) = calendar(EventState(plan, phase="cancelled"))
     assert (event["DURATION"], event["STATUS"]) == ("PT90M", "CANCELLED")
 
@@ -106,7 +109,7 @@ def test_an_event_of_a_series_keeps_its_uid_when_it_is_announced() -> None:
 
 @given(st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=48))
 def test_any_name_survives_escaping_and_folding(name: str) -> None:
-    (event,) = calendar(EventState(replace(CUP_PLAN, event=name)), origin="")
+    (event,) = calendar(EventState(replace(CUP_PLAN, event_name=name)), origin="")
     assert event["SUMMARY"] == name
     assert "URL" not in event
 
@@ -117,5 +120,5 @@ async def test_a_server_serves_the_calendar_of_its_store(host: Host) -> None:
     assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
     listed_events = read_calendar(body)
     assert len(listed_events) == 1 + LISTED_DATES_PER_SERIES
-    assert listed_events[0]["URL"] == f"{host.url.replace('ws', 'http', 1)}/event/{WEEKLY_PLAN.event}"
+    assert listed_events[0]["URL"] == f"{host.url.replace('ws', 'http', 1)}/event/{WEEKLY_PLAN.event_name}"
     assert (await get(host, "/events.ics?x=1"))[0] == 400

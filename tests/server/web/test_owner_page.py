@@ -138,7 +138,7 @@ async def test_many_owners_behind_one_address_register_at_the_same_time(host: Ho
 
 async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     plan = replace(
-        CUP_PLAN, start_unix_s=FAR_FUTURE, closing_unix_s=FAR_FUTURE, invited=("tiger", "lion", "wolf")
+        CUP_PLAN, start_unix_s=FAR_FUTURE, closing_unix_s=FAR_FUTURE, invited_bots=("tiger", "lion", "wolf")
     )
     assert await send_host_request(host.db_engine, "", AnnounceTournament(plan))
     tiger = basic("tiger", await tokens.create_token(host.db_engine, "tiger", "bot", "ada"))
@@ -167,7 +167,7 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     ):
         assert await post(host, f"me/{path}", tiger) == (409, why)
     assert (await post(host, "me/enter?event=cup&name=tiger", basic("tiger", "a guess")))[0] == 401
-    soon = replace(plan, event="tea", event_uid="8", closing_unix_s=1)
+    soon = replace(plan, event_name="tea", event_uid="8", closing_unix_s=1)
     assert await send_host_request(host.db_engine, "", AnnounceTournament(soon))
     closed = "the entries of tea are closed: it is about to begin"
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)

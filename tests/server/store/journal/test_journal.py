@@ -35,7 +35,7 @@ from arena.server.store.database import (
     open_store,
 )
 from arena.server.store.journal.journal import STORE_UNAVAILABLE_AFTER_SECONDS, Journal, open_journal
-from arena.server.store.journal.postgresql_writer import BLOCK_MATCH_COUNTING_SQL
+from arena.server.store.journal.postgresql_writer import BLOCK_MATCH_COUNTING
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.sqlite_writer import WriterThread
 from arena.server.store.lease import Lease
@@ -94,7 +94,7 @@ async def test_a_failed_commit_stores_nothing_and_the_next_one_succeeds(
             )
         assert "records" in journal.describe_outage()
         assert await load_stored_events(engine) == [(1, MatchOpened())]
-        assert (await journal.load_restart_state(None)).session_hashes == {}
+        assert (await journal.load_restart_state(None)).session_secret_hashes == {}
         await journal.commit([make_append_event(2, ServerRecovered())])
         assert journal.describe_outage() == ""
         assert await load_stored_events(engine) == [(1, MatchOpened()), (2, ServerRecovered())]
@@ -167,7 +167,7 @@ async def test_a_repeated_commit_changes_nothing(engine: AsyncEngine) -> None:
         async with engine.connect() as connection:
             arrivals = (await connection.execute(sa.select(schema.matches.c.arrival))).scalars().all()
         assert set(arrivals) == {1, None}
-        assert (await journal.load_restart_state("test")).session_hashes == {}
+        assert (await journal.load_restart_state("test")).session_secret_hashes == {}
 
 
 async def test_a_turn_and_its_move_are_stored_in_one_row(engine: AsyncEngine) -> None:
@@ -325,7 +325,7 @@ async def test_a_cancelled_commit_is_stored_as_a_whole_or_not_at_all(engine: Asy
                 asyncio.get_running_loop().call_soon(scope.cancel)
                 await journal.commit([make_append_event(seq), SaveSession("anna", bytes([seq]))])
         await journal.commit([make_append_event(6), SaveSession("anna", b"\6")])
-        assert (await journal.load_restart_state("test")).session_hashes == {"anna": b"\6"}
+        assert (await journal.load_restart_state("test")).session_secret_hashes == {"anna": b"\6"}
         assert (await load_events_of_match(engine, MATCH))[-1] == (6, MatchOpened())
 
 
@@ -334,7 +334,7 @@ async def test_a_cancelled_commit_is_stored_as_a_whole_or_not_at_all(engine: Asy
 
 @asynccontextmanager
 async def open_sqlite_store(file: Path, *, durable: bool) -> AsyncIterator[AsyncEngine]:
-    async with open_engine(f"sqlite:///{file}", is_durable=durable) as engine:
+    async with open_engine(f"sqlite:///{file}", durable=durable) as engine:
         await create_or_migrate_store(engine)
         yield engine
 
@@ -422,7 +422,7 @@ async def test_counting_waits_for_transactions_that_assign_arrival_numbers(
         await store_match(engine, day(1), events(MAXIE_WINS))
         async with anyio.create_task_group() as tasks, engine.begin() as one, engine.begin() as other:
             for connection in (one, other):  # both may hold this lock at the same time
-                await connection.exec_driver_sql(BLOCK_MATCH_COUNTING_SQL)
+                await connection.exec_driver_sql(BLOCK_MATCH_COUNTING)
             tasks.start_soon(count)
             with anyio.fail_after(500):
                 while not await is_anyone_waiting_for_lock(one):

@@ -44,7 +44,7 @@ async def test_a_server_loads_only_its_own_matches_and_sessions(
             await journal.commit([make_open_match(f"of the {server}"), SaveSession("anna", server.encode())])
     results = {server: await load_restart_state(engine, server, "test") for server in ("north", "south", "")}
     assert {
-        server: ([each.terms.match for each in restore.matches], restore.session_hashes)
+        server: ([each.terms.match for each in restore.matches], restore.session_secret_hashes)
         for server, restore in results.items()
     } == {
         "north": (["of the north"], {"anna": b"north"}),
