@@ -1,6 +1,6 @@
 """Cost of a move in a cluster, by number of edges. Edges hold the connections, and a core plays the matches.
 
-    python -m benchmarks.cluster [--seconds 10] [--rounds 3] [--write]
+    python -m benchmarks.cluster [--rounds 3] [--write]
 
 Each round measures all configurations one after another, at the same rate of moves. The measurements are the CPU time per
 move of the edges and the core, of PostgreSQL and of NATS, minus the CPU time of each while the same bots are connected and
@@ -13,23 +13,26 @@ from __future__ import annotations
 import asyncio
 import statistics
 import tempfile
-from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from benchmarks.kit.load import LoadCounters, measure_moves_per_second, run_arena_bot, run_bots
 from benchmarks.kit.measure import compute_quantile, format_markdown_table, format_spread
 from benchmarks.kit.results import CLUSTER_PAGE, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import SCRIPTED_MATCH_OPTIONS, read_process_cpu_seconds
 from testkit import forked
+from testkit.cluster import run_cluster
 from testkit.nats_server import NatsServer, run_nats
-from testkit.server_process import Role, ServerProcess
+from testkit.server_process import ServerProcess
 from testkit.tools import find_missing_tool_reason, find_postgresql_folder
 from tests.server.databases import Postgresql, running_postgresql
 
 IDLE_MEASUREMENT_SECONDS = 3.0
 """Length of the measurement while all bots are connected and idle, in seconds."""
+PLAY_MEASUREMENT_SECONDS = 10.0
+"""Length of the measurement while all bots play, in seconds."""
 WARM_UP_SECONDS = 3.0
 """Seconds for which the bots play before the measurement begins."""
 BOT_COUNT, MOVES_PER_SECOND = 40, 150.0
@@ -77,53 +80,33 @@ def measure_cpu_seconds(
     ]
 
 
-@asynccontextmanager
-async def run_cluster_processes(
-    edge_count: int, folder: Path, database_url: str, nats: NatsServer
-) -> AsyncIterator[list[ServerProcess]]:
-    """Run one core (plays the matches) and some edges (hold the connections) until the end of the block.
-
-    edge_count: number of edges; 0 to run a single process instead
-    folder: folder of the logs; database_url: URL of the database
-    """
-    roles: list[Role] = ["core", *["edge"] * edge_count] if edge_count else ["all"]  # type: ignore[list-item]
-    bus = (f"--set=bus.url={nats.url}",) if edge_count else ()
-    members: list[ServerProcess] = []
-    try:
-        for number, role in enumerate(roles):
-            member = ServerProcess(
-                role,
-                f"{role}-{number}",
-                folder / f"{number}.log",
-                (*bus, "--db", database_url, *SERVE_OPTIONS),
-            )
-            members.append(member)
-            member.start()
-            await member.wait_until_ready()
-        yield members
-    finally:
-        for started_member in members:
-            await asyncio.to_thread(started_member.close)
-
-
 async def measure_round_cost(
-    edge_count: int,
-    measured_seconds: float,
-    database_url: str,
-    postgresql: Postgresql,
-    nats: NatsServer,
+    edge_count: int, database_name: str, postgresql: Postgresql, nats: NatsServer
 ) -> RoundCost:
     """Run one core (plays the matches) and some edges (hold the connections), and return a move's CPU time and other costs.
 
     edge_count: number of edges; 0 to run a single process instead
-    measured_seconds: length of the measurement; database_url: URL of the database
+    database_name: name of an empty database of `postgresql`
 
     Raises RuntimeError if a bot forfeits a match.
     """
     load = LoadCounters()
     pause_seconds = BOT_COUNT / 2 / MOVES_PER_SECOND  # one of two bots is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
-        async with run_cluster_processes(edge_count, Path(folder), database_url, nats) as members:
+        core_count = 1 if edge_count else 0
+        async with run_cluster(
+            edge_count,
+            core_count,
+            Path(folder),
+            nats,
+            postgresql.folder,
+            database_name,
+            *SERVE_OPTIONS,
+            uses_forwarders=False,
+        ) as cluster:
+            if not edge_count:
+                await (await cluster.add_server("all")).wait_until_ready()
+            members = cluster.members
             entrance_urls = [member.url for member in members if member.role != "core"]
 
             def make_bots(prefix: str, *, joins_pool: bool) -> list[Coroutine[Any, Any, None]]:
@@ -148,14 +131,14 @@ async def measure_round_cost(
                     await asyncio.sleep(WARM_UP_SECONDS)
                     load.latencies_seconds.clear()
                     cpu_before, moves = measure_cpu_seconds(members, postgresql, nats), load.move_count
-                    rate = await measure_moves_per_second(load, measured_seconds)
+                    rate = await measure_moves_per_second(load, PLAY_MEASUREMENT_SECONDS)
                     cpu_after = measure_cpu_seconds(members, postgresql, nats)
                     moves, seconds = load.move_count - moves, list(load.latencies_seconds)
     if load.forfeit_reasons:
         raise RuntimeError(
             f"with {edge_count} edges, {len(load.forfeit_reasons)} matches were forfeited, the first for the reason {load.forfeit_reasons[0]}; no match may be"
         )
-    idle_periods = measured_seconds / IDLE_MEASUREMENT_SECONDS
+    idle_periods = PLAY_MEASUREMENT_SECONDS / IDLE_MEASUREMENT_SECONDS
     core_us, edges_us, postgresql_us, nats_us = [
         1e6 * (b - a - idle_seconds * idle_periods) / moves
         for a, b, idle_seconds in zip(cpu_before, cpu_after, idle_cpu, strict=True)
@@ -199,12 +182,6 @@ def main() -> None:
     """Measure all configurations, and print the figures. With `--write`, also write them to CLUSTER.md."""
     parser = CLUSTER_PAGE.make_parser(__doc__)
     parser.add_argument(
-        "--seconds",
-        type=float,
-        default=10.0,
-        help="length of each measurement, in seconds; default: %(default)s",
-    )
-    parser.add_argument(
         "--rounds",
         type=int,
         default=3,
@@ -220,8 +197,8 @@ def main() -> None:
     with running_postgresql(binaries) as postgresql, run_nats() as nats:
         for number in range(arguments.rounds):
             for configuration, edges in EDGE_COUNT_BY_CONFIGURATION.items():
-                url = postgresql.new_database()
-                cost = asyncio.run(measure_round_cost(edges, arguments.seconds, url, postgresql, nats))
+                database_name = urlsplit(postgresql.new_database()).path[1:]
+                cost = asyncio.run(measure_round_cost(edges, database_name, postgresql, nats))
                 costs[configuration].append(cost)
                 print(f"{number + 1}: {configuration}: {cost}", flush=True)
     CLUSTER_PAGE.publish("cost", format_figures(costs), get_conditions, should_write=arguments.write)

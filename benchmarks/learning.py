@@ -1,6 +1,6 @@
 """Speed of the environment for learning, in steps and matches per second of CPU time, as tables in Markdown.
 
-    python -m benchmarks.learning [--seconds S] [--rounds N]
+    python -m benchmarks.learning [--rounds N]
 
 All rows of the tables are random play, measured in one run and one thread. Rows for OpenSpiel and PettingZoo are left
 out if the package is not installed. The row for `arena match` counts the CPU time of all its processes. docs/learning.md
@@ -32,6 +32,8 @@ from benchmarks.kit.results import make_argument_parser
 MAP = "italy"
 MATCHES_PER_BATCH = 4096
 """Number of matches that `arena.batch` plays in parallel."""
+CPU_SECONDS_PER_ROW = 3.0
+"""CPU time for which each row of the tables is measured, in seconds."""
 MEASUREMENT_COUNT = 3
 """Number of measurements of `arena.play_match` and of `arena match`. The table shows their median."""
 GAME_NAMES_BY_TITLE = {"tic-tac-toe": ("tictactoe", "tic_tac_toe"), f"Riskless on {MAP}": ("riskless", "")}
@@ -41,14 +43,14 @@ Play = Callable[[], int]
 """Function that plays for a while and returns the number of steps or matches."""
 
 
-def measure_plays_per_cpu_second(play: Play, seconds: float) -> float:
-    """Call `play` for `seconds` of CPU time. Return its steps or matches per second of this thread's CPU time.
+def measure_plays_per_cpu_second(play: Play) -> float:
+    """Call `play` for CPU_SECONDS_PER_ROW. Return its steps or matches per second of this thread's CPU time.
 
     A first call, which may have to load or compile, is not counted.
     """
     play()
     moves, start_time = 0, time.thread_time()
-    while (duration := time.thread_time() - start_time) < seconds:
+    while (duration := time.thread_time() - start_time) < CPU_SECONDS_PER_ROW:
         moves += play()
     return moves / duration
 
@@ -144,12 +146,6 @@ def main() -> None:
     """Measure all rows, and print both tables."""
     parser = make_argument_parser(__doc__)
     parser.add_argument(
-        "--seconds",
-        type=float,
-        default=3,
-        help="CPU time of one measurement, in seconds; each row of a table is one measurement; default: %(default)s",
-    )
-    parser.add_argument(
         "--rounds",
         type=int,
         default=100,
@@ -159,7 +155,7 @@ def main() -> None:
     speeds: dict[str, dict[str, float]] = {}
     for title, (name, openspiel_name) in GAME_NAMES_BY_TITLE.items():
         for row, play in make_table_rows(name, openspiel_name):
-            speeds.setdefault(row, {})[title] = measure_plays_per_cpu_second(play, arguments.seconds)
+            speeds.setdefault(row, {})[title] = measure_plays_per_cpu_second(play)
     print(f"Steps per second of CPU time, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     rows = [
         [row, *(f"{rates[title]:,.0f}" if title in rates else "" for title in GAME_NAMES_BY_TITLE)]
@@ -169,7 +165,7 @@ def main() -> None:
     local = partial(play_local_match, arena.make("riskless", map=MAP, opening=4), count())
     pairs = [
         (
-            measure_plays_per_cpu_second(local, arguments.seconds),
+            measure_plays_per_cpu_second(local),
             measure_arena_match_rate(arguments.rounds),
         )
         for _ in range(MEASUREMENT_COUNT)

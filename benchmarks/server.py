@@ -1,6 +1,6 @@
 """Comparison of the server with a relay (`benchmarks.relay`), which knows no game, in one run.
 
-    python -m benchmarks.server [--seconds 5] [--rounds 3] [--write]
+    python -m benchmarks.server [--rounds 3] [--write]
 
 Each figure is a median over rounds, and each ratio compares consecutive runs. The load runs in separate processes on the
 same machine, and the table shows its CPU usage. Latencies at a given rate are measured in the server, from a move's
@@ -44,6 +44,8 @@ MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
 The bounds are for the p99 of the time from a move's arrival to its confirmation, in ms, and for the memory of an idle and of
 a playing connection, in KiB.
 """
+ROUND_SECONDS = 5.0
+"""Length of a measurement of bots that play as fast as they can, in seconds. At a fixed rate of moves, it is twice as long."""
 MEASUREMENT_COUNT = 3
 """Number of times that disk, relay and server are measured in turn."""
 STORED_ROW_TEXT = "x" * 200
@@ -69,8 +71,8 @@ class FiguresAtMoveRate:
     playing_kib: float
 
 
-async def _measure_at_move_rate(bot_count: int, moves_per_second: float, seconds: float) -> FiguresAtMoveRate:
-    """Measure the server with `bot_count` idle bots, then with as many that play, each for `seconds`.
+async def _measure_at_move_rate(bot_count: int, moves_per_second: float) -> FiguresAtMoveRate:
+    """Measure the server with `bot_count` idle bots, then with as many that play.
 
     moves_per_second: moves per second of all bots together
     """
@@ -93,7 +95,7 @@ async def _measure_at_move_rate(bot_count: int, moves_per_second: float, seconds
             async with run_bots(load, playing):
                 await asyncio.sleep(min(5.0, 2 * pause_seconds))
                 before = await asyncio.to_thread(fetch_move_time_histogram, running.url)
-                measured_rate = await measure_moves_per_second(load, seconds)
+                measured_rate = await measure_moves_per_second(load, 2 * ROUND_SECONDS)
                 after = await asyncio.to_thread(fetch_move_time_histogram, running.url)
                 playing_bytes = running.memory_bytes
     if load.errors:
@@ -141,14 +143,14 @@ async def measure_answer_latencies_ms(
         return [1000 * latency for latency in load.latencies_seconds]
 
 
-async def measure_single_match_latencies(seconds: float) -> dict[str, str]:
+async def measure_single_match_latencies() -> dict[str, str]:
     """Measure three latencies: of a single match's moves on the server, of the same on the relay, and of a commit to disk.
 
-    Each latency is measured for `seconds` in total, in turn with the others. Return the texts to write into SERVER.md, by the
+    Each latency is measured MEASUREMENT_COUNT times, in turn with the others. Return the texts to write into SERVER.md, by the
     name of their placeholder.
     """
     disk, relay, answer = list[float](), list[float](), list[float]()
-    each_seconds = seconds / MEASUREMENT_COUNT
+    each_seconds = 2 * ROUND_SECONDS / MEASUREMENT_COUNT
     for _ in range(MEASUREMENT_COUNT):
         disk += await asyncio.to_thread(measure_commit_latencies_ms, int(each_seconds / MEAN_PAUSE_SECONDS))
         load = LoadCounters()
@@ -173,14 +175,14 @@ async def measure_single_match_latencies(seconds: float) -> dict[str, str]:
     }
 
 
-async def measure_latency_by_bot_count(seconds: float) -> dict[str, str]:
+async def measure_latency_by_bot_count() -> dict[str, str]:
     """Measure the server with 10, 100 and 1,000 playing bots and as many idle ones, at a fixed rate of moves.
 
     Return the texts to write into SERVER.md, by the name of their placeholder.
     """
     figures = []
     for bots in (10, 100, 1000):
-        figures.append(await _measure_at_move_rate(bots, float(bots), 2 * seconds))
+        figures.append(await _measure_at_move_rate(bots, float(bots)))
         print(figures[-1], flush=True)
     headings = ["playing", "moves/s asked", "moves/s", "p50 ms", "p99 ms", "p99.9 ms", "false forfeits"]
     headings += ["KiB per idle connection", "KiB more per playing connection"]
@@ -215,12 +217,6 @@ def main() -> None:
     """Measure the server and the relay, and print the figures. With `--write`, also write them to SERVER.md."""
     parser = SERVER_PAGE.make_parser(__doc__)
     parser.add_argument(
-        "--seconds",
-        type=float,
-        default=5.0,
-        help="length of each measurement, in seconds; default: %(default)s",
-    )
-    parser.add_argument(
         "--rounds",
         type=int,
         default=3,
@@ -228,10 +224,10 @@ def main() -> None:
     )
     arguments = SERVER_PAGE.parse_arguments(parser)
     raise_open_file_limit()
-    seconds, get_conditions = arguments.seconds, start_recording_conditions()
-    figures = measure_full_speed_by_bot_count(seconds, arguments.rounds)
-    figures |= uvloop.run(measure_single_match_latencies(2 * seconds))
-    figures |= uvloop.run(measure_latency_by_bot_count(seconds))
+    get_conditions = start_recording_conditions()
+    figures = measure_full_speed_by_bot_count(ROUND_SECONDS, arguments.rounds)
+    figures |= uvloop.run(measure_single_match_latencies())
+    figures |= uvloop.run(measure_latency_by_bot_count())
     SERVER_PAGE.publish("speed", figures, get_conditions, should_write=arguments.write)
 
 

@@ -1,6 +1,6 @@
 """Latency of the web pages' requests on stores of many finished matches.
 
-    python -m benchmarks.size [--most 1000000] [--stores sqlite,postgresql] [--seconds 5] [--write]
+    python -m benchmarks.size [--most 1000000] [--write]
 
 The stores are filled with 1,000, 10,000 … matches of 100 plies. `arena serve` then answers each kind of request that
 the web pages send, from six clients in parallel. The parameters of the requests differ each time.
@@ -41,6 +41,8 @@ from benchmarks.kit.measure import format_markdown_table
 from benchmarks.kit.results import SERVER_PAGE, format_verdict, start_recording_conditions
 from benchmarks.kit.running_server import run_arena_server
 
+SECONDS_PER_REQUEST_KIND = 5.0
+"""Minimum time for which each kind of request is measured, in seconds."""
 CLIENT_COUNT = 6
 """Number of clients that send requests in parallel."""
 UNLIMITED_OPTIONS = (
@@ -136,19 +138,17 @@ async def measure_request_seconds(url: str, path: str, credentials: str) -> floa
     return time.perf_counter() - start_time
 
 
-async def measure_request_latencies_ms(
-    url: str, make_target: MakeTarget, credentials: str, seconds: float
-) -> list[float]:
-    """Send one kind of request from CLIENT_COUNT parallel clients for at least `seconds`. Return the latencies in ms.
+async def measure_request_latencies_ms(url: str, make_target: MakeTarget, credentials: str) -> list[float]:
+    """Send one kind of request from CLIENT_COUNT parallel clients. Return the latencies in ms.
 
-    Each client gets at least MIN_REQUESTS_PER_CLIENT answers, for the p95.
+    Each client gets at least MIN_REQUESTS_PER_CLIENT answers, for the p95, in at least SECONDS_PER_REQUEST_KIND.
 
     url: URL of the server; credentials: value of the Authorization header
     make_target: function that returns the URL path of each request
     """
     durations: list[float] = []
     rng = random.Random(1)
-    end_time = time.monotonic() + seconds
+    end_time = time.monotonic() + SECONDS_PER_REQUEST_KIND
     while time.monotonic() < end_time or len(durations) < MIN_REQUESTS_PER_CLIENT * CLIENT_COUNT:
         paths = [make_target(rng) for _ in range(CLIENT_COUNT)]
         durations += [
@@ -172,10 +172,8 @@ async def load_sample_matches(engine: Engine, match_count: int) -> list[tuple[st
         return [(row.match, row.finished, row.maxie) for row in (await connection.execute(query)).all()]
 
 
-async def measure_store_latencies(
-    store_kind: str, database_url: str, match_count: int, seconds: float
-) -> StoreLatencies:
-    """Fill a store with `match_count` matches, and measure each kind of request on it for `seconds`.
+async def measure_store_latencies(store_kind: str, database_url: str, match_count: int) -> StoreLatencies:
+    """Fill a store with `match_count` matches, and measure each kind of request on it.
 
     store_kind: `sqlite` or `postgresql`
     database_url: URL of an empty database
@@ -195,7 +193,7 @@ async def measure_store_latencies(
         latencies = StoreLatencies(store_kind, match_count, stats, match_bytes)
         target_functions = make_target_functions(sample_matches)
         for name, make_target in target_functions.items():
-            times = await measure_request_latencies_ms(running.url, make_target, f"host:{token}", seconds)
+            times = await measure_request_latencies_ms(running.url, make_target, f"host:{token}")
             percentiles = statistics.quantiles(times, n=20)
             latencies.latencies_ms_by_request[name] = (
                 percentiles[9],
@@ -252,24 +250,13 @@ def main() -> None:
         default=MAX_STORED_MATCHES,
         help="number of matches in the largest store; default: %(default)s",
     )
-    parser.add_argument(
-        "--stores",
-        default=",".join(STORE_KIND_TITLES),
-        help="databases to measure, comma-separated (default: all of %(default)s)",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=5.0,
-        help="how long to measure each kind of request, in seconds; default: %(default)s",
-    )
     arguments = SERVER_PAGE.parse_arguments(parser)
     get_conditions, latencies = start_recording_conditions(), []
     sizes = [10**power for power in range(3, 10) if 10**power <= arguments.most]
-    for store, count in product(arguments.stores.split(","), sizes):
+    for store, count in product(STORE_KIND_TITLES, sizes):
         start_time = time.perf_counter()
         with create_database(store) as database:
-            latencies.append(asyncio.run(measure_store_latencies(store, database, count, arguments.seconds)))
+            latencies.append(asyncio.run(measure_store_latencies(store, database, count)))
         print(f"{store}, {count:,} matches: {time.perf_counter() - start_time:.0f} s", flush=True)
     SERVER_PAGE.publish("size", format_figures(latencies), get_conditions, should_write=arguments.write)
 

@@ -1,6 +1,6 @@
 """Cost of spectators for the players of a match: the time until the server acknowledges a move.
 
-    python -m benchmarks.spectators [--spectators 200] [--rounds 7] [--write]
+    python -m benchmarks.spectators [--rounds 7] [--write]
 
 Two bots that think for about 10 ms play match after match, alternately without and with spectators who read everything.
 A round has a period of each kind. Its ratio is the p99 (99th percentile of the times until a move is acknowledged) with
@@ -23,7 +23,7 @@ from benchmarks.kit.results import SERVER_PAGE, format_verdict, start_recording_
 from benchmarks.kit.running_server import run_arena_server
 
 SPECTATOR_COUNT = 200
-"""Default number of spectators, for which the bound is promised."""
+"""Number of spectators, for which the bound is promised."""
 MEAN_PAUSE_SECONDS = 0.01
 """Average thinking time of a bot, in seconds. During this time, the machine is partly idle."""
 MAX_P99_RATIO = 1.2
@@ -46,11 +46,11 @@ class LatencyRounds(NamedTuple):
     with_spectators_ms: list[float]
 
 
-async def measure_latency_rounds(spectator_count: int, round_count: int) -> LatencyRounds:
+async def measure_latency_rounds(round_count: int) -> LatencyRounds:
     """Let two bots play, alternately without and with spectators, and measure the p99 latency of each period."""
     # All spectators come from one address.
     limits = (
-        f"--set=limits.connections_per_address={spectator_count + 10}",
+        f"--set=limits.connections_per_address={SPECTATOR_COUNT + 10}",
         "--set=limits.work_ms_per_second=1000000",
     )
     load, rounds = LoadCounters(), LatencyRounds([], [])
@@ -62,9 +62,9 @@ async def measure_latency_rounds(spectator_count: int, round_count: int) -> Late
             for _ in range(round_count):
                 rounds.without_spectators_ms.append(await measure_p99_latency_ms(load))
                 with run_load_processes(
-                    server.url, spectator_count, client_kind=SPECTATOR_CLIENT, name_prefix="spectator"
+                    server.url, SPECTATOR_COUNT, client_kind=SPECTATOR_CLIENT, name_prefix="spectator"
                 ) as spectator_processes:
-                    await asyncio.to_thread(spectator_processes.wait_until_all_connected, spectator_count)
+                    await asyncio.to_thread(spectator_processes.wait_until_all_connected, SPECTATOR_COUNT)
                     rounds.with_spectators_ms.append(await measure_p99_latency_ms(load))
     return rounds
 
@@ -73,9 +73,6 @@ def main() -> None:
     """Measure and print the p99 of moves with and without spectators. With `--write`, also write it to SERVER.md."""
     parser = SERVER_PAGE.make_parser(__doc__)
     parser.add_argument(
-        "--spectators", type=int, default=SPECTATOR_COUNT, help="number of spectators; default: %(default)s"
-    )
-    parser.add_argument(
         "--rounds",
         type=int,
         default=7,
@@ -83,15 +80,13 @@ def main() -> None:
     )
     arguments = SERVER_PAGE.parse_arguments(parser)
     get_conditions = start_recording_conditions()
-    rounds = uvloop.run(measure_latency_rounds(arguments.spectators, arguments.rounds))
+    rounds = uvloop.run(measure_latency_rounds(arguments.rounds))
     ratio = MeasuredRatio([with_them / without for without, with_them in zip(*rounds, strict=True)])
     without, with_them = (f"{statistics.median(figures):.2f} ms" for figures in rounds)
     headings = ["spectators", "p99 without them", "p99 with them", "ratio"]
     text = f"{without} without, {with_them} with them: {ratio.format_with_range('×')}"
     figures = {
-        "spectators.table": format_markdown_table(
-            headings, [[arguments.spectators, without, with_them, ratio]]
-        ),
+        "spectators.table": format_markdown_table(headings, [[SPECTATOR_COUNT, without, with_them, ratio]]),
         "spectators.ratio": format_verdict(text, is_bound_kept=ratio.median <= MAX_P99_RATIO),
     }
     SERVER_PAGE.publish("spectators", figures, get_conditions, should_write=arguments.write)

@@ -41,6 +41,8 @@ class Cluster:
         postgresql_socket_folder: Path,
         database_name: str,
         options: tuple[str, ...],
+        *,
+        uses_forwarders: bool,
     ) -> None:
         self.members: list[ServerProcess] = []
         self.database_url = f"postgresql://arena@/{database_name}?host={postgresql_socket_folder}"
@@ -50,6 +52,7 @@ class Cluster:
         self._postgresql_socket_folder = postgresql_socket_folder
         self._database_name = database_name
         self._options = options
+        self._uses_forwarders = uses_forwarders
 
     @property
     def edges(self) -> list[ServerProcess]:
@@ -60,23 +63,20 @@ class Cluster:
         return [member for member in self.members if member.role == "core"]
 
     async def add_server(self, role: Role) -> ServerProcess:
-        """Start another process of the cluster, and return it without waiting until it is ready.
-
-        The process reaches NATS and PostgreSQL through forwarders of its own, whose connections a test can cut.
-        """
-        bus_forwarder = await asyncio.to_thread(ForwarderProcess, self._nats.port)
-        database_forwarder = await asyncio.to_thread(
-            ForwarderProcess, self._postgresql_socket_folder / POSTGRESQL_SOCKET_NAME
-        )
+        """Start another process, and return it without waiting until it is ready. One with the role `all` does not use NATS."""
+        bus_url, database_url, forwarders = self._nats.url, self.database_url, None
+        if self._uses_forwarders:
+            bus_forwarder = await asyncio.to_thread(ForwarderProcess, self._nats.port)
+            database_forwarder = await asyncio.to_thread(
+                ForwarderProcess, self._postgresql_socket_folder / POSTGRESQL_SOCKET_NAME
+            )
+            bus_url = f"nats://127.0.0.1:{bus_forwarder.port}"
+            database_url = f"postgresql://arena@127.0.0.1:{database_forwarder.port}/{self._database_name}"
+            forwarders = (bus_forwarder, database_forwarder)
         name = f"{role}-{len(self.members) + 1}"
-        words = (
-            f"--set=bus.url=nats://127.0.0.1:{bus_forwarder.port}",
-            *("--db", f"postgresql://arena@127.0.0.1:{database_forwarder.port}/{self._database_name}"),
-            *self._options,
-        )
-        member = ServerProcess(
-            role, name, self._folder / f"{name}.log", words, (bus_forwarder, database_forwarder)
-        )
+        bus_options = () if role == "all" else (f"--set=bus.url={bus_url}",)
+        options = (*bus_options, "--db", database_url, *self._options)
+        member = ServerProcess(role, name, self._folder / f"{name}.log", options, forwarders)
         self.members.append(member)
         member.start()
         return member
@@ -112,6 +112,7 @@ async def run_cluster(
     postgresql_socket_folder: Path,
     database_name: str,
     *options: str,
+    uses_forwarders: bool = True,
 ) -> AsyncIterator[Cluster]:
     """Run a cluster until the end of the block, which begins once all processes are ready.
 
@@ -120,8 +121,12 @@ async def run_cluster(
     postgresql_socket_folder: folder of PostgreSQL's Unix socket
     database_name: name of an empty database, to which the PostgreSQL role `arena` has access
     options: further options of `arena serve` for all processes
+    uses_forwarders: True if each process reaches NATS and PostgreSQL through forwarders of its own, whose connections a test
+      can cut
     """
-    cluster = Cluster(folder, nats, postgresql_socket_folder, database_name, options)
+    cluster = Cluster(
+        folder, nats, postgresql_socket_folder, database_name, options, uses_forwarders=uses_forwarders
+    )
     try:
         for _ in range(core_count):
             await (await cluster.add_server("core")).wait_until_ready()  # the first core creates the tables

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from msgspec import Struct
-
 from benchmarks.kit.measure import describe_machine
 
 MAX_SHOWN_FAULTS = 20
@@ -116,7 +114,8 @@ def format_verdict(figure: str, *, is_bound_kept: bool) -> str:
     return figure if is_bound_kept else f"**missed:** {figure}"
 
 
-class MeasurementConditions(Struct, frozen=True):
+@dataclass(frozen=True)
+class MeasurementConditions:
     """Conditions of a measurement.
 
     date: date and time of the measurement
@@ -127,7 +126,7 @@ class MeasurementConditions(Struct, frozen=True):
     commit: str
     """Abbreviated hash of the commit, or `unknown` outside a git checkout.
 
-    A trailing `+` means that there were uncommitted changes, not counting those to results.
+    A trailing `+` means that there were uncommitted changes, not counting those to Markdown files.
     """
     date: str
     seconds: float
@@ -135,14 +134,11 @@ class MeasurementConditions(Struct, frozen=True):
     """Load average of the machine over the minute before the measurement."""
     machine: str
 
-    def describe_in_words(self, command: str = "") -> str:
-        """Return the conditions in words, as the rest of a sentence that begins "The figures were measured".
-
-        command: command that repeats the measurement; empty for the command line of this process
-        """
+    def describe_in_words(self) -> str:
+        """Return the conditions in words, as the rest of a sentence that begins "The figures were measured"."""
         return (
             f"at commit {self.commit.replace('+', ' with uncommitted changes')} on {self.date} in {self.seconds:.0f} s by "
-            f"`{command or shlex.join(['python', *sys.orig_argv[1:]])}`; "
+            f"`{shlex.join(['python', *sys.orig_argv[1:]])}`; "
             f"load average before the run: {self.load:.1f}. Machine: {self.machine}."
         )
 
@@ -174,7 +170,7 @@ def _find_commit() -> str:
             command, cwd=BENCHMARKS_FOLDER, stdout=subprocess.PIPE, text=True, check=True
         ).stdout.strip()
 
-    changed = run_git("status", "--porcelain", "--", ":/", ":!*.md", f":!{BENCHMARKS_FOLDER / 'results'}")
+    changed = run_git("status", "--porcelain", "--", ":/", ":!*.md")
     return run_git("rev-parse", "--short=8", "HEAD") + "+" * bool(changed)
 
 
