@@ -113,7 +113,7 @@ def main() -> None:
         "lighthouse": measure_lighthouse_scores,
     }
     parser = make_argument_parser(__doc__)
-    parser.add_argument("parts", nargs="*", help=f"measurements, of {', '.join(parts)}; default: all")
+    parser.add_argument("parts", nargs="*", help=f"measurements to take, of {', '.join(parts)}; default: all")
     parser.add_argument(
         "--loads",
         type=int,

@@ -84,7 +84,7 @@ def tune_command(
             metavar="N",
             min=50,
             max=10_000_000,
-            help="Number of nodes per move of self-play; training targets get ten times as many.",
+            help="Nodes per move of self-play; the search that estimates positions gets ten times as many.",
         ),
     ] = 800,
     initial_weights_file: Annotated[
@@ -100,14 +100,14 @@ def tune_command(
         typer.Option(
             "--without",
             metavar="FEATURE",
-            help="Feature that the evaluator leaves out (weight 0); may be repeated.",
+            help="Feature to leave out of the evaluator (its weight stays 0); may be repeated.",
         ),
     ] = None,
     outcomes: Annotated[
         bool,
         typer.Option(
             "--outcomes",
-            help="Learn the average result of each category of positions, instead of weights.",
+            help="Train the evaluator outcomes: learn the average result of each category of positions.",
         ),
     ] = False,
     output: Annotated[
