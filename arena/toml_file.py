@@ -90,7 +90,7 @@ class TomlFile:
             line = content.count(b"\n", 0, error.start) + 1
             raise BadTomlFile(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from None
         except RecursionError:
-            raise BadTomlFile(f"{path}: not valid TOML: nested too deeply") from None
+            raise BadTomlFile(f"{path}: not valid TOML: its arrays or tables are nested too deeply") from None
         except ValueError as error:
             # tomllib also passes on the error of int() for a number of 5,000 digits
             raise BadTomlFile(f"{path}: not valid TOML: {error}") from None

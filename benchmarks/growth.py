@@ -209,7 +209,7 @@ def main() -> None:
         "--rounds",
         type=int,
         default=3,
-        help="number of times to measure the cost of a move in each condition; default: %(default)s",
+        help="number of times to measure each cost of a move; default: %(default)s",
     )
     arguments = SERVER_PAGE.parse_arguments(parser)
     raise_open_file_limit()

@@ -134,17 +134,19 @@ def _parse_arguments() -> argparse.Namespace:
         choices=("runs", "planted"),
         help="runs: run simulations; planted: check that simulations find defects planted on purpose; default: %(default)s",
     )
-    parser.add_argument("--seeds", type=int, default=1, help="number of seeds to run (default 1)")
+    parser.add_argument(
+        "--seeds", type=int, default=1, help="number of runs, each with its own seed (default 1)"
+    )
     parser.add_argument(
         "--seed",
         type=_parse_seed_option,
         default=1,
-        help="seed of the first run, `today` to use the date (default 1); each further run adds 1",
+        help="seed of the first run, or `today` for the date (default 1); each further run adds 1",
     )
     parser.add_argument(
         "--minutes",
         type=float,
-        help="run further seeds until this many minutes have passed, instead of --seeds",
+        help="start further runs until this many minutes have passed, instead of --seeds",
     )
     parser.add_argument("--hours", type=float, default=0.1, help="simulated hours per seed (default 0.1)")
     parser.add_argument("--bots", type=int, default=24, help="number of bots (default 24)")

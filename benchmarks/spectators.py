@@ -76,7 +76,7 @@ def main() -> None:
         "--rounds",
         type=int,
         default=7,
-        help="number of periods with spectators, and of periods without them; default: %(default)s",
+        help="number of times to measure with spectators, and without them; default: %(default)s",
     )
     arguments = SERVER_PAGE.parse_arguments(parser)
     get_conditions = start_recording_conditions()

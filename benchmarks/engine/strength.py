@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument(
         "--map",
         action="append",
-        help="map to play on; may be repeated; default: the maps that the weights were not trained on",
+        help="map to play on; may be repeated; default: the maps on which the shipped weights were not trained",
     )
     parser.add_argument(
         "--tc", action="append", help="time control; may be repeated; default: 0.1/move (0.1 s a move)"

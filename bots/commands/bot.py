@@ -37,7 +37,7 @@ def bot(
         str,
         typer.Argument(
             metavar="ENGINE",
-            help="Engine, FILE.py[:Class], exec:PROGRAM, image:IMAGE, submit:FILE.zip, or settings file (bot.toml).",
+            help="Bot: engine, FILE.py[:Class], exec:COMMAND, image:IMAGE (container), submit:FILE.zip (submission), or settings (bot.toml).",
         ),
     ] = "",
     program: Annotated[
@@ -161,7 +161,7 @@ def bot(
         typer.Option(
             "--state",
             metavar="FOLDER",
-            help="Folder for the file from which a restarted bot resumes; default: beside bot.toml, or ~/.local/state.",
+            help="Folder for the state with which a restarted bot resumes its matches; default: beside bot.toml, or ~/.local/state.",
         ),
     ] = None,
     *,

@@ -52,7 +52,7 @@ def _read_tree(path: Path) -> ExplicitGame:
         raise TreeError(f"cannot read {path}: {error.strerror}") from None
     except RecursionError:
         raise TreeError(
-            f"{path}: nested too deeply: a tree may be at most a few hundred plies deep"
+            f"{path}: the tree is nested too deeply: it may be at most a few hundred plies deep"
         ) from None
     except ValueError as error:
         raise TreeError(f"{path}: not valid JSON: {error}") from None

@@ -51,7 +51,7 @@ def check(
         typer.Option(
             "--command",
             metavar="COMMAND",
-            help="Program that connects itself, using the environment variables ARENA_URL, ARENA_NAME and ARENA_TOKEN.",
+            help="Program that connects by itself; it gets ARENA_URL, ARENA_NAME and ARENA_TOKEN as environment variables.",
         ),
     ] = "",
     dial_in: Annotated[
@@ -85,7 +85,7 @@ def check(
             metavar="SECONDS",
             min=0.1,
             max=600,
-            help="Longest wait in seconds for the bot while no clock runs, e.g. at its start.",
+            help="Seconds to wait for the bot while no clock runs, e.g. while it starts.",
         ),
     ] = 10.0,
     only: Annotated[
@@ -118,7 +118,8 @@ def check(
     ]
     if sum(map(bool, (bot, program, command, dial_in))) != 1:
         raise UsageError(
-            "give exactly one bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in"
+            "give exactly one bot: FILE or ENGINE, --exec COMMAND (speaks JSON Lines), "
+            "--command COMMAND (connects by itself), or --dial-in"
         )
     tiny_time_control = parse_time_control_option(tc)
     bot_command = [sys.executable, "-P", "-m", "arena", "bot"]

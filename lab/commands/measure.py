@@ -69,7 +69,7 @@ def measure_command(
             metavar="N",
             min=2,
             max=100_000,
-            help="Number of matches on each map, for each number of nodes per move.",
+            help="Matches per map at each strength (500, 4,000 and 32,000 nodes per move).",
         ),
     ] = 100,
     evaluator: Annotated[
@@ -87,7 +87,7 @@ def measure_command(
         typer.Option(
             "--openings",
             metavar="shipped|FILE",
-            help="`shipped` for the map's own openings, or a file (for a single map); default: random.",
+            help="Openings: shipped (the map's own) or a file (for a single map); default: random plies.",
         ),
     ] = None,
     seed: SeedOption = 1,

@@ -92,7 +92,7 @@ def tune_command(
         typer.Option(
             "--from",
             metavar="FILE",
-            help="File with the initial weights; default: all 0, or with --outcomes the shipped ones.",
+            help="File with the initial weights; default: all 0 (with --outcomes: the shipped weights).",
         ),
     ] = None,
     without: Annotated[

@@ -58,7 +58,7 @@ def ladder_command(
         typer.Option(
             "--bot",
             metavar="ENGINE",
-            help="Bot to play: engine, FILE.py, exec:COMMAND or command:COMMAND; may be repeated.",
+            help="Bot: engine, FILE.py, exec:COMMAND (JSON Lines) or command:COMMAND (connects by itself); may be repeated.",
         ),
     ] = None,
     game: GameOption = "riskless",

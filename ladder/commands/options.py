@@ -29,7 +29,7 @@ EventOption = Annotated[
     typer.Option(
         "--event",
         metavar="NAME",
-        help="Event name; with --db, an unfinished event of this name is resumed.",
+        help="Name to store the results under; with --db, resumes an unfinished event of this name.",
     ),
 ]
 OpeningsOption = Annotated[
@@ -37,7 +37,7 @@ OpeningsOption = Annotated[
     typer.Option(
         "--openings",
         metavar="shipped|N|FILE",
-        help="Openings: shipped (the map's own), N random plies, or a file.",
+        help="Openings: shipped (the map's own), a number N (N random plies), or a file.",
     ),
 ]
 PinOption = Annotated[

@@ -31,7 +31,9 @@ If such a text is not a valid address, `arena ban` rejects it as a typo. Taken a
 """
 DurationOption = Annotated[
     str,
-    typer.Option("--for", metavar="TIME", help="Duration, e.g. 10m or 2h, or `ever` for no time limit."),
+    typer.Option(
+        "--for", metavar="TIME", help="Duration of the ban or notice, e.g. 10m or 2h; ever: no time limit."
+    ),
 ]
 ReasonOption = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="Reason shown to the disconnected client.")

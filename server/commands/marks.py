@@ -52,7 +52,7 @@ def marks(
     ],
     against: Annotated[
         str,
-        typer.Option("--against", metavar="BOT", help="Anchor bot, with which all others are compared."),
+        typer.Option("--against", metavar="BOT", help="Bot with which all others are compared."),
     ],
     csv: Annotated[
         Path | None,

@@ -115,7 +115,7 @@ def test_a_tree_deeper_than_the_limit_of_recursion(tmp_path: Path) -> None:
     path.write_text(chain(50_000), encoding="utf-8")
     code, _, complaint = arena("trace", str(path), "stack-minimax")
     assert code == 2
-    assert complaint.endswith("nested too deeply: a tree may be at most a few hundred plies deep\n")
+    assert complaint.endswith("the tree is nested too deeply: it may be at most a few hundred plies deep\n")
 
 
 def test_a_map_is_traced_to_the_given_depth() -> None:
